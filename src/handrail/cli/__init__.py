@@ -1,0 +1,1 @@
+"""The command line: parse, call an operation, render. No logic."""

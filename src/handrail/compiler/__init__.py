@@ -1,0 +1,1 @@
+"""From Document to Plan: passes in order, diagnostics, fingerprint. Pure and deterministic."""

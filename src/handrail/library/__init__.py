@@ -1,0 +1,1 @@
+"""Built-in workflows, prompts, routines, features, references, contracts and assessments: data files."""

@@ -1,0 +1,98 @@
+"""What a check has to say about a place in a file, and the collector that every check reports to."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from handrail.model.source import Entry, Node, Span
+
+MOST = 200
+"""Diagnostics kept for one file; what comes after is only counted, so that hostile input cannot flood memory."""
+
+
+class Severity(StrEnum):
+    """How grave it is: an error refuses the workflow, a warning does not, advice is about style and rigour."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    ADVICE = "advice"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding, at a line and column, with a stable code and what to do."""
+
+    severity: Severity
+    code: str
+    message: str
+    file: str
+    line: int
+    column: int
+    end_column: int
+    """Column after the marked text on the same line."""
+    text: str
+    """The source line."""
+    hint: str | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the workflow is refused because of it."""
+        return self.severity is Severity.ERROR
+
+
+def diagnose(severity: Severity, code: str, message: str, at: Span, hint: str | None = None) -> Diagnostic:
+    """Make a diagnostic for a span."""
+    start = at.source.position(at.start)
+    end = at.source.position(max(at.end, at.start))
+    text = at.source.line(start.line)
+    stop = end.column if end.line == start.line else len(text) + 1
+    stop = max(start.column + 1, min(stop, len(text) + 1))
+    return Diagnostic(severity, code, message, at.source.path, start.line, start.column, stop, text, hint)
+
+
+class Report:
+    """Collects diagnostics, in the order they are found."""
+
+    __slots__ = ("_seen", "diagnostics", "dropped")
+
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self.dropped = 0
+        self._seen: set[tuple[str, str, int, int, str]] = set()
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self.diagnostics)
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error was reported."""
+        return any(found.is_error for found in self.diagnostics)
+
+    def error(self, code: str, message: str, at: "Span | Node | Entry", hint: str | None = None) -> None:
+        """Report something that refuses the workflow."""
+        self.add(diagnose(Severity.ERROR, code, message, _span(at), hint))
+
+    def warning(self, code: str, message: str, at: "Span | Node | Entry", hint: str | None = None) -> None:
+        """Report something that is probably wrong."""
+        self.add(diagnose(Severity.WARNING, code, message, _span(at), hint))
+
+    def advice(self, code: str, message: str, at: "Span | Node | Entry", hint: str | None = None) -> None:
+        """Report something that could be better."""
+        self.add(diagnose(Severity.ADVICE, code, message, _span(at), hint))
+
+    def add(self, found: Diagnostic) -> None:
+        """Take a diagnostic once; the same one again, or one past the limit, is dropped."""
+        key = (found.code, found.file, found.line, found.column, found.message)
+        if key in self._seen:
+            return
+        if len(self.diagnostics) >= MOST:
+            self.dropped += 1
+            return
+        self._seen.add(key)
+        self.diagnostics.append(found)
+
+
+def _span(at: "Span | Node | Entry") -> Span:
+    if isinstance(at, Span):
+        return at
+    return at.key.span if isinstance(at, Entry) else at.span

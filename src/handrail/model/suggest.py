@@ -1,0 +1,26 @@
+"""The nearest known word to a mistyped one."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+MOST_CANDIDATES = 500
+LONGEST = 80
+
+
+def suggest(word: str, known: Iterable[str]) -> str | None:
+    """Give the known word that was probably meant, or None."""
+    if len(word) > LONGEST:
+        return None
+    candidates = sorted(set(known))[:MOST_CANDIDATES]
+    folded = word.lower().replace("-", "_")
+    for candidate in candidates:
+        if candidate.lower().replace("-", "_") == folded:
+            return candidate
+    found = get_close_matches(word, candidates, n=1, cutoff=0.7)
+    return found[0] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Give `, did you mean 'x'?` for a message, or nothing."""
+    found = suggest(word, known)
+    return f", did you mean '{found}'?" if found else ""

@@ -1,0 +1,107 @@
+"""Types of values, as authors declare them (`input`, `returns`) and as checks know them."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+ScalarKind: TypeAlias = Literal["string", "int", "number", "bool", "path", "slug", "glob", "null"]
+
+TEXT_KINDS: frozenset[str] = frozenset({"string", "path", "slug", "glob"})
+NUMBER_KINDS: frozenset[str] = frozenset({"int", "number"})
+
+
+@dataclass(frozen=True, slots=True)
+class AnyType:
+    """Nothing is known about the value."""
+
+    kind: Literal["any"] = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """Text, a number, a boolean, or nothing."""
+
+    kind: ScalarKind
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceType:
+    """One of a few texts."""
+
+    values: tuple[str, ...]
+    kind: Literal["choice"] = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class ListType:
+    """A list of one type."""
+
+    item: "Type"
+    kind: Literal["list"] = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class MapType:
+    """Names that are not known beforehand, with values of one type."""
+
+    value: "Type"
+    kind: Literal["map"] = "map"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a record."""
+
+    name: str
+    type: "Type"
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType:
+    """Known fields; an open record may have others, of which nothing is known."""
+
+    fields: tuple[Field, ...]
+    open: bool = False
+    kind: Literal["record"] = "record"
+
+    def field(self, name: str) -> Field | None:
+        """Find a field."""
+        for candidate in self.fields:
+            if candidate.name == name:
+                return candidate
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaType:
+    """A JSON Schema of the author's own, kept as its canonical JSON text."""
+
+    schema: str
+    kind: Literal["schema"] = "schema"
+
+
+Type: TypeAlias = AnyType | ScalarType | ChoiceType | ListType | MapType | RecordType | SchemaType
+
+ANY = AnyType()
+STRING = ScalarType("string")
+INT = ScalarType("int")
+NUMBER = ScalarType("number")
+BOOL = ScalarType("bool")
+NULL = ScalarType("null")
+
+
+def describe(type_: Type) -> str:
+    """Say a type in the words of the format."""
+    match type_:
+        case ScalarType() | AnyType():
+            return type_.kind
+        case ChoiceType():
+            return " | ".join(type_.values)
+        case ListType():
+            return f"list of {describe(type_.item)}"
+        case MapType():
+            return f"map of {describe(type_.value)}"
+        case RecordType():
+            return "record {" + ", ".join(field.name for field in type_.fields) + "}"
+        case SchemaType():
+            return "json"

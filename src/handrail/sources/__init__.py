@@ -1,0 +1,1 @@
+"""Where workflows are found: tiers, prompt files, bindings, trust, loading of trusted Python."""
