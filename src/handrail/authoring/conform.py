@@ -1,0 +1,277 @@
+"""Checks a positioned tree against a shape and reports everything that does not fit."""
+
+import re
+from functools import cache
+from typing import Any, cast
+
+from handrail.authoring import shapes
+from handrail.authoring.shapes import PLACEHOLDER, Kind, Shape
+from handrail.model.diagnostics import Report
+from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
+from handrail.model.suggest import did_you_mean
+
+NAMES: dict[Kind, str] = {
+    "text": "text",
+    "number": "a number",
+    "flag": "true or false",
+    "nothing": "nothing",
+    "list": "a list",
+    "map": "a map",
+}
+
+
+def conform(shape: Shape, node: Node, report: Report) -> None:
+    """Report every place where a tree departs from its shape."""
+    _CHECKS[type(shape)](shape, node, report)
+
+
+def kind_of(node: Node) -> Kind:
+    """Say what kind of value a node is."""
+    if isinstance(node, Mapping):
+        return "map"
+    if isinstance(node, Sequence):
+        return "list"
+    value = node.value
+    if isinstance(value, str):
+        return "text"
+    if value is None:
+        return "nothing"
+    return "flag" if isinstance(value, bool) else "number"
+
+
+def choose(shape: shapes.Tagged, node: Mapping) -> str | None:
+    """Say which record of a tagged shape a mapping is, or None when nothing decides."""
+    tag = node.get(shape.tag)
+    if isinstance(tag, Scalar) and isinstance(tag.value, str):
+        return tag.value
+    for key, name in shape.implied.items():
+        if key in node:
+            return name
+    return shape.otherwise
+
+
+def _mismatch(wanted: str, node: Node, report: Report) -> None:
+    kind = kind_of(node)
+    hint = None
+    if isinstance(node, Scalar) and wanted.startswith("text") and kind in ("number", "flag"):
+        hint = f'quote it: "{_written(node)}"'
+    elif kind == "text" and wanted in ("true or false", "a number", "a whole number"):
+        hint = "write it without quotes"
+    report.error("wrong-type", f"expected {wanted}, got {NAMES[kind]}", node, hint)
+
+
+def _written(node: Scalar) -> str:
+    span = node.span
+    return span.source.text[span.start : span.end][:60]
+
+
+def _is_placeholder(node: Node) -> bool:
+    return isinstance(node, Scalar) and isinstance(node.value, str) and PLACEHOLDER.match(node.value) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _text(shape: shapes.Text, node: Node, report: Report) -> None:
+    value = node.value if isinstance(node, Scalar) else None
+    if not isinstance(value, str):
+        _mismatch("text", node, report)
+        return
+    if len(value) < shape.least:
+        wanted = "must not be empty" if shape.least == 1 else f"must have at least {shape.least} characters"
+        report.error("bad-value", f"{shape.what} {wanted}", node)
+    elif shape.most is not None and len(value) > shape.most:
+        report.error("bad-value", f"{shape.what} has {len(value)} characters, at most {shape.most} are allowed", node)
+    elif shape.pattern is not None and not _compiled(shape.pattern).fullmatch(value):
+        hint = f"for example {shape.example}" if shape.example else f"it must match {shape.pattern}"
+        report.error("bad-value", f"'{_short(value)}' is no {shape.what}", node, hint)
+
+
+def _short(value: str) -> str:
+    value = value.replace("\n", " ")
+    return value if len(value) <= 60 else value[:57] + "..."
+
+
+def _choice(shape: shapes.Choice, node: Node, report: Report) -> None:
+    if shape.placeholder and _is_placeholder(node):
+        return
+    value = node.value if isinstance(node, Scalar) else None
+    if not isinstance(value, str):
+        _mismatch("text", node, report)
+    elif value not in shape.values and value not in shape.also:
+        guess = did_you_mean(value, shape.values)
+        report.error("bad-value", f"'{_short(value)}' is not allowed here{guess}", node, "use " + _or(shape.values))
+
+
+def _or(words: tuple[str, ...]) -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+def _flag(shape: shapes.Flag, node: Node, report: Report) -> None:
+    if shape.placeholder and _is_placeholder(node):
+        return
+    if kind_of(node) != "flag":
+        _mismatch("true or false", node, report)
+
+
+def _number(shape: shapes.Number, node: Node, report: Report) -> None:
+    if shape.placeholder and _is_placeholder(node):
+        return
+    value = node.value if isinstance(node, Scalar) else None
+    wanted = "a whole number" if shape.whole else "a number"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        _mismatch(wanted, node, report)
+    elif shape.whole and not isinstance(value, int):
+        report.error("wrong-type", f"expected a whole number, got {value}", node)
+    elif shape.least is not None and value < shape.least:
+        report.error("bad-value", f"{value} is too small, the least is {shape.least:g}", node)
+    elif shape.most is not None and value > shape.most:
+        report.error("bad-value", f"{value} is too large, the most is {shape.most:g}", node)
+
+
+def _nothing(_: shapes.Nothing, node: Node, report: Report) -> None:
+    if kind_of(node) != "nothing":
+        _mismatch("nothing", node, report)
+
+
+def _anything(_: shapes.Anything, node: Node, report: Report) -> None:
+    del node, report
+
+
+def _list(shape: shapes.ListOf, node: Node, report: Report) -> None:
+    if not isinstance(node, Sequence):
+        _mismatch("a list", node, report)
+        return
+    if len(node.items) < shape.least:
+        report.error("bad-value", f"the list needs at least {shape.least} item{'s' * (shape.least > 1)}", node)
+    if shape.most is not None and len(node.items) > shape.most:
+        report.error("bad-value", f"the list has {len(node.items)} items, at most {shape.most} are allowed", node)
+    for item in node.items:
+        conform(shape.item, item, report)
+    if shape.unique:
+        _unique(node, report)
+
+
+def _unique(node: Sequence, report: Report) -> None:
+    seen: set[object] = set()
+    for item in node.items:
+        if isinstance(item, Scalar):
+            if item.value in seen:
+                report.error("bad-value", f"'{item.value}' stands twice in the list", item)
+            seen.add(item.value)
+
+
+def _map(shape: shapes.MapOf, node: Node, report: Report) -> None:
+    if not isinstance(node, Mapping):
+        _mismatch("a map", node, report)
+        return
+    if len(node.entries) < shape.least:
+        report.error("bad-value", "the map must not be empty", node)
+    for entry in node:
+        if shape.key_pattern is not None and not _compiled(shape.key_pattern).fullmatch(entry.name):
+            report.error("bad-value", f"'{_short(entry.name)}' is no {shape.key_what}", entry)
+        conform(shape.value, entry.value, report)
+
+
+def _record(shape: shapes.Record, node: Node, report: Report) -> None:
+    if not isinstance(node, Mapping):
+        _mismatch("a map", node, report)
+        return
+    keys = shape.keys
+    for name, entry in node.entries.items():
+        key = keys.get(name)
+        if key is None:
+            _unknown_key(shape, entry, report)
+        else:
+            conform(key.shape, entry.value, report)
+    for name in shape.required:
+        if name not in node.entries:
+            report.error("missing-key", f"{shape.what} needs '{name}'", _head(node), keys[name].doc)
+    _exclusive(shape, node, report)
+
+
+def _head(node: Mapping) -> Node:
+    """The first key of a mapping: a better place for a caret than its whole extent."""
+    for entry in node:
+        return entry.key
+    return node
+
+
+def _unknown_key(shape: shapes.Record, entry: Entry, report: Report) -> None:
+    hint = shape.hints.get(entry.name)
+    guess = "" if hint else did_you_mean(entry.name, shape.keys)
+    if hint is None and not guess:
+        hint = f"{shape.what} knows: " + ", ".join(sorted(shape.keys))
+    report.error("unknown-key", f"unknown key '{_short(entry.name)}' in {shape.what}{guess}", entry, hint)
+
+
+def _exclusive(shape: shapes.Record, node: Mapping, report: Report) -> None:
+    for group in shape.one_of:
+        present = [name for name in group if name in node.entries]
+        if not present:
+            report.error("missing-key", f"{shape.what} needs {_or(group)}", _head(node))
+        elif len(present) > 1:
+            _conflict(present, node, report)
+    for group in shape.at_most_one:
+        present = [name for name in group if name in node.entries]
+        if len(present) > 1:
+            _conflict(present, node, report)
+
+
+def _conflict(present: list[str], node: Mapping, report: Report) -> None:
+    names = " and ".join(f"'{name}'" for name in present)
+    report.error("conflicting-keys", f"{names} exclude each other", node.entries[present[1]], "keep one of them")
+
+
+def _either(shape: shapes.Either, node: Node, report: Report) -> None:
+    form = shape.forms.get(kind_of(node))
+    if form is None:
+        wanted = _or(tuple(NAMES[kind] for kind in shape.forms))
+        _mismatch(f"{wanted} for {shape.what}", node, report)
+    else:
+        conform(form, node, report)
+
+
+def _ref(shape: shapes.Ref, node: Node, report: Report) -> None:
+    conform(shape.shape(), node, report)
+
+
+def _tagged(shape: shapes.Tagged, node: Node, report: Report) -> None:
+    if not isinstance(node, Mapping):
+        _mismatch("a map", node, report)
+        return
+    tag = choose(shape, node)
+    record = shape.records.get(tag) if tag is not None else None
+    if record is not None:
+        conform(record, node, report)
+    elif shape.tag in node.entries:
+        place = node.entries[shape.tag].value
+        words = tuple(shape.records)
+        guess = did_you_mean(tag, words) if tag is not None else ""
+        report.error("bad-value", f"unknown {shape.tag} '{tag}'{guess}", place, "use " + _or(words))
+    else:
+        implied = ", ".join(f"'{key}'" for key in shape.implied)
+        report.error(
+            "missing-key", f"{shape.name} needs '{shape.tag}'", _head(node), f"or a key that decides: {implied}"
+        )
+
+
+_CHECKS: dict[type, Any] = cast(
+    "dict[type, Any]",
+    {
+        shapes.Text: _text,
+        shapes.Choice: _choice,
+        shapes.Flag: _flag,
+        shapes.Number: _number,
+        shapes.Nothing: _nothing,
+        shapes.Anything: _anything,
+        shapes.ListOf: _list,
+        shapes.MapOf: _map,
+        shapes.Record: _record,
+        shapes.Either: _either,
+        shapes.Ref: _ref,
+        shapes.Tagged: _tagged,
+    },
+)

@@ -1,0 +1,23 @@
+"""What a compilation may draw on beyond the workflow's own files. Sources supply it; the compiler only asks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from handrail.compiler.builtins import Builtins
+from handrail.model.document import Document
+from handrail.model.source import SourceText
+
+
+def _nowhere(_: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The library, the project's bindings, and the way to other workflows."""
+
+    builtins: Builtins
+    bindings: SourceText | None = None
+    """The project's bindings file: JSON `{slot: id}`, or per workflow `{workflow id: {slot: id}}`."""
+    workflow: Callable[[str], Document | None] = field(default=_nowhere)
+    """Finds another workflow by its name or id in the tiers, read but not compiled; None where there is none."""

@@ -1,0 +1,314 @@
+"""What a step does: one frozen value per kind, a closed union."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from handrail.model.guidance import DelegateAction, GuidedAction, GuidedLoopAction
+from handrail.model.settings import AgentTask
+from handrail.model.values import Command, Expression, NamedValue, Value
+
+if TYPE_CHECKING:
+    from handrail.model.plan import Step
+
+
+@dataclass(frozen=True, slots=True)
+class CommandProof:
+    """A command must pass, or must fail (with a given exit code)."""
+
+    command: Command
+    expect: Literal["pass", "fail"] = "pass"
+    exit: int | None = None
+    kind: Literal["command"] = "command"
+
+
+@dataclass(frozen=True, slots=True)
+class FilesProof:
+    """Files must have been changed by the step, or must not have been."""
+
+    globs: Value
+    expect: Literal["changed", "unchanged"]
+    kind: Literal["files"] = "files"
+
+
+@dataclass(frozen=True, slots=True)
+class ExistsProof:
+    """A path must exist."""
+
+    path: Value
+    kind: Literal["exists"] = "exists"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectProof:
+    """An expression must be true."""
+
+    condition: Expression
+    kind: Literal["expect"] = "expect"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportProof:
+    """A JUnit report must show that enough tests ran and none failed."""
+
+    junit: Value
+    min_tests: int = 1
+    kind: Literal["report"] = "report"
+
+
+Proof: TypeAlias = CommandProof | FilesProof | ExistsProof | ExpectProof | ReportProof
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCommand:
+    """A check: a command with the name under which it is shown."""
+
+    name: str
+    command: Command
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Commands that must pass: the project's own, pinned when a run starts, or the ones given here."""
+
+    project: bool = False
+    commands: tuple[NamedCommand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAction:
+    """One prompt to one agent, with proof that it is done."""
+
+    task: AgentTask
+    done_when: tuple[Proof, ...] = ()
+    requires_approval: bool = False
+    kind: Literal["agent"] = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Convergence:
+    """When a review loop has nothing left to gain: findings below a severity, or rounds without progress."""
+
+    severity: Value
+    plateau: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentLoopAction:
+    """Review, judge, fix, again, until nothing worth fixing is left."""
+
+    reviewer: AgentTask
+    arbiter: AgentTask | None = None
+    fixer: AgentTask | None = None
+    """None: the reviewer fixes."""
+    checks: Checks | None = None
+    max_iterations: int = 5
+    exit_when: Expression | None = None
+    converge: Convergence | None = None
+    on_max: Literal["continue", "block", "fail"] = "continue"
+    escalate: bool = False
+    decides: bool = False
+    """Whether the result carries a decision: approve, reject or needs_clarification."""
+    kind: Literal["agent-loop"] = "agent-loop"
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """Tested before each round."""
+
+    condition: Expression
+    kind: Literal["while"] = "while"
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """Tested after each round."""
+
+    condition: Expression
+    kind: Literal["until"] = "until"
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """A number of rounds."""
+
+    count: Value
+    kind: Literal["times"] = "times"
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A round per item; a map gives items of `{key, value}`."""
+
+    items: Value
+    item: str = "item"
+    key: Expression | None = None
+    """Identity of an item; None: `item.id` where there is one, else its index."""
+    kind: Literal["each"] = "each"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopAction:
+    """A body of steps, repeated."""
+
+    over: While | Until | Times | Each
+    max_iterations: int
+    steps: tuple["Step", ...]
+    on_max: Literal["continue", "block", "fail"] = "continue"
+    escalate: bool = False
+    kind: Literal["loop"] = "loop"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelAction:
+    """A body of steps for each item, each in its own work tree, several at a time."""
+
+    over: Each
+    steps: tuple["Step", ...]
+    after: Expression | None = None
+    """Keys of the items whose branches an item starts from."""
+    max_concurrent: Value | None = None
+    kind: Literal["parallel-agents"] = "parallel-agents"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptAction:
+    """A shell command in the workspace."""
+
+    command: Command
+    env: tuple[NamedValue, ...] = ()
+    repeatable: bool = True
+    parse_json: bool = False
+    on_success: Literal["exit_loop"] | None = None
+    kind: Literal["script"] = "script"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateAction:
+    """Checks that must pass, with an agent that may fix between tries."""
+
+    checks: Checks
+    fix: AgentTask | None = None
+    env: tuple[NamedValue, ...] = ()
+    warn_when: Expression | None = None
+    message: Value | None = None
+    kind: Literal["gate"] = "gate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalAction:
+    """A person approves, asks to revise, or rejects."""
+
+    message: Value | None = None
+    show: tuple[Expression, ...] = ()
+    revise: str | None = None
+    """The earlier step that a revision goes back to; None where there is none to go back to."""
+    max_revisions: int = 3
+    kind: Literal["approval"] = "approval"
+
+
+@dataclass(frozen=True, slots=True)
+class CallAction:
+    """Another workflow, as a child run; its inputs are the step's `input`."""
+
+    workflow: str
+    kind: Literal["workflow"] = "workflow"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAction:
+    """A routine's steps, expanded in place; they see the routine's own inputs, bound here, and nothing else."""
+
+    routine: str
+    inputs: tuple[NamedValue, ...]
+    steps: tuple["Step", ...]
+    kind: Literal["use"] = "use"
+
+
+@dataclass(frozen=True, slots=True)
+class CreateIssuesAction:
+    """Issues in the tracker, from a list of records."""
+
+    items: Value
+    labels: tuple[str, ...] = ()
+    kind: Literal["create-issues"] = "create-issues"
+
+
+@dataclass(frozen=True, slots=True)
+class CommitAction:
+    """A commit of what changed."""
+
+    message: Value
+    paths: Value | None = None
+    kind: Literal["commit"] = "commit"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeAction:
+    """Branches brought together on the run's branch."""
+
+    branches: Value
+    checks: Checks | None = None
+    on_conflict: AgentTask | None = None
+    kind: Literal["merge"] = "merge"
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """What a run does with its pull request once that is open."""
+
+    on: tuple[str, ...]
+    fix: AgentTask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequestAction:
+    """A pull request, opened or brought up to date."""
+
+    title: Value
+    body: "Value | AgentTask | None" = None
+    base: Value | None = None
+    draft: Value | None = None
+    labels: Value | None = None
+    reviewers: Value | None = None
+    key: Value | None = None
+    follow: Follow | None = None
+    kind: Literal["pull-request"] = "pull-request"
+
+
+@dataclass(frozen=True, slots=True)
+class EndAction:
+    """The run ends here."""
+
+    message: Value | None = None
+    status: Literal["succeeded", "failed"] = "succeeded"
+    kind: Literal["end"] = "end"
+
+
+Action: TypeAlias = (
+    AgentAction
+    | AgentLoopAction
+    | LoopAction
+    | ParallelAction
+    | ScriptAction
+    | GateAction
+    | ApprovalAction
+    | CallAction
+    | GroupAction
+    | CreateIssuesAction
+    | CommitAction
+    | MergeAction
+    | PullRequestAction
+    | EndAction
+    | GuidedAction
+    | GuidedLoopAction
+    | DelegateAction
+)
+
+
+def body(action: Action) -> tuple["Step", ...]:
+    """Give the steps inside an action."""
+    match action:
+        case LoopAction() | ParallelAction() | GroupAction() | GuidedLoopAction():
+            return action.steps
+        case _:
+            return ()

@@ -1,0 +1,146 @@
+"""Plans as JSON data and back: fields at their default are left out, unions are told apart by `kind`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from handrail.model import actions, guidance, plan, settings, types, values
+from handrail.model.values import JsonValue
+
+ALWAYS = frozenset({"kind", "format"})
+"""Fields that are written whatever their value."""
+
+T = TypeVar("T")
+Encoder = Callable[[Any], JsonValue]
+Decoder = Callable[[Any], Any]
+
+
+class CodecError(ValueError):
+    """Stored data does not have the shape of the type it should be."""
+
+
+def encode(value: object, *, hashed_only: bool = False) -> JsonValue:
+    """Give a value of the model as JSON data; `hashed_only` leaves out what only says where it came from."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, tuple | list):
+        return [encode(item, hashed_only=hashed_only) for item in cast("tuple[object, ...]", value)]
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[str, object]", value)
+        return {key: encode(item, hashed_only=hashed_only) for key, item in entries.items()}
+    data: dict[str, JsonValue] = {}
+    for name, default, hashed in _layout(type(value)):
+        item = getattr(value, name)
+        if (hashed or not hashed_only) and (name in ALWAYS or item != default):
+            data[name] = encode(item, hashed_only=hashed_only)
+    return data
+
+
+def decode(wanted: type[T], data: JsonValue) -> T:
+    """Build a value of a model type from JSON data."""
+    return cast("T", _decoder(wanted)(data))
+
+
+@cache
+def _layout(cls: type) -> tuple[tuple[str, object, bool], ...]:
+    if not is_dataclass(cls):
+        raise CodecError(f"{cls!r} is no value of the model")
+    return tuple((f.name, f.default, bool(f.metadata.get("hashed", True))) for f in fields(cls))
+
+
+@cache
+def _decoder(wanted: Any) -> Decoder:
+    origin = get_origin(wanted)
+    if origin is tuple:
+        return _tuple_decoder(get_args(wanted))
+    if origin is Literal:
+        return _literal_decoder(get_args(wanted))
+    if origin in (Union, UnionType):
+        return _union_decoder(get_args(wanted))
+    if isinstance(wanted, type) and is_dataclass(wanted):
+        return _record_decoder(wanted)
+    if wanted in (str, int, float, bool, NoneType):
+        return _scalar_decoder(wanted)
+    return lambda data: data
+
+
+def _tuple_decoder(args: tuple[Any, ...]) -> Decoder:
+    def read(data: Any) -> Any:
+        if not isinstance(data, list):
+            raise CodecError(f"expected a list, got {data!r}")
+        items = cast("list[Any]", data)
+        kinds = [args[0]] * len(items) if len(args) == 2 and args[1] is Ellipsis else list(args)
+        return tuple(_decoder(kind)(item) for kind, item in zip(kinds, items, strict=True))
+
+    return read
+
+
+def _literal_decoder(allowed: tuple[Any, ...]) -> Decoder:
+    def read(data: Any) -> Any:
+        if data not in allowed:
+            raise CodecError(f"expected one of {allowed}, got {data!r}")
+        return data
+
+    return read
+
+
+def _scalar_decoder(wanted: type) -> Decoder:
+    accepted = (int, float) if wanted is float else wanted
+
+    def read(data: Any) -> Any:
+        if not isinstance(data, accepted) or (isinstance(data, bool) and wanted is not bool):
+            raise CodecError(f"expected {wanted.__name__}, got {data!r}")
+        return data
+
+    return read
+
+
+def _union_decoder(options: tuple[Any, ...]) -> Decoder:
+    records = {kind: option for option in options if is_dataclass(option) for kind in _kinds(cast("type", option))}
+    others = [option for option in options if not is_dataclass(option)]
+
+    def read(data: Any) -> Any:
+        if isinstance(data, dict):
+            tagged = records.get(cast("dict[str, Any]", data).get("kind")) or records.get(None)
+            if tagged is not None:
+                return _decoder(tagged)(data)
+        for option in others:
+            try:
+                return _decoder(option)(data)
+            except CodecError:
+                continue
+        raise CodecError(f"no variant fits {data!r}")
+
+    return read
+
+
+def _kinds(record: type) -> tuple[str | None, ...]:
+    kind = _hints(record).get("kind")
+    return cast("tuple[str, ...]", get_args(kind)) if kind is not None else (None,)
+
+
+def _record_decoder(wanted: type) -> Decoder:
+    hints = _hints(wanted)
+    required = [f.name for f in fields(wanted) if f.default is MISSING]
+
+    def read(data: Any) -> Any:
+        if not isinstance(data, dict):
+            raise CodecError(f"expected {wanted.__name__}, got {data!r}")
+        given = cast("dict[str, Any]", data)
+        unknown = sorted(set(given) - set(hints))
+        missing = [name for name in required if name not in given]
+        if unknown or missing:
+            raise CodecError(f"{wanted.__name__}: unknown {unknown}, missing {missing}")
+        return wanted(**{name: _decoder(hints[name])(item) for name, item in given.items()})
+
+    return read
+
+
+@cache
+def _hints(record: type) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    for module in (types, values, settings, guidance, actions, plan):
+        names.update(vars(module))
+    return get_type_hints(record, localns=names)

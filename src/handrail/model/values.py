@@ -1,0 +1,140 @@
+"""Values in a plan: constants, expressions, texts with holes, conditions, prompts and shell commands.
+
+Expressions are kept as their canonical text; `handrail.language` parses it again where it is evaluated.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+
+NOT_HASHED = {"hashed": False}
+"""Metadata of a field that says where something came from and is no part of what it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Plain data."""
+
+    value: JsonValue
+    kind: Literal["constant"] = "constant"
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression of the language, in canonical text."""
+
+    source: str
+    kind: Literal["expression"] = "expression"
+
+
+@dataclass(frozen=True, slots=True)
+class TextWithHoles:
+    """Text in which expressions are rendered."""
+
+    parts: tuple["str | Expression", ...]
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class ListOfValues:
+    """A list with something to evaluate in it."""
+
+    items: tuple["Value", ...]
+    kind: Literal["list"] = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue:
+    """A name with its value."""
+
+    name: str
+    value: "Value"
+
+
+@dataclass(frozen=True, slots=True)
+class MapOfValues:
+    """A map with something to evaluate in it."""
+
+    entries: tuple[NamedValue, ...]
+    kind: Literal["map"] = "map"
+
+
+Value: TypeAlias = Constant | Expression | TextWithHoles | ListOfValues | MapOfValues
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What an agent is told, and where that text came from."""
+
+    text: str
+    syntax: Literal["template", "plain", "workrail"] = "template"
+    file: str | None = field(default=None, metadata=NOT_HASHED)
+    version: str | None = field(default=None, metadata=NOT_HASHED)
+    description: str | None = field(default=None, metadata=NOT_HASHED)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellBinding:
+    """A value that a command reads from an environment variable, or from the file whose path the variable holds."""
+
+    variable: str
+    value: Expression
+    as_file: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A shell script in which values stand as environment variables, never as shell text."""
+
+    script: str
+    bindings: tuple[ShellBinding, ...] = ()
+
+
+# WorkRail's conditions are nodes of their own, with lenient comparison and flat names.
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """One variable of the context against one operator; without an operator its truthiness."""
+
+    var: str
+    operator: str
+    """`truthy`, or one of equals not_equals gt gte lt lte contains startsWith endsWith matches in."""
+    operand: JsonValue = None
+    kind: Literal["compare"] = "compare"
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """True when every part is."""
+
+    parts: tuple["ContextCondition", ...]
+    kind: Literal["all_of"] = "all_of"
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """True when some part is."""
+
+    parts: tuple["ContextCondition", ...]
+    kind: Literal["any_of"] = "any_of"
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """True when its part is not."""
+
+    part: "ContextCondition"
+    kind: Literal["negation"] = "negation"
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """An empty condition: true on its own, false inside another."""
+
+    kind: Literal["always"] = "always"
+
+
+ContextCondition: TypeAlias = Compare | AllOf | AnyOf | Negation | Always
+Condition: TypeAlias = Expression | Compare | AllOf | AnyOf | Negation | Always
