@@ -1,3 +1,114 @@
-"""Handrail: run coding agents along workflows you can trust, stop and rewind."""
+"""Handrail: run coding agents along workflows you can trust, stop and rewind.
+
+The objects that a workflow.py is written with can be imported from here; they are loaded when first asked for.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from handrail.authoring.objects import (
+        Agent,
+        AgentLoop,
+        Approval,
+        Assess,
+        Body,
+        Budget,
+        Call,
+        Changed,
+        Commit,
+        Concurrency,
+        Converge,
+        CreateIssues,
+        Defaults,
+        Dimension,
+        End,
+        EventTrigger,
+        Exists,
+        Expect,
+        Fails,
+        Fix,
+        Follow,
+        Gate,
+        Input,
+        IssueTrigger,
+        Loop,
+        Merge,
+        ParallelAgents,
+        Passes,
+        Procedure,
+        PullRequest,
+        PullRequestTrigger,
+        Report,
+        ResolveContext,
+        Retry,
+        Review,
+        Role,
+        Schedule,
+        Script,
+        Step,
+        Subroutine,
+        Unchanged,
+        Use,
+        Workflow,
+    )
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Agent",
+    "AgentLoop",
+    "Approval",
+    "Assess",
+    "Body",
+    "Budget",
+    "Call",
+    "Changed",
+    "Commit",
+    "Concurrency",
+    "Converge",
+    "CreateIssues",
+    "Defaults",
+    "Dimension",
+    "End",
+    "EventTrigger",
+    "Exists",
+    "Expect",
+    "Fails",
+    "Fix",
+    "Follow",
+    "Gate",
+    "Input",
+    "IssueTrigger",
+    "Loop",
+    "Merge",
+    "ParallelAgents",
+    "Passes",
+    "Procedure",
+    "PullRequest",
+    "PullRequestTrigger",
+    "Report",
+    "ResolveContext",
+    "Retry",
+    "Review",
+    "Role",
+    "Schedule",
+    "Script",
+    "Step",
+    "Subroutine",
+    "Unchanged",
+    "Use",
+    "Workflow",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'handrail' has no attribute {name!r}")
+    from handrail.authoring import objects
+
+    return getattr(objects, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,7 +8,7 @@ from handrail.authoring import shapes
 from handrail.authoring.shapes import PLACEHOLDER, Kind, Shape
 from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
-from handrail.model.suggest import did_you_mean
+from handrail.model.suggest import did_you_mean, suggest
 
 NAMES: dict[Kind, str] = {
     "text": "text",
@@ -18,10 +18,24 @@ NAMES: dict[Kind, str] = {
     "list": "a list",
     "map": "a map",
 }
+SPOKEN_FLAGS = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+NUMBER_TEXT = re.compile(r"-?\d+(\.\d+)?")
 
 
-def conform(shape: Shape, node: Node, report: Report) -> None:
-    """Report every place where a tree departs from its shape."""
+def conform(shape: Shape, node: Node, report: Report) -> bool:
+    """Report every place where a tree departs from its shape; tell whether there was none."""
+    aside = Report()
+    _fit(shape, node, aside)
+    # What the reader refused stands in the tree as a makeshift value: one word about it is enough.
+    refused = {(found.file, found.line, found.column) for found in report if found.is_error}
+    for found in aside:
+        if (found.file, found.line, found.column) not in refused:
+            report.add(found)
+    report.dropped += aside.dropped
+    return not aside.failed
+
+
+def _fit(shape: Shape, node: Node, report: Report) -> None:
     _CHECKS[type(shape)](shape, node, report)
 
 
@@ -55,14 +69,22 @@ def _mismatch(wanted: str, node: Node, report: Report) -> None:
     hint = None
     if isinstance(node, Scalar) and wanted.startswith("text") and kind in ("number", "flag"):
         hint = f'quote it: "{_written(node)}"'
-    elif kind == "text" and wanted in ("true or false", "a number", "a whole number"):
-        hint = "write it without quotes"
+    elif isinstance(node, Scalar) and kind == "text":
+        hint = _bare(str(node.value).lower(), wanted)
     report.error("wrong-type", f"expected {wanted}, got {NAMES[kind]}", node, hint)
+
+
+def _bare(text: str, wanted: str) -> str | None:
+    """The hint for a text that stands for a flag or a number."""
+    if wanted == "true or false" and text in SPOKEN_FLAGS:
+        return f"write {SPOKEN_FLAGS[text]}, without quotes"
+    is_number = wanted in ("a number", "a whole number") and NUMBER_TEXT.fullmatch(text) is not None
+    return "write it without quotes" if is_number else None
 
 
 def _written(node: Scalar) -> str:
     span = node.span
-    return span.source.text[span.start : span.end][:60]
+    return str(node.value) if node.style == "made" else span.source.text[span.start : span.end][:60]
 
 
 def _is_placeholder(node: Node) -> bool:
@@ -77,7 +99,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _text(shape: shapes.Text, node: Node, report: Report) -> None:
     value = node.value if isinstance(node, Scalar) else None
     if not isinstance(value, str):
-        _mismatch("text", node, report)
+        _not_text(shape, node, report)
         return
     if len(value) < shape.least:
         wanted = "must not be empty" if shape.least == 1 else f"must have at least {shape.least} characters"
@@ -87,6 +109,16 @@ def _text(shape: shapes.Text, node: Node, report: Report) -> None:
     elif shape.pattern is not None and not _compiled(shape.pattern).fullmatch(value):
         hint = f"for example {shape.example}" if shape.example else f"it must match {shape.pattern}"
         report.error("bad-value", f"'{_short(value)}' is no {shape.what}", node, hint)
+
+
+def _not_text(shape: shapes.Text, node: Node, report: Report) -> None:
+    """Say what a text is needed for where quotes alone would not make the value right."""
+    written = _written(node) if isinstance(node, Scalar) else ""
+    if shape.example is None or shape.pattern is None or _compiled(shape.pattern).fullmatch(written):
+        _mismatch("text", node, report)
+    else:
+        message = f"expected text ({shape.what}), got {NAMES[kind_of(node)]}"
+        report.error("wrong-type", message, node, f"for example {shape.example}")
 
 
 def _short(value: str) -> str:
@@ -147,11 +179,16 @@ def _list(shape: shapes.ListOf, node: Node, report: Report) -> None:
     if len(node.items) < shape.least:
         report.error("bad-value", f"the list needs at least {shape.least} item{'s' * (shape.least > 1)}", node)
     if shape.most is not None and len(node.items) > shape.most:
-        report.error("bad-value", f"the list has {len(node.items)} items, at most {shape.most} are allowed", node)
+        message = f"the list has {len(node.items)} items, at most {shape.most} {_are(shape.most)} allowed"
+        report.error("bad-value", message, node.items[shape.most])
     for item in node.items:
-        conform(shape.item, item, report)
+        _fit(shape.item, item, report)
     if shape.unique:
         _unique(node, report)
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _unique(node: Sequence, report: Report) -> None:
@@ -171,8 +208,9 @@ def _map(shape: shapes.MapOf, node: Node, report: Report) -> None:
         report.error("bad-value", "the map must not be empty", node)
     for entry in node:
         if shape.key_pattern is not None and not _compiled(shape.key_pattern).fullmatch(entry.name):
-            report.error("bad-value", f"'{_short(entry.name)}' is no {shape.key_what}", entry)
-        conform(shape.value, entry.value, report)
+            hint = f"it must match {shape.key_pattern}"
+            report.error("bad-value", f"'{_short(entry.name)}' is no {shape.key_what}", entry, hint)
+        _fit(shape.value, entry.value, report)
 
 
 def _record(shape: shapes.Record, node: Node, report: Report) -> None:
@@ -185,11 +223,12 @@ def _record(shape: shapes.Record, node: Node, report: Report) -> None:
         if key is None:
             _unknown_key(shape, entry, report)
         else:
-            conform(key.shape, entry.value, report)
+            _fit(key.shape, entry.value, report)
+    meant = {suggest(name, keys) for name in node.entries if name not in keys}
     for name in shape.required:
-        if name not in node.entries:
+        if name not in node.entries and name not in meant:
             report.error("missing-key", f"{shape.what} needs '{name}'", _head(node), keys[name].doc)
-    _exclusive(shape, node, report)
+    _exclusive(shape, node, meant, report)
 
 
 def _head(node: Mapping) -> Node:
@@ -207,10 +246,10 @@ def _unknown_key(shape: shapes.Record, entry: Entry, report: Report) -> None:
     report.error("unknown-key", f"unknown key '{_short(entry.name)}' in {shape.what}{guess}", entry, hint)
 
 
-def _exclusive(shape: shapes.Record, node: Mapping, report: Report) -> None:
+def _exclusive(shape: shapes.Record, node: Mapping, meant: set[str | None], report: Report) -> None:
     for group in shape.one_of:
         present = [name for name in group if name in node.entries]
-        if not present:
+        if not present and meant.isdisjoint(group):
             report.error("missing-key", f"{shape.what} needs {_or(group)}", _head(node))
         elif len(present) > 1:
             _conflict(present, node, report)
@@ -231,11 +270,11 @@ def _either(shape: shapes.Either, node: Node, report: Report) -> None:
         wanted = _or(tuple(NAMES[kind] for kind in shape.forms))
         _mismatch(f"{wanted} for {shape.what}", node, report)
     else:
-        conform(form, node, report)
+        _fit(form, node, report)
 
 
 def _ref(shape: shapes.Ref, node: Node, report: Report) -> None:
-    conform(shape.shape(), node, report)
+    _fit(shape.shape(), node, report)
 
 
 def _tagged(shape: shapes.Tagged, node: Node, report: Report) -> None:
@@ -245,7 +284,7 @@ def _tagged(shape: shapes.Tagged, node: Node, report: Report) -> None:
     tag = choose(shape, node)
     record = shape.records.get(tag) if tag is not None else None
     if record is not None:
-        conform(record, node, report)
+        _fit(record, node, report)
     elif shape.tag in node.entries:
         place = node.entries[shape.tag].value
         words = tuple(shape.records)

@@ -21,17 +21,30 @@ class SchemaWriter:
 
     def __init__(self) -> None:
         self.definitions: dict[str, Any] = {}
+        self._named: dict[int, str] = {}
 
     def write(self, shape: Shape) -> dict[str, Any]:
-        """Give the schema of a shape."""
+        """Give the schema of a shape; a record stands once under its name and is referred to."""
+        if isinstance(shape, shapes.Record):
+            return self.define(shape.what, shape)
         return cast("dict[str, Any]", _WRITERS[type(shape)](self, shape))
 
-    def define(self, name: str, shape: Shape) -> dict[str, Any]:
+    def define(self, what: str, shape: Shape) -> dict[str, Any]:
         """Write a shape once under a name and refer to it."""
-        if name not in self.definitions:
+        name = self._named.get(id(shape))
+        if name is None:
+            name = self._free(what)
+            self._named[id(shape)] = name
             self.definitions[name] = {}
-            self.definitions[name] = self.write(shape)
+            self.definitions[name] = cast("dict[str, Any]", _WRITERS[type(shape)](self, shape))
         return {"$ref": f"#/$defs/{name}"}
+
+    def _free(self, what: str) -> str:
+        name = what.removeprefix("an ").removeprefix("a ").replace(" ", "-")
+        number = 2
+        while name in self.definitions:
+            name, number = f"{name.rstrip('0123456789-')}-{number}", number + 1
+        return name
 
 
 def json_schema(shape: Shape, title: str) -> dict[str, Any]:
@@ -122,15 +135,13 @@ def _ref(writer: SchemaWriter, shape: shapes.Ref) -> dict[str, Any]:
 
 def _tagged(writer: SchemaWriter, shape: shapes.Tagged) -> dict[str, Any]:
     """Chain of if/then/else, so that an editor's message speaks of the one record that is meant."""
-    rest: Any = (
-        writer.define(f"{shape.name} {shape.otherwise}", shape.records[shape.otherwise]) if shape.otherwise else False
-    )
+    rest: Any = writer.write(shape.records[shape.otherwise]) if shape.otherwise else False
     for key, name in reversed(shape.implied.items()):
         test = {"required": [key], "not": {"required": [shape.tag]}}
-        rest = {"if": test, "then": writer.define(f"{shape.name} {name}", shape.records[name]), "else": rest}
+        rest = {"if": test, "then": writer.write(shape.records[name]), "else": rest}
     for name, record in reversed(shape.records.items()):
         test = {"properties": {shape.tag: {"const": name}}, "required": [shape.tag]}
-        rest = {"if": test, "then": writer.define(f"{shape.name} {name}", record), "else": rest}
+        rest = {"if": test, "then": writer.write(record), "else": rest}
     return cast("dict[str, Any]", rest)
 
 

@@ -4,14 +4,19 @@ from dataclasses import dataclass, field
 
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.plan import Plan
-from handrail.model.source import Entry, Node, Span
+from handrail.model.source import Entry, Mapping, Node, Span
 
 
 @dataclass(slots=True)
 class Places:
-    """Spans of steps by address (`build/test`), and of their keys (`build/test#when`)."""
+    """Where steps stand, by address (`build/test`), and their keys (`build/test#when`)."""
 
     spans: dict[str, Span] = field(default_factory=dict[str, Span])
+    nodes: dict[str, Mapping] = field(default_factory=dict[str, Mapping])
+
+    def remember(self, address: str, node: Mapping) -> None:
+        """Remember the mapping that a step was written as; its keys are found through it."""
+        self.nodes[address] = node
 
     def mark(self, address: str, at: Node | Entry, key: str = "") -> None:
         """Remember where a step, or one of its keys, stands."""
@@ -19,8 +24,13 @@ class Places:
         self.spans[f"{address}#{key}" if key else address] = span
 
     def find(self, address: str, key: str = "") -> Span | None:
-        """Give the place of a key, else of its step."""
-        return self.spans.get(f"{address}#{key}") or self.spans.get(address)
+        """Give the place of a key's value, else of its step."""
+        found = self.spans.get(f"{address}#{key}")
+        node = self.nodes.get(address)
+        if found is None and node is not None:
+            value = node.get(key) or node.get("name")
+            found = value.span if value is not None else node.span
+        return found or self.spans.get(address)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from handrail.model.actions import Action
-from handrail.model.guidance import GuidedWorkflow
+from handrail.model.guidance import Assessment, Consequence, GuidedWorkflow
 from handrail.model.settings import NO_RETRY, Budget, OnFail, Retry
 from handrail.model.types import Type
 from handrail.model.values import NOT_HASHED, Condition, JsonValue, NamedValue, Value
@@ -43,6 +43,8 @@ class Step:
     budget: Budget | None = None
     assess: tuple[str, ...] = ()
     """Ids of the plan's assessments that the step's agent must give."""
+    follow_ups: tuple[Consequence, ...] = ()
+    """Levels in them that send the step back."""
     injected: Injected | None = field(default=None, metadata=NOT_HASHED)
 
 
@@ -126,5 +128,8 @@ class Plan:
     timeout: int | None = None
     labels: tuple[str, ...] = ()
     classifications: tuple[str, ...] = ()
+    assessments: tuple[Assessment, ...] = ()
     guided: GuidedWorkflow | None = None
-    """What only WorkRail-style workflows declare, and native assessments."""
+    """What only WorkRail-style workflows declare."""
+    validated_against: int | None = field(default=None, metadata=NOT_HASHED)
+    """The authoring spec it was last checked by; a stamp does not change what the workflow means."""

@@ -20,12 +20,13 @@ class Position(NamedTuple):
 class SourceText:
     """The text of one file under the path that is shown to people."""
 
-    __slots__ = ("_starts", "path", "text")
+    __slots__ = ("_lines", "_starts", "path", "text")
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
         self._starts: list[int] | None = None
+        self._lines: dict[int, str] = {}
 
     def __repr__(self) -> str:
         return f"SourceText({self.path!r}, {len(self.text)} characters)"
@@ -42,8 +43,11 @@ class SourceText:
         starts = self._line_starts()
         if not 1 <= number <= len(starts):
             return ""
-        end = starts[number] if number < len(starts) else len(self.text)
-        return self.text[starts[number - 1] : end].rstrip("\r\n")
+        # Kept, so that many findings on one huge line share one copy of it.
+        if number not in self._lines:
+            end = starts[number] if number < len(starts) else len(self.text)
+            self._lines[number] = self.text[starts[number - 1] : end].rstrip("\r\n")
+        return self._lines[number]
 
     def offset(self, line: int, column: int) -> int:
         """Give the offset of a line and column, both from 1."""

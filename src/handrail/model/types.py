@@ -71,6 +71,30 @@ class RecordType:
                 return candidate
         return None
 
+    def names(self) -> tuple[str, ...]:
+        """List the fields' names."""
+        return tuple(field.name for field in self.fields)
+
+
+class GrowingRecord(RecordType):
+    """A record that gains fields while a workflow is checked from top to bottom, found without searching."""
+
+    __slots__ = ("table",)
+
+    table: dict[str, Field]
+
+    def __init__(self) -> None:
+        super().__init__(())
+        object.__setattr__(self, "table", {})
+
+    def field(self, name: str) -> Field | None:
+        """Find a field."""
+        return self.table.get(name)
+
+    def names(self) -> tuple[str, ...]:
+        """List the fields' names."""
+        return tuple(self.table)
+
 
 @dataclass(frozen=True, slots=True)
 class SchemaType:
@@ -102,6 +126,6 @@ def describe(type_: Type) -> str:
         case MapType():
             return f"map of {describe(type_.value)}"
         case RecordType():
-            return "record {" + ", ".join(field.name for field in type_.fields) + "}"
+            return "record {" + ", ".join(type_.names()) + "}"
         case SchemaType():
             return "json"

@@ -1,0 +1,90 @@
+"""What both readers share: the limits of a file and how its texts are shown in messages."""
+
+import re
+from dataclasses import dataclass
+
+from handrail.model.diagnostics import Report
+from handrail.model.source import SourceText, Span
+
+MAX_BYTES = 1024 * 1024
+MAX_DEPTH = 64
+MAX_NODES = 200_000
+MAX_INT = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exactly, and so the largest that can be hashed."""
+LONGEST_SHOWN = 60
+BOM = "\ufeff"
+
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a character: no file can hold it, so it is taken out of every value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a syntax error comes to; without a code it is the reader's own."""
+
+    message: str
+    at: Span
+    hint: str | None = None
+    code: str | None = None
+
+
+class Refused(Exception):
+    """Reading cannot go on; what is wrong has been reported."""
+
+
+def fits(source: SourceText, report: Report) -> bool:
+    """Tell whether the file is small enough to be read, and report it if not."""
+    text = source.text
+    if len(text) <= MAX_BYTES // 4 or (len(text) <= MAX_BYTES and _bytes(text) <= MAX_BYTES):
+        return True
+    hint = "move long texts into files of their own, such as prompts/NAME.md"
+    report.error("file-too-large", "the file is larger than 1 MiB", Span(source, 0, 0), hint)
+    return False
+
+
+def shown(text: str) -> str:
+    """Give a text for a message: on one line, printable, not too long."""
+    clean = "".join(char if char.isprintable() else _escape(char) for char in text[: LONGEST_SHOWN + 1])
+    return clean if len(clean) <= LONGEST_SHOWN else clean[: LONGEST_SHOWN - 1] + "…"
+
+
+def quoted(text: str) -> str:
+    """Give a text in the quotes that need the least escaping."""
+    if '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return "'" + text.replace("'", "''") + "'"
+
+
+def too_deep(source: SourceText, at: int, report: Report) -> Refused:
+    """Report a collection inside too many others."""
+    hint = "flatten the file; no part of the format nests that far"
+    report.error("too-deep", f"the file nests deeper than {MAX_DEPTH} levels", Span(source, at, at + 1), hint)
+    return Refused()
+
+
+def too_many(source: SourceText, at: int, report: Report) -> Refused:
+    """Report more values than are read."""
+    report.error("too-many-nodes", f"the file holds more than {MAX_NODES:,} values", Span(source, at, at + 1))
+    return Refused()
+
+
+def duplicate_key(name: str, first: Span, again: Span, report: Report) -> None:
+    """Report a key that stands twice, with both places."""
+    line = first.source.position(first.start).line
+    message = f"duplicate key '{shown(name)}', first at line {line}"
+    report.error("duplicate-key", message, again, "remove one of them, or rename it")
+
+
+def inexact_number(text: str, at: Span, report: Report) -> None:
+    """Report a number that would not be kept as it is written."""
+    hint = f'write "{shown(text)}" in quotes to keep it as text'
+    report.error("bad-value", f"the number {shown(text)} is too large to be kept exactly", at, hint)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,229 @@
+"""The parts of a workflow as Python objects, key by key as in the YAML format; steps have a file of their own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import currentframe
+from types import FrameType
+from typing import ClassVar, Literal, TypeAlias
+
+MAIN = "workflow.py"
+MODULE = "handrail_workflow_"
+"""How the names of modules start in which authors' files are run, whatever the file's name."""
+
+Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
+Fields: TypeAlias = Mapping[str, Json]
+"""A part in the YAML's shape, for those who would rather write a dict."""
+Texts: TypeAlias = str | Sequence[str]
+Condition: TypeAlias = str | bool
+Access: TypeAlias = Literal["read", "edit", "full"]
+Handoff: TypeAlias = Literal["summary", "full", "none"]
+Reaction: TypeAlias = Literal["checks", "changes_requested", "comments", "conflict"]
+
+KEYS = {
+    "while_": "while",
+    "for_": "for",
+    "as_": "as",
+    "from_": "from",
+    "prompt_path": "prompt",
+    "suppress_thought_posting": "suppress_thoughts",
+    "subroutines": "steps",
+}
+"""Fields whose key in YAML has another name."""
+
+
+def written_at() -> int | None:
+    """Give the line of the author's file that is being executed, None outside of one."""
+    frame = currentframe()
+    while frame is not None:
+        if _is_authored(frame):
+            return frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+def _is_authored(frame: FrameType) -> bool:
+    module = str(frame.f_globals.get("__name__"))
+    if module.startswith("handrail."):
+        return False  # a module of our own may have the same file name
+    return module.startswith(MODULE) or frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2] == MAIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What all objects share: the line of workflow.py where the object was made, which `replace` keeps."""
+
+    TYPE: ClassVar[str] = ""
+    """The step type that stands for this class in YAML."""
+    WITHIN: ClassVar[str] = ""
+    """The key that the fields stand under in YAML."""
+
+    line: int | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.line is None:
+            object.__setattr__(self, "line", written_at())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget(Part):
+    """What may be spent, and what happens at the limit."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    minutes: float | None = None
+    agent_calls: int | None = None
+    at_limit: Literal["ask", "finish", "stop"] | None = None
+    unknown_price: Literal["estimate", "block"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry(Part):
+    """How many more tries there are, and the pause before the first of them."""
+
+    max: int = field(kw_only=False)
+    backoff: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(Part):
+    """Agent settings that may also stand under `defaults`."""
+
+    agent: str | None = None
+    model: str | None = None
+    access: Access | None = None
+    handoff: Handoff | None = None
+    system_prompt: str | None = None
+    single_turn: bool | None = None
+    suppress_thoughts: bool | None = None
+    allowed_tools: Sequence[str] | None = None
+    disallowed_tools: Sequence[str] | None = None
+    tmux: bool | None = None
+    sandbox: Literal["none", "bwrap"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defaults(Settings):
+    """Settings for every step that does not set its own."""
+
+    timeout: str | None = None
+    retry: int | Retry | Fields | None = None
+    budget: Budget | Fields | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings(Settings):
+    """Agent settings of one step or task, which may go on in an earlier conversation."""
+
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body(AgentSettings):
+    """An agent that writes a pull request's text."""
+
+    prompt: str = field(kw_only=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role(AgentSettings):
+    """A reviewer, arbiter or fixer: its prompt with its agent settings."""
+
+    prompt: str = field(kw_only=False)
+    budget: Budget | Fields | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix(AgentSettings):
+    """An agent that is asked to repair something, at most `max` times."""
+
+    prompt: str = field(kw_only=False)
+    max: int | None = None
+    budget: Budget | Fields | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input(Part):
+    """An input of a workflow; in a dict of inputs its name is the key, in a list its own."""
+
+    name: str | None = field(default=None, kw_only=False)
+    type: str | None = None
+    required: bool | None = None
+    default: Json = None
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule(Part):
+    """Starts the workflow by the clock: five cron fields."""
+
+    schedule: str = field(kw_only=False)
+    timezone: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssueTrigger(Part):
+    """Starts the workflow for an issue with one of the labels."""
+
+    WITHIN: ClassVar[str] = "issue"
+    labels: Sequence[str] | None = field(default=None, kw_only=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequestTrigger(Part):
+    """Starts the workflow for a pull request with one of the labels."""
+
+    WITHIN: ClassVar[str] = "pull_request"
+    labels: Sequence[str] | None = field(default=None, kw_only=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventTrigger(Part):
+    """Starts the workflow for a named event."""
+
+    event: str = field(kw_only=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concurrency(Part):
+    """Which runs exclude each other, and what a new one does."""
+
+    key: str = field(kw_only=False)
+    if_running: Literal["skip", "queue", "stop_old"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converge(Part):
+    """How a review loop notices that it no longer gains; `severity` may be a `${...}`."""
+
+    severity: str | None = None
+    plateau: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Follow(Part):
+    """How a run stays with its pull request."""
+
+    on: Sequence[Reaction]
+    fix: str | Fix | Fields
+    max: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dimension(Part):
+    """One thing that an assessment judges."""
+
+    purpose: str = field(kw_only=False)
+    levels: Sequence[str] | None = None
+    required: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assess(Part):
+    """A judgment that an agent must give, in bounded words, with reasons."""
+
+    dimensions: Mapping[str, str | Dimension | Fields]
+    purpose: str | None = None
+    levels: Sequence[str] | None = None
+    rationale: Literal["required", "optional"] | None = None
+    follow_up_when: Texts | None = None
+    guidance: str | None = None

@@ -1,0 +1,58 @@
+"""The only place that knows PyYAML: the events of a text, and its complaints as one exception."""
+
+from collections.abc import Iterator
+from typing import Protocol, cast
+
+
+class Mark(Protocol):
+    """A place in the text, counted in code points."""
+
+    index: int
+
+
+class Event(Protocol):
+    """What the parser says next; an attribute exists only on the kinds of events that it belongs to."""
+
+    start_mark: Mark
+    end_mark: Mark
+    anchor: str | None
+    tag: str | None
+    value: str
+    style: str | None
+    flow_style: bool
+
+
+class Broken(Exception):
+    """The text is not YAML: the parser's own words with offsets, None where it gave none."""
+
+    def __init__(self, problem: str, at: int | None = None, context: str = "", context_at: int | None = None) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.at = at
+        self.context = context
+        self.context_at = context_at
+
+
+def events(text: str, *, pure: bool = False) -> Iterator[Event]:
+    """Give the parser's events one by one; `pure` takes the slow parser without libyaml."""
+    # importing yaml costs as much as reading a whole workflow, and JSON files do not need it
+    import yaml  # noqa: PLC0415
+
+    fast = None if pure else getattr(yaml, "CSafeLoader", None)
+    parse = cast("_Parse", yaml.parse)  # pyright: ignore[reportUnknownMemberType] (the stubs leave it untyped)
+    try:
+        yield from parse(text, Loader=fast or yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        problem, context = error.problem or "", error.context or ""
+        raise Broken(problem, _index(error.problem_mark), context, _index(error.context_mark)) from None
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        # the slow parser lets some bad escapes and version numbers through to chr() and int()
+        raise Broken(str(error)) from None
+
+
+class _Parse(Protocol):
+    def __call__(self, stream: str, Loader: object) -> Iterator[Event]: ...  # noqa: N803
+
+
+def _index(mark: Mark | None) -> int | None:
+    return mark.index if mark is not None else None

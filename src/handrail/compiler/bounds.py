@@ -1,0 +1,227 @@
+"""How many agent calls a plan needs at least and can make at most, if nothing fails for good.
+
+The numbers hold for a run that gets to its end: one that is rejected, blocked or out of budget may make fewer calls
+than the least.
+"""
+
+from dataclasses import dataclass
+
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.compile import compile_document
+from handrail.compiler.constant import decided, fixed
+from handrail.model.actions import (
+    Action,
+    AgentAction,
+    AgentLoopAction,
+    ApprovalAction,
+    CallAction,
+    Each,
+    EndAction,
+    GateAction,
+    GroupAction,
+    LoopAction,
+    MergeAction,
+    ParallelAction,
+    PullRequestAction,
+    ScriptAction,
+    Times,
+    Until,
+    While,
+    body,
+)
+from handrail.model.guidance import DelegateAction, GuidedAction, GuidedLoopAction
+from handrail.model.plan import Plan, Step
+from handrail.model.settings import AgentTask, Budget
+from handrail.model.values import Constant, Expression, ListOfValues, TextWithHoles, Value
+
+APPROVAL_TRIES = 3
+"""How often an agent step with `requires_approval` may be sent back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A least and a most number; a most of None means that no bound is known."""
+
+    least: int
+    most: int | None
+
+    def __add__(self, other: "Bound") -> "Bound":
+        most = None if self.most is None or other.most is None else self.most + other.most
+        return Bound(self.least + other.least, most)
+
+    def times(self, least: int, most: int | None) -> "Bound":
+        """Give the bound of doing it that often; what never calls stays at nothing, however often it is done."""
+        if self.most == 0:
+            return NOTHING
+        return Bound(self.least * least, None if self.most is None or most is None else self.most * most)
+
+    def perhaps(self) -> "Bound":
+        """Give the bound of doing it, or not."""
+        return Bound(0, self.most)
+
+    def capped(self, budget: Budget | None) -> "Bound":
+        """Give the bound within a budget."""
+        cap = budget.agent_calls if budget is not None else None
+        if cap is None or (self.most is not None and self.most <= cap):
+            return self
+        return Bound(min(self.least, cap), cap)
+
+
+NOTHING = Bound(0, 0)
+ONE = Bound(1, 1)
+UNKNOWN = Bound(0, None)
+
+
+def agent_calls(plan: Plan, catalog: Catalog | None = None) -> Bound:
+    """Count a plan's agent calls, within its budget; the catalog finds the workflows that it calls."""
+    return Calls(catalog).of_steps(plan.steps).capped(plan.budget)
+
+
+class Calls:
+    """Counts agent calls; a workflow that is called is compiled once, and one that calls itself has no bound."""
+
+    def __init__(self, catalog: Catalog | None = None) -> None:
+        self._catalog = catalog
+        self._called: dict[str, Bound] = {}
+
+    def of_steps(self, steps: tuple[Step, ...]) -> Bound:
+        """Count the calls of steps in a row."""
+        total = NOTHING
+        before: dict[str, Bound] = {}
+        may_have_ended = False
+        for step in steps:
+            before[step.name] = total
+            cost = _revisions(step, before, total) if isinstance(step.action, ApprovalAction) else self.of_step(step)
+            total += cost.perhaps() if may_have_ended else cost
+            if isinstance(step.action, EndAction) and decided(step.when):
+                break
+            may_have_ended = may_have_ended or _may_end(step)
+        return total
+
+    def of_step(self, step: Step) -> Bound:
+        """Count the calls of one step, its tries, its condition and its own budget included."""
+        runs = decided(step.when)
+        if runs is False:
+            return NOTHING
+        bound = self.of_action(step.action).times(1, 1 + step.retry.more).capped(step.budget)
+        return bound if runs else bound.perhaps()
+
+    def of_action(self, action: Action) -> Bound:
+        """Count the calls of one try of a step that does run."""
+        match action:
+            case AgentAction():
+                return ONE.times(1, 1 + APPROVAL_TRIES if action.requires_approval else 1)
+            case AgentLoopAction():
+                return _review(action)
+            case GuidedAction():
+                return ONE
+            case DelegateAction():
+                return UNKNOWN
+            case LoopAction() | ParallelAction() | GroupAction() | GuidedLoopAction():
+                return self._body(action)
+            case CallAction():
+                return self._call(action.workflow)
+            case _:
+                return _delivery(action)
+
+    def _body(self, action: LoopAction | ParallelAction | GroupAction | GuidedLoopAction) -> Bound:
+        once = self.of_steps(action.steps)
+        match action:
+            case LoopAction():
+                rounds = _rounds(action)
+                return once.times(min(1, rounds.least) if _may_leave(action.steps) else rounds.least, rounds.most)
+            case ParallelAction():
+                count = _length(action.over)
+                return once.times(count or 0, count)
+            case GuidedLoopAction():
+                return once.times(0, action.max_iterations)
+            case GroupAction():
+                return once
+
+    def _call(self, name: str) -> Bound:
+        if name not in self._called:
+            # Until it is counted, a workflow that calls itself has no bound.
+            self._called[name] = UNKNOWN
+            document = self._catalog.workflow(name) if self._catalog is not None else None
+            if self._catalog is not None and document is not None:
+                plan = compile_document(document, self._catalog).plan
+                if plan is not None:
+                    self._called[name] = self.of_steps(plan.steps).capped(plan.budget)
+        return self._called[name]
+
+
+def _revisions(step: Step, before: dict[str, Bound], total: Bound) -> Bound:
+    """Count what a person can have done again: everything from the target up to here."""
+    action = step.action
+    if not isinstance(action, ApprovalAction) or action.revise not in before or decided(step.when) is False:
+        return NOTHING
+    start = before[action.revise].most
+    again = None if total.most is None or start is None else total.most - start
+    return Bound(0, again).times(0, action.max_revisions)
+
+
+def _review(action: AgentLoopAction) -> Bound:
+    rounds = action.max_iterations
+    looks = rounds * (2 if action.arbiter is not None else 1)
+    return Bound(1, looks + rounds - 1)
+
+
+def _delivery(action: Action) -> Bound:
+    match action:
+        case GateAction(fix=AgentTask() as fix):
+            return Bound(0, fix.max)
+        case MergeAction(on_conflict=AgentTask() as task):
+            return Bound(0, task.max).times(0, _branches(action.branches))
+        case PullRequestAction():
+            writes = ONE if isinstance(action.body, AgentTask) else NOTHING
+            return writes + Bound(0, action.follow.fix.max if action.follow is not None else 0)
+        case _:
+            return NOTHING
+
+
+def _branches(value: Value) -> int | None:
+    match value:
+        case Constant(list() as items):
+            return len(items)
+        case Constant() | TextWithHoles():
+            return 1
+        case ListOfValues(items):
+            return None if any(isinstance(item, Expression) for item in items) else len(items)
+        case _:
+            return None
+
+
+def _rounds(action: LoopAction) -> Bound:
+    most = action.max_iterations
+    match action.over:
+        case While(condition):
+            holds = decided(condition)
+            return NOTHING if holds is False else Bound(1 if holds else 0, most)
+        case Until(condition):
+            return Bound(1, 1 if decided(condition) else most)
+        case Times(count):
+            number = fixed(count)
+            if number is None or not isinstance(number[0], int):
+                return Bound(0, most)
+            return Bound(min(number[0], most), min(number[0], most))
+        case Each():
+            length = _length(action.over)
+            return Bound(0, most) if length is None else Bound(min(length, most), min(length, most))
+
+
+def _length(over: Each) -> int | None:
+    items = over.items
+    if isinstance(items, ListOfValues):
+        return len(items.items)
+    found = fixed(items)
+    return len(found[0]) if found is not None and isinstance(found[0], list | dict) else None
+
+
+def _may_end(step: Step) -> bool:
+    if decided(step.when) is False:
+        return False
+    return isinstance(step.action, EndAction) or any(_may_end(inner) for inner in body(step.action))
+
+
+def _may_leave(steps: tuple[Step, ...]) -> bool:
+    return any(isinstance(step.action, ScriptAction) and step.action.on_success is not None for step in steps)

@@ -1,0 +1,51 @@
+"""What can be said of an expression before anything runs: what it reads, and its value where it reads nothing."""
+
+from functools import lru_cache
+
+from handrail.language.evaluate import evaluate
+from handrail.language.parser import parse
+from handrail.language.problems import EvaluationError, LanguageError
+from handrail.language.refs import Ref, refs
+from handrail.model.values import Always, Condition, Constant, Expression, JsonValue, Value
+
+
+@lru_cache(maxsize=4096)
+def reads(source: str) -> tuple[Ref, ...] | None:
+    """Give the paths that an expression reads; None where it cannot be parsed."""
+    try:
+        return refs(parse(source))
+    except LanguageError:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _fixed(source: str) -> tuple[object] | None:
+    if reads(source) != ():
+        return None
+    try:
+        return (evaluate(parse(source), {}),)
+    except EvaluationError:
+        return None
+
+
+def fixed(value: Value | None) -> tuple[JsonValue] | None:
+    """Give a value that is the same in every run, in a tuple of one; None where it may differ."""
+    match value:
+        case Constant():
+            return (value.value,)
+        case Expression():
+            return _fixed(value.source)  # pyright: ignore[reportReturnType]  # the language's values are JSON's
+        case _:
+            return None
+
+
+def decided(condition: Condition | None) -> bool | None:
+    """Say whether a condition always or never holds; None where that depends on the run."""
+    match condition:
+        case None | Always():
+            return True
+        case Expression():
+            found = fixed(condition)
+            return found[0] if found is not None and isinstance(found[0], bool) else None
+        case _:
+            return None

@@ -1,0 +1,97 @@
+"""Lowers the steps that ask agents: agent, agent-loop and review."""
+
+from typing import Literal, cast
+
+from handrail.compiler.native.context import Lowering, flag_of, text_of, whole
+from handrail.compiler.native.proofs import lower_checks, lower_proofs
+from handrail.compiler.native.tasks import Manner, lower_task
+from handrail.compiler.native.texts import lower_condition, lower_value
+from handrail.compiler.record_types import ROLE_NAMES
+from handrail.compiler.scope import spoken
+from handrail.model.actions import AgentAction, AgentLoopAction, Convergence
+from handrail.model.settings import AgentTask
+from handrail.model.source import Mapping, Node, Scalar
+from handrail.model.types import STRING, Type
+from handrail.model.values import Constant
+
+ARBITER = Manner(access="read", handoff="none", always_fresh="the arbiter")
+REVIEWS = Manner(access="read", handoff="none", always_fresh="the reviewer")
+REVIEWS_AND_FIXES = Manner(access="edit", handoff="none", always_fresh="the reviewer")
+OnMax = Literal["continue", "block", "fail"]
+
+
+def lower_agent(work: Lowering, node: Mapping, returns: Type | None) -> AgentAction:
+    """Lower a step with one prompt to one agent; its proof may already name its output."""
+    task = lower_task(work, node, node)
+    output = text_of(node.get("output"))
+    own: dict[str, Type] = {} if output is None else {spoken(output): STRING if returns is None else returns}
+    with work.scope.inside(own):
+        proofs = lower_proofs(work, node.get("done_when"))
+    return AgentAction(task, proofs, flag_of(node.get("requires_approval")))
+
+
+def lower_agent_loop(work: Lowering, node: Mapping, _: Type | None) -> AgentLoopAction:
+    """Lower a loop of reviewer, arbiter and fixer."""
+    reviewer = node.get("reviewer") or node.get("prompt")
+    return _review(work, node, reviewer, most=whole(node.get("max_iterations"), 5))
+
+
+def lower_review(work: Lowering, node: Mapping, _: Type | None) -> AgentLoopAction:
+    """Lower a review: the same loop, with the library's prompts where the author gives none, and a decision."""
+    reviewer = node.get("reviewer") or node.get("prompt") or _named("review-changes", node)
+    most = whole(node.get("max_cycles") or node.get("max_iterations"), 3)
+    return _review(work, node, reviewer, most=most, decides=True)
+
+
+def _named(prompt: str, node: Mapping) -> Scalar:
+    return Scalar(prompt, node.span, "made")
+
+
+def _review(
+    work: Lowering, node: Mapping, reviewer: Node | None, *, most: int, decides: bool = False
+) -> AgentLoopAction:
+    arbiter = node.get("arbiter") or node.get("arbiter_prompt") or (_named("is-actionable", node) if decides else None)
+    fixer = node.get("fixer") or (_named("apply-findings", node) if decides else None)
+    with work.scope.inside(ROLE_NAMES):
+        manner = REVIEWS_AND_FIXES if fixer is None else REVIEWS
+        on_max, escalate = lower_on_max(work, node)
+        return AgentLoopAction(
+            reviewer=lower_task(work, reviewer if reviewer is not None else node, node, manner),
+            arbiter=_role(work, arbiter, node, ARBITER),
+            fixer=_role(work, fixer, node, Manner()),
+            checks=lower_checks(work, node.get("checks")),
+            max_iterations=most,
+            exit_when=lower_condition(work, node.get("exit_when")),
+            converge=_converge(work, node.get("converge")),
+            on_max=on_max,
+            escalate=escalate,
+            decides=decides,
+        )
+
+
+def _role(work: Lowering, node: Node | None, step: Mapping, manner: Manner) -> AgentTask | None:
+    return None if node is None else lower_task(work, node, step, manner)
+
+
+def _converge(work: Lowering, node: Node | None) -> Convergence | None:
+    if isinstance(node, Mapping):
+        severity = node.get("severity")
+        value = lower_value(work, severity) if severity is not None else Constant("low")
+        return Convergence(value, whole(node.get("plateau"), 2))
+    off = isinstance(node, Scalar) and node.value in ("off", False)
+    return None if off else Convergence(Constant("low"))
+
+
+def lower_on_max(work: Lowering, node: Mapping) -> tuple[OnMax, bool]:
+    """Lower what happens after the last round; older words keep the meaning they had where they come from."""
+    theirs = text_of(node.get("on_max_iterations"))
+    if theirs is not None:
+        return ("fail" if theirs == "exit" else cast("OnMax", theirs)), False
+    entry = node.entries.get("on_max")
+    word = text_of(entry.value) if entry is not None else "continue"
+    if word == "exit" and entry is not None:
+        work.report.warning("old-word", "'exit' is read as 'continue'", entry.value, "write `on_max: continue`")
+        return "continue", False
+    if word == "escalate":
+        return "block", True
+    return cast("OnMax", word or "continue"), False

@@ -1,0 +1,135 @@
+"""Lowers the steps that bring in another workflow: as a child run (workflow), or its steps in place (use)."""
+
+from collections.abc import Callable
+
+from handrail.authoring.conform import conform
+from handrail.authoring.native_schema import WORKFLOW
+from handrail.compiler.native.context import Lowering, text_of
+from handrail.compiler.native.inputs import lower_declared_inputs
+from handrail.compiler.outcome import Places
+from handrail.compiler.scope import Scope, spoken
+from handrail.compiler.workrail.lower import lower_workrail
+from handrail.model.actions import CallAction, GroupAction
+from handrail.model.diagnostics import Report
+from handrail.model.document import Document
+from handrail.model.plan import Input, Step
+from handrail.model.source import Bundle, Entry, Mapping, Node, Scalar, Sequence, Span
+from handrail.model.suggest import did_you_mean
+from handrail.model.types import Type
+from handrail.model.values import NamedValue
+
+MOST_DEEP = 8
+LowerBody = Callable[[Lowering, Sequence, str], tuple[Step, ...]]
+
+
+def lower_call(work: Lowering, node: Mapping, _: Type | None) -> CallAction:
+    """Lower a call; the inputs of a native workflow are checked against what it declares."""
+    place = node.entries["workflow"].value
+    name = text_of(place) or ""
+    document = _find(work, place, name)
+    if document is not None and document.dialect == "native":
+        _check_inputs(work, node, place, declared_inputs(work, document))
+    return CallAction(name)
+
+
+def _find(work: Lowering, place: Node, name: str) -> Document | None:
+    document = work.catalog.workflow(name)
+    if document is None:
+        hint = "it is looked for by name in the user's, the repository's and the built-in workflows"
+        work.report.error("unknown-workflow", f"there is no workflow '{name}'", place, hint)
+    return document
+
+
+def declared_inputs(work: Lowering, document: Document) -> tuple[Input, ...]:
+    """Read another workflow's inputs; what is wrong with them is its own affair."""
+    aside = Lowering(document, work.catalog, Report(), Places(), Scope(()))
+    conform(WORKFLOW, document.root, aside.report)
+    return () if aside.report.failed else lower_declared_inputs(aside, document.root.get("input"))
+
+
+def _check_inputs(work: Lowering, node: Mapping, place: Node, declared: tuple[Input, ...]) -> None:
+    given = node.get("input")
+    entries = {spoken(e.name): e for e in given} if isinstance(given, Mapping) else {}
+    known = {spoken(each.name): each for each in declared}
+    for name, entry in entries.items():
+        if name not in known:
+            guess = did_you_mean(entry.name, known)
+            hint = "it takes: " + (", ".join(known) or "nothing")
+            work.report.error("unknown-input", f"it takes no input '{entry.name}'{guess}", entry, hint)
+    missing = [name for name, each in known.items() if each.required and name not in entries and name != "issue"]
+    if missing:
+        names = ", ".join(f"'{name}'" for name in missing)
+        work.report.error("missing-input", f"it needs the input {names}", place, "give it under 'input'")
+
+
+def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], lower_body: LowerBody) -> GroupAction:
+    """Lower a routine's steps in place, with its inputs bound here; they see nothing else of the caller."""
+    place = node.entries["use"].value
+    name = text_of(place) or ""
+    if name in work.using or len(work.using) >= MOST_DEEP:
+        chain = " -> ".join((*work.using, name))
+        work.report.error("endless-use", f"the routine uses itself: {chain}", place)
+        return GroupAction(name, inputs, ())
+    if name.startswith("wr.templates."):
+        return GroupAction(name, inputs, _guided(work, node, name))
+    document = _find(work, place, name)
+    if document is None:
+        return GroupAction(name, inputs, ())
+    if document.dialect == "workrail":
+        template = "wr.templates.routine." + name.removeprefix("wr.").removeprefix("routine-")
+        return GroupAction(name, inputs, _guided(work, node, template))
+    return GroupAction(name, inputs, _native(work, node, document, lower_body))
+
+
+def _native(work: Lowering, node: Mapping, document: Document, lower_body: LowerBody) -> tuple[Step, ...]:
+    place = node.entries["use"].value
+    aside = Report()
+    conform(WORKFLOW, document.root, aside)
+    body = document.root.get("steps")
+    if aside.failed or not isinstance(body, Sequence):
+        name = text_of(place)
+        hint = f"handrail validate {name}"
+        work.report.error("invalid-routine", f"the workflow '{name}' is itself invalid", place, hint)
+        return ()
+    declared = declared_inputs(work, document)
+    _check_inputs(work, node, place, declared)
+    defaults = document.root.get("defaults")
+    inner = Lowering(
+        document, work.catalog, aside, Places(), Scope(declared), using=(*work.using, text_of(place) or "")
+    )
+    inner.defaults = {**work.defaults, **({e.name: e.value for e in defaults} if isinstance(defaults, Mapping) else {})}
+    inner.assessments = work.assessments
+    steps = lower_body(inner, body, "")
+    for found in aside:
+        if found.is_error:
+            work.report.add(found)
+    return steps
+
+
+def _guided(work: Lowering, node: Mapping, template: str) -> tuple[Step, ...]:
+    """Expand a WorkRail routine by the front end that knows how, through a workflow of one call."""
+    made = node.span
+
+    def entry(name: str, value: Node) -> tuple[str, Entry]:
+        return name, Entry(Scalar(name, made, "made"), value)
+
+    def text(value: str) -> Scalar:
+        return Scalar(value, made, "made")
+
+    given = node.get("input")
+    args = given if isinstance(given, Mapping) else Mapping({}, made)
+    name = text_of(node.get("name")) or "use"
+    call = Mapping(dict([entry("templateId", text(template)), entry("args", args)]), made)
+    step = Mapping(
+        dict(
+            [entry("id", text(spoken(name).replace("_", "-"))), entry("title", text(name)), entry("templateCall", call)]
+        ),
+        made,
+    )
+    fields = [("id", "use-of-a-routine"), ("name", "use"), ("description", "one call"), ("version", "1.0.0")]
+    root = dict(entry(key, text(value)) for key, value in fields)
+    root.update([entry("steps", Sequence((step,), made))])
+    bundle = Bundle("use.json", {"use.json": made.source})
+    document = Document("json", "workrail", Mapping(root, Span(made.source, made.start, made.end)), bundle)
+    plan = lower_workrail(document, work.catalog, work.report, Places())
+    return () if plan is None else plan.steps

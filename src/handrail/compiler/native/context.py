@@ -1,0 +1,167 @@
+"""What lowering a native workflow carries along: where it reports, what names are in force, which defaults apply."""
+
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from handrail.authoring.locate import span_at
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.outcome import Places
+from handrail.compiler.scope import Scope, spoken
+from handrail.language.problems import Problem
+from handrail.language.template import Template
+from handrail.model.diagnostics import Report
+from handrail.model.document import Document
+from handrail.model.guidance import Assessment
+from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText
+from handrail.model.types import Type
+from handrail.model.values import Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPrompt:
+    """A prompt file, read once: its text without the header, and where that text begins."""
+
+    prompt: Prompt
+    template: Template | None
+    source: SourceText
+    base: int
+
+
+@dataclass(slots=True)
+class Talk:
+    """An earlier step whose conversation can go on."""
+
+    step: str
+    agent: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """The step that produces an output, and the fan-out outside of which that output is not known."""
+
+    step: str
+    only_inside: str | None = None
+
+
+@dataclass(slots=True)
+class Lowering:
+    """The state of one lowering; `defaults` is what the enclosing workflow and steps say for those inside."""
+
+    document: Document
+    catalog: Catalog
+    report: Report
+    places: Places
+    scope: Scope
+    defaults: dict[str, Node] = field(default_factory=dict[str, Node])
+    later: dict[str, "Maker"] = field(default_factory=dict[str, "Maker"])
+    """Outputs by name, with the step that produces them, wherever it stands."""
+    talks: list[Talk] = field(default_factory=list[Talk])
+    prompts: dict[str, ReadPrompt | None] = field(default_factory=dict[str, "ReadPrompt | None"])
+    assessments: dict[str, Assessment] = field(default_factory=dict[str, Assessment])
+    earlier: dict[str, str] = field(default_factory=dict[str, str])
+    """Steps before this one in the same list, with their kind."""
+    using: tuple[str, ...] = ()
+    """Routines that are being expanded, outermost first."""
+
+    def explain(self, problems: Iterable[Problem], scalar: Scalar, *, warn: bool = False) -> None:
+        """Report what the language found in a scalar's text."""
+        say = self.report.warning if warn else self.report.error
+        for problem in problems:
+            said = self._better(problem, scalar)
+            say(said.code, said.message, span_at(scalar, said.start, said.end), said.hint)
+
+    def _better(self, problem: Problem, scalar: Scalar) -> Problem:
+        """Say of an unknown name that a later step produces it, where that is so."""
+        name = str(scalar.value)[problem.start : problem.end].strip("${}").split(".")[0]
+        maker = self.later.get(name) if problem.code in ("unknown-name", "unknown-shell-name") else None
+        if maker is None:
+            return problem
+        if maker.only_inside is not None:
+            message = f"'{name}' is known only inside step '{maker.only_inside}'"
+            hint = f"outside, its results are steps.{spoken(maker.only_inside)}.output, one per item"
+            return replace(problem, code="unknown-name", message=message, hint=hint)
+        hint = f"step '{maker.step}' must come before this one"
+        message = f"'{name}' is used before it is produced by step '{maker.step}'"
+        return replace(problem, code="used-before-produced", message=message, hint=hint)
+
+    @contextmanager
+    def inside(self, node: Mapping, names: dict[str, Type], *, leaks: bool) -> Generator[None]:
+        """Lower a body: more names, and the step's own agent settings as defaults."""
+        outer, talks, earlier = self.defaults, len(self.talks), self.earlier
+        self.earlier = {}
+        self.defaults = {**outer, **{entry.name: entry.value for entry in node if entry.name in INHERITED}}
+        try:
+            with self.scope.inside(names, leaks=leaks):
+                yield
+        finally:
+            self.defaults, self.earlier = outer, earlier
+            if not leaks:
+                del self.talks[talks:]
+
+    def setting(self, node: Mapping, key: str) -> Node | None:
+        """Give a key of a step, else the default for it."""
+        found = node.get(key)
+        return found if found is not None else self.defaults.get(key)
+
+
+INHERITED = frozenset(
+    {
+        "agent",
+        "model",
+        "access",
+        "handoff",
+        "system_prompt",
+        "single_turn",
+        "suppress_thoughts",
+        "allowed_tools",
+        "disallowed_tools",
+        "tmux",
+        "sandbox",
+    }
+)
+"""Settings that a step with a body hands on to the steps inside."""
+
+
+def text_of(node: Node | None) -> str | None:
+    """Give a node's text, or None where it has none."""
+    return node.value if isinstance(node, Scalar) and isinstance(node.value, str) else None
+
+
+def whole(node: Node | None, default: int) -> int:
+    """Give a node's whole number, or the default."""
+    value = node.value if isinstance(node, Scalar) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def flag_of(node: Node | None, *, default: bool = False) -> bool:
+    """Give a node's truth value, or the default."""
+    return node.value if isinstance(node, Scalar) and isinstance(node.value, bool) else default
+
+
+def texts_of(node: Node | None) -> tuple[str, ...]:
+    """Give the texts of a list, or the one text that stands for a list."""
+    if isinstance(node, Sequence):
+        return tuple(text for text in map(text_of, node.items) if text is not None)
+    text = text_of(node)
+    return () if text is None else (text,)
+
+
+def seconds(node: Node | None) -> int | None:
+    """Give a duration such as 1h30m in seconds; what is shorter than one counts as one."""
+    text = text_of(node)
+    if text is None:
+        return None
+    total, digits, unit = 0.0, "", ""
+    for character in text + "0":
+        if character.isdigit():
+            if unit:
+                total += int(digits) * UNITS.get(unit, 0)
+                digits, unit = "", ""
+            digits += character
+        else:
+            unit += character
+    return max(1, round(total))
+
+
+UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -1,0 +1,71 @@
+"""Lowers a workflow's declared inputs, in their list and map forms."""
+
+from handrail.compiler.native.context import Lowering, text_of
+from handrail.compiler.native.types import check_default, read_default, type_from_text
+from handrail.compiler.record_types import ISSUE
+from handrail.compiler.scope import RESERVED, spoken
+from handrail.model.plan import Input
+from handrail.model.source import Mapping, Node, Scalar, Sequence, plain
+from handrail.model.types import STRING, Type
+from handrail.model.values import JsonValue
+
+
+def lower_declared_inputs(work: Lowering, node: Node | None) -> tuple[Input, ...]:
+    """Lower the top-level `input`; names that cannot be told apart in expressions are refused."""
+    found: dict[str, Input] = {}
+    for name, value in _pairs(node):
+        text = str(name.value)
+        declared = _input(work, text, value)
+        if spoken(text) in found:
+            other = found[spoken(text)].name
+            message = (
+                f"the inputs '{other}' and '{text}' differ only in - and _"
+                if other != text
+                else f"input '{text}' stands twice"
+            )
+            hint = "expressions write - as _, so they could not be told apart" if other != text else None
+            work.report.error("ambiguous-name", message, name, hint)
+        if spoken(text) in RESERVED and not (text == "issue" and declared.type == ISSUE):
+            work.report.error("reserved-name", f"'{text}' is a name of Handrail's own", name, "choose another name")
+        found[spoken(text)] = declared
+    return tuple(sorted(found.values(), key=lambda each: each.name))
+
+
+def _pairs(node: Node | None) -> list[tuple[Scalar, Node | None]]:
+    pairs: list[tuple[Scalar, Node | None]] = []
+    if isinstance(node, Mapping):
+        pairs = [(entry.key, entry.value) for entry in node]
+    elif isinstance(node, Sequence):
+        for item in node.items:
+            name = item.get("name") if isinstance(item, Mapping) else item
+            if isinstance(name, Scalar):
+                pairs.append((name, item if isinstance(item, Mapping) else None))
+    return pairs
+
+
+def _input(work: Lowering, name: str, node: Node | None) -> Input:
+    if isinstance(node, Scalar) and isinstance(node.value, str):
+        type_text, equals, default_text = node.value.partition("=")
+        type_ = type_from_text(work, node, type_text)
+        if not equals:
+            return Input(name, type_)
+        return Input(name, type_, required=False, default=read_default(work, node, type_, default_text))
+    if isinstance(node, Mapping):
+        return _long_form(work, name, node)
+    return Input(name, STRING)
+
+
+def _long_form(work: Lowering, name: str, node: Mapping) -> Input:
+    place = node.get("type")
+    text = text_of(place)
+    type_: Type = type_from_text(work, place, text) if place is not None and text is not None else STRING
+    required = node.get("required")
+    has_default = "default" in node
+    default: JsonValue = None
+    if has_default:
+        value = node.entries["default"].value
+        default = plain(value)  # pyright: ignore[reportAssignmentType]  # a tree without positions is JSON
+        if default is not None:
+            check_default(work, value, type_, default)
+    must = required.value is True if isinstance(required, Scalar) else not has_default
+    return Input(name, type_, must, default, text_of(node.get("description")) or "")

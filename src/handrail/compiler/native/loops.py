@@ -1,0 +1,121 @@
+"""Lowers the steps with a body: loop and parallel-agents."""
+
+from collections.abc import Callable
+
+from handrail.compiler.native.agents import lower_on_max
+from handrail.compiler.native.context import Lowering, text_of, whole
+from handrail.compiler.native.texts import lower_condition, lower_expression, lower_optional, lower_value
+from handrail.compiler.record_types import record
+from handrail.compiler.scope import RESERVED, spoken
+from handrail.model.actions import Each, LoopAction, ParallelAction, Times, Until, While
+from handrail.model.plan import Step
+from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
+from handrail.model.types import ANY, INT, STRING, ListType, MapType, RecordType, ScalarType, Type, describe
+from handrail.model.values import Value
+
+LowerBody = Callable[[Lowering, Sequence, str], tuple[Step, ...]]
+
+
+def lower_loop(work: Lowering, node: Mapping, address: str, lower_body: LowerBody) -> LoopAction:
+    """Lower a loop; its body's outputs are known in the condition and after it."""
+    on_max, escalate = lower_on_max(work, node)
+    over, names = _over(work, node)
+    body = node.entries["steps"].value
+    with work.inside(node, names, leaks=True):
+        steps = lower_body(work, body, f"{address}/") if isinstance(body, Sequence) else ()
+        late = _tested_after(work, node)
+    return LoopAction(
+        over=late or over,
+        max_iterations=whole(node.get("max_iterations"), 1),
+        steps=steps,
+        on_max=on_max,
+        escalate=escalate,
+    )
+
+
+def _over(work: Lowering, node: Mapping) -> tuple[While | Until | Times | Each, dict[str, Type]]:
+    names: dict[str, Type] = {"round": INT}
+    if "for_each" in node:
+        each, item = lower_each(work, node)
+        return each, {**names, spoken(each.item): item}
+    count = node.get("for")
+    if count is not None:
+        return Times(_count(work, count)), names
+    # The body's outputs are in force when a condition is tested, so conditions are lowered after the body.
+    return Times(lower_value(work, Scalar(0, node.span, "made"))), names
+
+
+def _count(work: Lowering, node: Node) -> Value:
+    if isinstance(node, Scalar) and isinstance(node.value, str):
+        expression, type_ = lower_expression(work, node)
+        if isinstance(type_, ScalarType) and type_.kind not in ("int", "number"):
+            message = f"'for' needs a number of rounds, got {describe(type_)}"
+            work.report.error("type-mismatch", message, node)
+        return expression
+    return lower_value(work, node)
+
+
+def _tested_after(work: Lowering, node: Mapping) -> While | Until | None:
+    condition = lower_condition(work, node.get("while"))
+    if condition is not None:
+        return While(condition)
+    condition = lower_condition(work, node.get("until"))
+    return None if condition is None else Until(condition)
+
+
+def lower_each(work: Lowering, node: Mapping) -> tuple[Each, Type]:
+    """Lower `for_each`, `as` and `key`; give the type of an item."""
+    entry = node.entries["for_each"]
+    name = text_of(node.get("as")) or "item"
+    if name != "item" and name in RESERVED:
+        work.report.error("reserved-name", f"'{name}' is a name of Handrail's own", node.entries["as"].value)
+    if isinstance(entry.value, Sequence):
+        items, type_ = lower_value(work, entry.value), ListType(ANY)
+    else:
+        items, type_ = lower_expression(work, entry.value)
+    item = _item_type(work, entry, type_)
+    key = None
+    if "key" in node:
+        with work.scope.inside({spoken(name): item}):
+            key = lower_condition(work, node.get("key"), boolean=False)
+    return Each(items, name, key), item
+
+
+def _item_type(work: Lowering, entry: Entry, type_: Type) -> Type:
+    match type_:
+        case ListType():
+            return type_.item
+        case MapType():
+            return record(key=STRING, value=type_.value)
+        case RecordType():
+            return record(key=STRING, value=ANY)
+        case ScalarType():
+            hint = "give the step that makes it `returns: [...]`, or filter it with | lines or | split(',')"
+            work.report.error(
+                "type-mismatch", f"for_each needs a list or a map, got {describe(type_)}", entry.value, hint
+            )
+        case _:
+            pass
+    return ANY
+
+
+def lower_parallel(work: Lowering, node: Mapping, address: str, lower_body: LowerBody) -> ParallelAction:
+    """Lower a fan-out; what its body defines is known inside only."""
+    each, item = lower_each(work, node)
+    width = lower_optional(work, node.get("max_concurrent"))
+    with work.inside(node, {spoken(each.item): item}, leaks=False):
+        after = lower_condition(work, node.get("after"), boolean=False)
+        body = node.get("steps")
+        if not isinstance(body, Sequence):
+            body = Sequence((_lone_step(node),), node.span)
+        steps = lower_body(work, body, f"{address}/")
+    return ParallelAction(over=each, steps=steps, after=after, max_concurrent=width)
+
+
+LONE_KEYS = ("name", "prompt", "input", "returns", "timeout", "retry", "done_when", "assess", "budget")
+
+
+def _lone_step(node: Mapping) -> Mapping:
+    """A lone `prompt` is short for a body of one agent step of the same name."""
+    kept = {name: entry for name, entry in node.entries.items() if name in LONE_KEYS}
+    return Mapping(kept, node.span)

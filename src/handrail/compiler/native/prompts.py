@@ -1,0 +1,136 @@
+"""Finds a prompt (rule: inline text, a path, or a name in three places), reads its header, checks its names."""
+
+import re
+
+from handrail.compiler.native.context import Lowering, ReadPrompt, text_of
+from handrail.compiler.native.paths import escape
+from handrail.language.problems import LanguageError
+from handrail.language.template import parse_template
+from handrail.language.template_check import check_template
+from handrail.model.source import Node, Scalar, SourceText, Span
+from handrail.model.suggest import did_you_mean
+from handrail.model.values import Prompt
+
+HEADER = re.compile(r"\s*<!--\s*(version|description|template)\s*:\s*(.*?)\s*-->[ \t]*\n?", re.IGNORECASE | re.DOTALL)
+ORDERED = re.compile(r"(\d+)-(.+)\.md")
+
+
+def lower_prompt(work: Lowering, node: Node) -> Prompt:
+    """Lower a prompt and check the names it uses against those in force."""
+    text = text_of(node)
+    if text is None or not isinstance(node, Scalar):
+        return Prompt("")
+    if " " in text or "\n" in text:
+        return _inline(work, node, text)
+    source = _find(work, node, text)
+    if source is None:
+        return Prompt("")
+    if source.path not in work.prompts:
+        work.prompts[source.path] = _read(work, source)
+    read = work.prompts[source.path]
+    if read is None:
+        return Prompt("")
+    if read.template is not None:
+        for problem in check_template(read.template, work.scope.names):
+            at = Span(read.source, read.base + problem.start, read.base + problem.end)
+            work.report.error(problem.code, problem.message, at, problem.hint)
+    return read.prompt
+
+
+def _inline(work: Lowering, node: Scalar, text: str) -> Prompt:
+    if not text.strip():
+        work.report.error("empty-prompt", "the prompt has no text", node, "write what the agent is told")
+        return Prompt(text)
+    try:
+        template = parse_template(text)
+    except LanguageError as error:
+        work.explain([error.problem], node)
+        return Prompt(text)
+    work.explain(check_template(template, work.scope.names), node)
+    return Prompt(text)
+
+
+def _find(work: Lowering, node: Scalar, name: str) -> SourceText | None:
+    if name.endswith(".md"):
+        return _by_path(work, node, name)
+    files = work.document.bundle.files
+    ordered = _ordered(work, name)
+    for path in (*ordered, f"prompts/{name}.md", f"{name}.md"):
+        if path in files:
+            return files[path]
+        if path in work.document.bundle.refused:
+            return _by_path(work, node, path)
+    builtin = work.catalog.builtins.prompt(name) if re.fullmatch(r"[\w.-]+", name) else None
+    if builtin is None:
+        guess = did_you_mean(name, _known(work))
+        places = f"looked for prompts/NN-{name}.md, prompts/{name}.md and '{name}' in the library"
+        hint = f"{places}; a prompt with a space in it is taken as text"
+        work.report.error("missing-prompt", f"there is no prompt '{name}'{guess}", node, hint)
+    return builtin
+
+
+def _ordered(work: Lowering, name: str) -> list[str]:
+    found: list[tuple[int, str]] = []
+    for path in (*work.document.bundle.files, *work.document.bundle.refused):
+        match = ORDERED.fullmatch(path.removeprefix("prompts/")) if path.startswith("prompts/") else None
+        if match is not None and match[2] == name:
+            found.append((int(match[1]), path))
+    return [path for _, path in sorted(found)]
+
+
+def _known(work: Lowering) -> list[str]:
+    names: list[str] = []
+    for path in work.document.bundle.files:
+        match = re.fullmatch(r"(?:prompts/)?(?:\d+-)?(.+)\.md", path)
+        if match is not None:
+            names.append(match[1])
+    return names
+
+
+def _by_path(work: Lowering, node: Scalar, path: str) -> SourceText | None:
+    bundle = work.document.bundle
+    reason = escape(path)
+    if reason is not None:
+        hint = "prompts stay inside the workflow's folder"
+        work.report.error("path-escape", f"the prompt '{path}' {reason}", node, hint)
+    elif path in bundle.refused:
+        work.report.error("path-escape", f"the prompt '{path}' cannot be used: {bundle.refused[path]}", node)
+    elif path not in bundle.files:
+        guess = did_you_mean(path, bundle.files)
+        work.report.error("missing-prompt", f"there is no file '{path}' in the workflow's folder{guess}", node)
+    else:
+        return bundle.files[path]
+    return None
+
+
+def _read(work: Lowering, source: SourceText) -> ReadPrompt | None:
+    headers, base = read_header(source.text)
+    body = source.text[base:]
+    if not body.strip():
+        hint = "write what the agent is told" + (", below the header" if headers else "")
+        work.report.error("empty-prompt", "the prompt has no text", Span(source, 0, 0), hint)
+        return None
+    plain = headers.get("template", "").lower() == "off"
+    prompt = Prompt(
+        body, "plain" if plain else "template", source.path, headers.get("version"), headers.get("description")
+    )
+    if plain:
+        return ReadPrompt(prompt, None, source, base)
+    try:
+        return ReadPrompt(prompt, parse_template(body), source, base)
+    except LanguageError as error:
+        at = Span(source, base + error.problem.start, base + error.problem.end)
+        work.report.error(error.problem.code, error.problem.message, at, error.problem.hint)
+        return None
+
+
+def read_header(text: str) -> tuple[dict[str, str], int]:
+    """Read the comments on top of a prompt file; give them and the offset at which the prompt begins."""
+    headers: dict[str, str] = {}
+    at = 0
+    while match := HEADER.match(text, at):
+        headers[match[1].lower()] = match[2]
+        at = match.end()
+    while at < len(text) and headers and text[at] in "\r\n":
+        at += 1
+    return headers, at

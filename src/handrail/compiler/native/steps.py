@@ -1,0 +1,182 @@
+"""Lowers a list of native steps: dispatches by type, then what every step has in common."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+from handrail.authoring.conform import choose
+from handrail.authoring.native_steps import STEPS
+from handrail.compiler.native.agents import lower_agent, lower_agent_loop, lower_review
+from handrail.compiler.native.calls import lower_call, lower_use
+from handrail.compiler.native.checksteps import lower_approval, lower_end, lower_gate, lower_script
+from handrail.compiler.native.context import Lowering, Talk, seconds, text_of, whole
+from handrail.compiler.native.delivery import lower_commit, lower_create_issues, lower_merge, lower_pull_request
+from handrail.compiler.native.loops import lower_loop, lower_parallel
+from handrail.compiler.native.proofs import lower_assess
+from handrail.compiler.native.tasks import lower_budget
+from handrail.compiler.native.texts import lower_condition, lower_inputs, value_type
+from handrail.compiler.native.types import read_type
+from handrail.compiler.scope import RESERVED, spoken
+from handrail.model.actions import Action, AgentAction, GroupAction
+from handrail.model.plan import Injected, Step
+from handrail.model.settings import NO_RETRY, OnFail, Retry
+from handrail.model.source import Entry, Mapping, Node, Sequence
+from handrail.model.types import RecordType, Type
+
+LowerAction = Callable[[Lowering, Mapping, Type | None], Action]
+
+ACTIONS: dict[str, LowerAction] = {
+    "agent": lower_agent,
+    "agent-loop": lower_agent_loop,
+    "review": lower_review,
+    "script": lower_script,
+    "gate": lower_gate,
+    "approval": lower_approval,
+    "end": lower_end,
+    "commit": lower_commit,
+    "merge": lower_merge,
+    "pull-request": lower_pull_request,
+    "create-issues": lower_create_issues,
+    "workflow": lower_call,
+}
+
+FAILS: dict[str, OnFail] = {"script": "fail", "end": "fail"}
+"""What a step does when it has failed for good and does not say; the others block."""
+
+ALLOWED_ON_FAIL: dict[str, frozenset[str]] = {
+    "gate": frozenset({"block", "fail", "continue", "warn", "retry", "escalate"}),
+    "parallel-agents": frozenset({"block", "continue", "fail", "undo", "escalate"}),
+    "loop": frozenset({"block", "continue", "fail", "undo", "escalate"}),
+    "agent": frozenset({"block", "fail", "continue", "warn", "escalate", "undo"}),
+    "script": frozenset({"block", "fail", "continue", "warn", "escalate", "undo"}),
+}
+ON_FAIL_ELSEWHERE = frozenset({"block", "fail", "continue", "warn", "escalate"})
+
+
+def lower_steps(work: Lowering, node: Sequence, prefix: str) -> tuple[Step, ...]:
+    """Lower a list of steps in order; each makes its names known to those after it."""
+    found: list[Step] = []
+    seen: dict[str, Node] = {}
+    for item in node.items:
+        if isinstance(item, Mapping):
+            _check_name(work, item, seen)
+            step = lower_step(work, item, prefix)
+            found.append(step)
+            work.scope.define(step)
+            work.earlier[step.name] = choose(STEPS, item) or step.action.kind
+            if isinstance(step.action, AgentAction):
+                work.talks.append(Talk(step.name, step.action.task.agent))
+    return tuple(found)
+
+
+def _check_name(work: Lowering, node: Mapping, seen: dict[str, Node]) -> None:
+    place = node.entries["name"].value
+    name = text_of(place) or ""
+    first = seen.setdefault(spoken(name), place)
+    other = text_of(first)
+    if first is place:
+        return
+    if other == name:
+        line = first.span.source.position(first.span.start).line
+        message = f"there are two steps called '{name}', the first at line {line}"
+        work.report.error("duplicate-step", message, place, "rename one of them")
+    else:
+        hint = "expressions write - as _, so they could not be told apart"
+        work.report.error("ambiguous-name", f"the steps '{other}' and '{name}' differ only in - and _", place, hint)
+
+
+def lower_step(work: Lowering, node: Mapping, prefix: str) -> Step:
+    """Lower one step."""
+    kind = choose(STEPS, node) or "agent"
+    name = text_of(node.get("name")) or ""
+    address = prefix + name
+    work.places.remember(address, node)
+    when = lower_condition(work, node.get("when"))
+    inputs = lower_inputs(work, node.get("input"))
+    returns_node = node.get("returns")
+    returns = read_type(work, returns_node) if returns_node is not None else None
+    own: dict[str, Type] = {spoken(e.name): value_type(work, e.value) for e in _entries(node.get("input"))}
+    with work.scope.inside(own):
+        action = _action(work, kind, node, address, returns)
+    assess, follow_ups = lower_assess(work, node.get("assess"), address)
+    _output(work, node)
+    step = Step(
+        name=name,
+        action=action,
+        description=text_of(node.get("description")) or "",
+        when=when,
+        input=() if isinstance(action, GroupAction) else inputs,
+        output=text_of(node.get("output")),
+        returns=returns,
+        timeout=seconds(work.setting(node, "timeout")),
+        retry=_retry(work.setting(node, "retry")),
+        on_fail=FAILS.get(kind, "block"),
+        escalate_to=text_of(node.get("escalate_to")),
+        budget=lower_budget(work.setting(node, "budget")),
+        assess=assess,
+        follow_ups=follow_ups,
+    )
+    return _on_fail(work, node, kind, step)
+
+
+def _entries(node: Node | None) -> list[Entry]:
+    return list(node) if isinstance(node, Mapping) else []
+
+
+def _action(work: Lowering, kind: str, node: Mapping, address: str, returns: Type | None) -> Action:
+    if kind == "loop":
+        return lower_loop(work, node, address, lower_steps)
+    if kind == "parallel-agents":
+        return lower_parallel(work, node, address, lower_steps)
+    if kind == "use":
+        group = lower_use(work, node, lower_inputs(work, node.get("input")), lower_steps)
+        why = f"step '{address}' uses it"
+        return replace(group, steps=tuple(_mark(step, Injected(group.routine, address, why)) for step in group.steps))
+    return ACTIONS[kind](work, node, returns)
+
+
+def _mark(step: Step, injected: Injected) -> Step:
+    return step if step.injected is not None else replace(step, injected=injected)
+
+
+def _output(work: Lowering, node: Mapping) -> None:
+    place = node.get("output")
+    name = text_of(place)
+    if name is not None and place is not None and (spoken(name) in RESERVED or spoken(name) in _input_names(work)):
+        owner = "an input of the workflow" if spoken(name) in _input_names(work) else "a name of Handrail's own"
+        work.report.error("reserved-name", f"'{name}' is {owner}", place, "choose another name for the output")
+
+
+def _input_names(work: Lowering) -> tuple[str, ...]:
+    declared = work.scope.names["input"]
+    return declared.names() if isinstance(declared, RecordType) else ()
+
+
+def _retry(node: Node | None) -> Retry:
+    if isinstance(node, Mapping):
+        return Retry(whole(node.get("max"), 0), seconds(node.get("backoff")) or 0)
+    more = whole(node, 0)
+    return Retry(more) if more else NO_RETRY
+
+
+def _on_fail(work: Lowering, node: Mapping, kind: str, step: Step) -> Step:
+    place = node.get("on_fail")
+    word = text_of(place)
+    if word is None or place is None:
+        return step
+    allowed = ALLOWED_ON_FAIL.get(kind, ON_FAIL_ELSEWHERE)
+    if word not in allowed:
+        hint = "use " + ", ".join(sorted(allowed))
+        work.report.error("bad-value", f"`on_fail: {word}` has no meaning on a step of type {kind}", place, hint)
+        return step
+    if word == "retry":
+        return _gate_retry(work, node, place, step)
+    return replace(step, on_fail=cast("OnFail", word))
+
+
+def _gate_retry(work: Lowering, node: Mapping, place: Node, step: Step) -> Step:
+    if "fix" in node:
+        hint = "`fix` already tries again; say what happens after the last one, for example `on_fail: block`"
+        work.report.warning("no-effect", "`on_fail: retry` has no effect beside `fix`", place, hint)
+        return step
+    return step if step.retry.more else replace(step, retry=Retry(3))

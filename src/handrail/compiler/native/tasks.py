@@ -1,0 +1,116 @@
+"""Lowers a place that asks an agent: its prompt, and settings from itself, its step and the defaults, in that order."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from handrail.compiler.native.context import Lowering, flag_of, text_of, texts_of, whole
+from handrail.compiler.native.prompts import lower_prompt
+from handrail.model.settings import Access, AgentTask, Budget, Handoff
+from handrail.model.source import Mapping, Node, Scalar
+from handrail.model.suggest import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How an agent is asked where the author does not say."""
+
+    access: Access = "edit"
+    handoff: Handoff = "summary"
+    single_turn: bool = False
+    max: int = 1
+    always_fresh: str | None = None
+    """The role that never goes on in another conversation."""
+
+
+PLAIN = Manner()
+REPEATED = Manner(max=3)
+
+
+def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: Manner = PLAIN) -> AgentTask:
+    """Lower a prompt in its short or long form."""
+    own = node if isinstance(node, Mapping) else None
+    prompt_node = own.get("prompt") if own is not None else node
+    prompt = lower_prompt(work, prompt_node) if prompt_node is not None else lower_prompt(work, node)
+    layers = [layer for layer in (own, step) if layer is not None]
+
+    def get(key: str) -> Node | None:
+        for layer in layers:
+            if key in layer.entries:
+                return layer.entries[key].value
+        return work.defaults.get(key)
+
+    agent, model = _agent(work, layers)
+    system = get("system_prompt")
+    allowed = get("allowed_tools")
+    return AgentTask(
+        prompt=prompt,
+        agent=agent,
+        model=model,
+        access=cast("Access", text_of(get("access")) or manner.access),
+        session=_session(work, layers, agent, manner),
+        handoff=cast("Handoff", text_of(get("handoff")) or manner.handoff),
+        system_prompt=lower_prompt(work, system) if system is not None else None,
+        single_turn=flag_of(get("single_turn"), default=manner.single_turn),
+        suppress_thoughts=flag_of(get("suppress_thoughts")),
+        allowed_tools=tuple(sorted(texts_of(allowed))) if allowed is not None else None,
+        disallowed_tools=tuple(sorted(texts_of(get("disallowed_tools")))),
+        tmux=flag_of(get("tmux")),
+        sandbox="bwrap" if text_of(get("sandbox")) == "bwrap" else "none",
+        max=whole(own.get("max") if own is not None else None, manner.max),
+        budget=lower_budget(own.get("budget") if own is not None and own is not step else None),
+    )
+
+
+def _agent(work: Lowering, layers: list[Mapping]) -> tuple[str | None, str | None]:
+    """The nearest place that names a model decides, by either key; only within one place can they contradict."""
+    agent: str | None = None
+    model: str | None = None
+    for layer in (*({entry.name: entry.value for entry in layer} for layer in layers), work.defaults):
+        named, _, inline = (text_of(layer.get("agent")) or "").partition("/")
+        own = text_of(layer.get("model"))
+        if inline and own is not None and own != inline:
+            message = f"the agent says model '{inline}', the key 'model' says '{own}'"
+            work.report.error("conflicting-keys", message, layer["model"], "say it once")
+        model = model or own or (inline if agent is None else None) or None
+        agent = agent or named or None
+    return agent, model
+
+
+def _session(work: Lowering, layers: list[Mapping], agent: str | None, manner: Manner) -> str:
+    node = layers[0].get("session") if layers else None
+    text = text_of(node)
+    if node is None or text is None or text == "fresh":
+        return "fresh"
+    if manner.always_fresh is not None:
+        hint = "leave 'session' out: judging its own conversation would make it lenient"
+        work.report.error("session-refused", f"{manner.always_fresh} always starts fresh", node, hint)
+    elif text == "continue":
+        for talk in reversed(work.talks):
+            if talk.agent == agent:
+                return talk.step
+        work.report.warning("unknown-session", "there is no earlier step of the same agent to continue", node)
+    else:
+        return _named_session(work, node, text, agent)
+    return "fresh"
+
+
+def _named_session(work: Lowering, node: Node, text: str, agent: str | None) -> str:
+    steps = {talk.step: talk.agent for talk in work.talks}
+    if text not in steps:
+        guess = did_you_mean(text, steps)
+        hint = "earlier agent steps: " + (", ".join(steps) or "none")
+        work.report.error("unknown-session", f"'{text}' is no earlier agent step{guess}", node, hint)
+    elif steps[text] != agent:
+        message = (
+            f"step '{text}' talks with {steps[text] or 'the default agent'}, this one with {agent or 'the default'}"
+        )
+        work.report.error("session-refused", message, node, "a conversation cannot move to another agent")
+    return text
+
+
+def lower_budget(node: Node | None) -> Budget | None:
+    """Lower a budget."""
+    if not isinstance(node, Mapping):
+        return None
+    values = {entry.name: entry.value.value for entry in node if isinstance(entry.value, Scalar)}
+    return Budget(**values)  # pyright: ignore[reportArgumentType]  # conform has checked names and types

@@ -1,0 +1,146 @@
+"""Lowers the texts of a native workflow: values with holes, conditions, expressions and shell commands."""
+
+from handrail.compiler.native.context import Lowering, text_of
+from handrail.compiler.scope import spoken
+from handrail.language.check import check
+from handrail.language.interpolate import Placeholder, parse_condition, parse_text
+from handrail.language.problems import LanguageError
+from handrail.language.shell import compile_command
+from handrail.language.syntax import Expression as Syntax
+from handrail.language.unparse import unparse
+from handrail.model.source import Mapping, Node, Scalar, Sequence
+from handrail.model.types import ANY, STRING, Type
+from handrail.model.values import (
+    Command,
+    Constant,
+    Expression,
+    ListOfValues,
+    MapOfValues,
+    NamedValue,
+    ShellBinding,
+    TextWithHoles,
+    Value,
+)
+
+
+def lower_value(work: Lowering, node: Node) -> Value:
+    """Lower any value: what holds no `${...}` is a constant, however deep."""
+    match node:
+        case Scalar(value=str()):
+            return _text(work, node)[0]
+        case Scalar():
+            return Constant(node.value)
+        case Sequence():
+            items = tuple(lower_value(work, item) for item in node.items)
+            if all(isinstance(item, Constant) for item in items):
+                return Constant([item.value for item in items if isinstance(item, Constant)])
+            return ListOfValues(items)
+        case Mapping():
+            entries = tuple(NamedValue(entry.name, lower_value(work, entry.value)) for entry in node)
+            if all(isinstance(entry.value, Constant) for entry in entries):
+                return Constant({each.name: each.value.value for each in entries if isinstance(each.value, Constant)})
+            return MapOfValues(tuple(sorted(entries, key=lambda each: each.name)))
+
+
+def lower_optional(work: Lowering, node: Node | None) -> Value | None:
+    """Lower a value that may be absent."""
+    return None if node is None else lower_value(work, node)
+
+
+def lower_inputs(work: Lowering, node: Node | None) -> tuple[NamedValue, ...]:
+    """Lower a step's `input` map; the order of its names has no meaning."""
+    if not isinstance(node, Mapping):
+        return ()
+    pairs = (NamedValue(spoken(entry.name), lower_value(work, entry.value)) for entry in node)
+    return tuple(sorted(pairs, key=lambda each: each.name))
+
+
+def value_type(work: Lowering, node: Node) -> Type:
+    """Give what is known of a value's type, without reporting anything."""
+    if isinstance(node, Scalar) and isinstance(node.value, str):
+        try:
+            parsed = parse_text(node.value)
+        except LanguageError:
+            return ANY
+        return STRING if parsed.whole is None else check(parsed.whole, work.scope.names).type
+    return ANY
+
+
+def _text(work: Lowering, scalar: Scalar) -> tuple[Value, Type]:
+    text = str(scalar.value)
+    if "${" not in text:
+        return Constant(text), STRING
+    try:
+        parsed = parse_text(text)
+    except LanguageError as error:
+        work.explain([error.problem], scalar)
+        return Constant(text), ANY
+    work.explain(parsed.warnings, scalar, warn=True)
+    if parsed.whole is not None:
+        type_ = _checked(work, parsed.whole, scalar)
+        return Expression(unparse(parsed.whole)), type_
+    parts: list[str | Expression] = []
+    for part in parsed.parts:
+        if isinstance(part, Placeholder):
+            _checked(work, part.expr, scalar)
+            parts.append(Expression(unparse(part.expr)))
+        else:
+            parts.append(part)
+    if all(isinstance(part, str) for part in parts):
+        return Constant("".join(part for part in parts if isinstance(part, str))), STRING
+    return TextWithHoles(tuple(parts)), STRING
+
+
+def _checked(work: Lowering, expression: Syntax, scalar: Scalar, *, boolean: bool = False) -> Type:
+    found = check(expression, work.scope.names, boolean=boolean)
+    work.explain(found.problems, scalar)
+    return found.type
+
+
+def lower_condition(work: Lowering, node: Node | None, *, boolean: bool = True) -> Expression | None:
+    """Lower a condition such as `when`, in its bare form or one of the older ones."""
+    return None if node is None else lower_expression(work, node, boolean=boolean)[0]
+
+
+def lower_expression(work: Lowering, node: Node, *, boolean: bool = False) -> tuple[Expression, Type]:
+    """Lower an expression and say what is known of its type."""
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return Expression("true" if node.value else "false"), ANY
+    text = text_of(node)
+    if text is None or not isinstance(node, Scalar):
+        return Expression("none"), ANY
+    try:
+        parsed = parse_condition(text)
+    except LanguageError as error:
+        work.explain([error.problem], node)
+        return Expression("none"), ANY
+    type_ = _checked(work, parsed.expr, node, boolean=boolean)
+    return Expression(unparse(parsed.expr)), type_
+
+
+def lower_command(work: Lowering, node: Node) -> Command:
+    """Lower a shell command: values become environment variables."""
+    text = text_of(node)
+    if text is None or not isinstance(node, Scalar):
+        return Command("")
+    if "$" not in text:
+        return Command(text)
+    try:
+        compiled = compile_command(text, work.scope.names.__contains__)
+    except LanguageError as error:
+        work.explain([error.problem], node)
+        return Command(text)
+    work.explain(compiled.problems, node)
+    work.explain(compiled.warnings, node, warn=True)
+    bindings: list[ShellBinding] = []
+    for each in compiled.bindings:
+        _checked(work, each.expr, node)
+        bindings.append(ShellBinding(each.variable, Expression(unparse(each.expr)), each.as_file))
+    return Command(compiled.script, tuple(bindings))
+
+
+def lower_env(work: Lowering, node: Node | None) -> tuple[NamedValue, ...]:
+    """Lower an `env` map."""
+    if not isinstance(node, Mapping):
+        return ()
+    return tuple(sorted((NamedValue(e.name, lower_value(work, e.value)) for e in node), key=lambda each: each.name))

@@ -1,0 +1,159 @@
+"""Reads types as the format writes them: `string`, `a | b`, `[path]`, maps of fields, JSON Schemas in files."""
+
+import json
+import re
+
+import rfc8785
+
+from handrail.authoring.json_reader import read_json
+from handrail.authoring.locate import span_at
+from handrail.compiler.native.context import Lowering, text_of
+from handrail.compiler.native.paths import escape
+from handrail.compiler.record_types import ISSUE
+from handrail.compiler.scope import spoken
+from handrail.model.diagnostics import Report
+from handrail.model.source import Mapping, Node, Scalar, Sequence, Span, plain
+from handrail.model.suggest import did_you_mean
+from handrail.model.types import ANY, ChoiceType, Field, ListType, RecordType, ScalarType, SchemaType, Type
+from handrail.model.values import JsonValue
+
+NAMED: dict[str, Type] = {
+    "string": ScalarType("string"),
+    "int": ScalarType("int"),
+    "number": ScalarType("number"),
+    "bool": ScalarType("bool"),
+    "path": ScalarType("path"),
+    "slug": ScalarType("slug"),
+    "glob": ScalarType("glob"),
+    "json": ANY,
+    "list": ListType(ANY),
+    "issue": ISSUE,
+}
+ELSEWHERE = {
+    "str": "string",
+    "text": "string",
+    "integer": "int",
+    "float": "number",
+    "boolean": "bool",
+    "file": "path",
+    "array": "list",
+    "object": "json",
+    "any": "json",
+}
+"""What types are called in other systems."""
+WORD = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+def read_type(work: Lowering, node: Node) -> Type:
+    """Read a type written as data."""
+    match node:
+        case Sequence(items=(item,)):
+            return ListType(read_type(work, item))
+        case Mapping():
+            return RecordType(tuple(sorted((_field(work, e.name, e.value) for e in node), key=lambda each: each.name)))
+        case Scalar(value=str(text)) if text.endswith(".json"):
+            return _schema(work, node, text)
+        case Scalar(value=str(text)):
+            return type_from_text(work, node, text)
+        case _:
+            return ANY
+
+
+def _field(work: Lowering, name: str, node: Node) -> Field:
+    optional = name.endswith("?")
+    return Field(spoken(name.removesuffix("?")), read_type(work, node), optional)
+
+
+def type_from_text(work: Lowering, node: Node, text: str) -> Type:
+    """Read a type written as text: a name, alternatives, or a list in brackets."""
+    text = text.strip()
+    if "|" in text:
+        words = tuple(word.strip() for word in text.split("|"))
+        bad = [word for word in words if not WORD.fullmatch(word)]
+        if bad or len(set(words)) != len(words):
+            work.report.error(
+                "bad-type", f"'{text}' is no list of alternatives", node, "for example low | medium | high"
+            )
+            return ANY
+        return ChoiceType(words)
+    if text.startswith("[") and text.endswith("]"):
+        return ListType(type_from_text(work, node, text[1:-1]))
+    if text in NAMED:
+        return NAMED[text]
+    guess = did_you_mean(ELSEWHERE.get(text.lower(), text), NAMED)
+    hint = "types are " + ", ".join(NAMED) + ", alternatives such as a | b, and lists such as [string]"
+    work.report.error("bad-type", f"unknown type '{text}'{guess}", node, hint)
+    return ANY
+
+
+def _schema(work: Lowering, node: Scalar, path: str) -> Type:
+    bundle = work.document.bundle
+    reason = escape(path)
+    if reason is not None:
+        hint = "schemas stay inside the workflow's folder"
+        work.report.error("path-escape", f"the schema '{path}' {reason}", node, hint)
+    elif path in bundle.refused:
+        work.report.error("path-escape", f"the schema '{path}' cannot be used: {bundle.refused[path]}", node)
+    elif path not in bundle.files:
+        guess = did_you_mean(path, bundle.files)
+        work.report.error("missing-schema", f"there is no file '{path}' in the workflow's folder{guess}", node)
+    else:
+        return _read_schema(work, node, path)
+    return ANY
+
+
+def _read_schema(work: Lowering, node: Scalar, path: str) -> Type:
+    aside = Report()
+    root = read_json(work.document.bundle.files[path], aside)
+    for found in aside:
+        work.report.add(found)
+    if root is None or aside.failed:
+        return ANY
+    if not isinstance(root, Mapping):
+        hint = 'a schema is a map, such as {"type": "object"}'
+        work.report.error("bad-schema", f"'{path}' is no JSON Schema", node, hint)
+        return ANY
+    schema: JsonValue = plain(root)  # pyright: ignore[reportAssignmentType]  # a tree without positions is JSON
+    return SchemaType(rfc8785.dumps(schema).decode())
+
+
+def read_default(work: Lowering, node: Node, type_: Type, text: str) -> JsonValue:
+    """Read the default that stands after `=` in an input's type."""
+    value: JsonValue = text.strip()
+    match type_:
+        case ScalarType(kind="int" | "number" | "bool") | ListType():
+            try:
+                value = json.loads(text)
+            except ValueError:
+                value = text
+        case _:
+            if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+                value = text[1:-1]
+    written = text_of(node) or ""
+    start = written.rindex(text) + len(text) - len(text.lstrip()) if isinstance(node, Scalar) else 0
+    at = span_at(node, start, len(written.rstrip())) if isinstance(node, Scalar) else node
+    check_default(work, at, type_, value)
+    return value
+
+
+def check_default(work: Lowering, at: Node | Span, type_: Type, value: JsonValue) -> None:
+    """Report a default that is not of its input's type."""
+    fits = {"int": int, "number": (int, float), "bool": bool}
+    wanted: str | None = None
+    match type_:
+        case ChoiceType() if value not in type_.values:
+            wanted = "one of " + ", ".join(type_.values)
+        case ScalarType() if type_.kind in fits:
+            good = isinstance(value, fits[type_.kind]) and (type_.kind == "bool" or not isinstance(value, bool))
+            wanted = (
+                None if good else {"int": "a whole number", "number": "a number", "bool": "true or false"}[type_.kind]
+            )
+        case ScalarType() if not isinstance(value, str):
+            wanted = "text"
+        case ListType() if not isinstance(value, list):
+            wanted = "a list"
+        case _:
+            pass
+    if wanted is not None:
+        shown = value if isinstance(value, str) else json.dumps(value)
+        work.report.error("bad-default", f"the default '{shown}' is not {wanted}", at)

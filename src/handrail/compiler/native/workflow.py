@@ -1,0 +1,70 @@
+"""Lowers a whole native workflow."""
+
+from collections.abc import Iterator
+from typing import Literal, cast
+
+from handrail.authoring.conform import conform
+from handrail.authoring.native_schema import WORKFLOW
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.native.context import Lowering, Maker, seconds, text_of, texts_of, whole
+from handrail.compiler.native.inputs import lower_declared_inputs
+from handrail.compiler.native.steps import lower_steps
+from handrail.compiler.native.tasks import lower_budget
+from handrail.compiler.native.texts import lower_value
+from handrail.compiler.native.triggers import lower_triggers
+from handrail.compiler.outcome import Places
+from handrail.compiler.scope import Scope, spoken
+from handrail.model.diagnostics import Report
+from handrail.model.document import Document
+from handrail.model.plan import Concurrency, Plan
+from handrail.model.source import Mapping, Node, Sequence
+
+
+def lower_native(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:
+    """Lower a native workflow to a plan; None where its shape is wrong."""
+    root = document.root
+    if not conform(WORKFLOW, root, report):
+        return None
+    work = Lowering(document, catalog, report, places, Scope(()))
+    inputs = lower_declared_inputs(work, root.get("input"))
+    work.scope = Scope(inputs)
+    defaults = root.get("defaults")
+    work.defaults = {entry.name: entry.value for entry in defaults} if isinstance(defaults, Mapping) else {}
+    body = root.entries["steps"].value
+    work.later = dict(_outputs(body))
+    steps = lower_steps(work, body, "") if isinstance(body, Sequence) else ()
+    stamp = whole(root.get("validated_against_spec"), 0)
+    return Plan(
+        name=text_of(root.get("name")) or "",
+        description=(text_of(root.get("description")) or "").strip(),
+        steps=steps,
+        inputs=inputs,
+        triggers=lower_triggers(work, root.get("trigger")),
+        concurrency=_concurrency(work, root.get("concurrency")),
+        budget=lower_budget(root.get("budget")),
+        timeout=seconds(root.get("timeout")),
+        labels=tuple(sorted(texts_of(root.get("labels")))),
+        classifications=tuple(sorted(texts_of(root.get("classifications")))),
+        assessments=tuple(work.assessments[key] for key in sorted(work.assessments)),
+        validated_against=stamp or None,
+    )
+
+
+def _outputs(node: Node, fan_out: str | None = None) -> Iterator[tuple[str, Maker]]:
+    """Every output with the step that produces it, however deep."""
+    for item in node.items if isinstance(node, Sequence) else ():
+        if isinstance(item, Mapping):
+            output, name = text_of(item.get("output")), text_of(item.get("name"))
+            if output is not None and name is not None:
+                yield spoken(output), Maker(name, fan_out)
+            inner = item.get("steps")
+            if inner is not None:
+                parallel = text_of(item.get("type")) == "parallel-agents"
+                yield from _outputs(inner, fan_out or (name if parallel else None))
+
+
+def _concurrency(work: Lowering, node: Node | None) -> Concurrency | None:
+    if not isinstance(node, Mapping):
+        return None
+    word = text_of(node.get("if_running")) or "queue"
+    return Concurrency(lower_value(work, node.entries["key"].value), cast("Literal['skip', 'queue', 'stop_old']", word))

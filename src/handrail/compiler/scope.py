@@ -1,0 +1,102 @@
+"""Which names a step may use, and what is known of their types."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from handrail.compiler.record_types import ISSUE, REVIEW_ROUND, RUN, record, result_type, step_type
+from handrail.model.actions import AgentLoopAction, Each, GroupAction, LoopAction, ParallelAction
+from handrail.model.guidance import GuidedLoopAction
+from handrail.model.plan import Input, Plan, Step
+from handrail.model.types import ANY, INT, STRING, Field, GrowingRecord, MapType, RecordType, Type, describe
+
+RESERVED = frozenset(
+    {"input", "steps", "run", "issue", "previous_step", "current_step", "item", "round", "env", "loop"}
+)
+"""Names that no input and no output may take; an input `issue` of type issue is the exception."""
+
+
+def spoken(name: str) -> str:
+    """Give a name as expressions write it."""
+    return name.replace("-", "_")
+
+
+class Scope:
+    """The names in force while a workflow is walked from top to bottom."""
+
+    def __init__(self, inputs: tuple[Input, ...]) -> None:
+        self.steps = GrowingRecord()
+        self.names: dict[str, Type] = {
+            "input": RecordType(tuple(Field(spoken(each.name), each.type) for each in inputs)),
+            "steps": self.steps,
+            "run": RUN,
+            "issue": ISSUE,
+            "previous_step": record(name=STRING, output=ANY, summary=STRING, status=STRING),
+            "current_step": record(name=STRING, prompt=STRING),
+            "env": MapType(STRING),
+        }
+        self.names.update({spoken(each.name): each.type for each in inputs})
+
+    def define(self, step: Step) -> None:
+        """Make a finished step's record and output known to what follows."""
+        self.steps.table[spoken(step.name)] = Field(spoken(step.name), step_type(step))
+        if step.output is not None:
+            self.names[spoken(step.output)] = result_type(step)
+
+    @contextmanager
+    def inside(self, names: dict[str, Type], *, leaks: bool = True) -> Generator[None]:
+        """Add names for a body; what the body's steps define stays known after it only if it `leaks`."""
+        hidden = {name: self.names.get(name) for name in names}
+        before = None if leaks else (dict(self.names), dict(self.steps.table))
+        self.names.update(names)
+        try:
+            yield
+        finally:
+            if before is not None:
+                self.names.clear()
+                self.names.update(before[0])
+                self.steps.table.clear()
+                self.steps.table.update(before[1])
+            for name, type_ in hidden.items():
+                if type_ is None:
+                    self.names.pop(name, None)
+                else:
+                    self.names[name] = type_
+
+
+def loop_names(action: LoopAction | ParallelAction, item: Type) -> dict[str, Type]:
+    """Give the names that a body has beyond those around it."""
+    names: dict[str, Type] = {"round": INT} if isinstance(action, LoopAction) else {}
+    if isinstance(action.over, Each):
+        names[spoken(action.over.item)] = item
+    return names
+
+
+def names_at(plan: Plan) -> dict[str, dict[str, str]]:
+    """Say for each step, by address, which names it may use and their types."""
+    scope = Scope(plan.inputs)
+    found: dict[str, dict[str, str]] = {}
+    _walk(plan.steps, scope, "", found)
+    return found
+
+
+def _walk(steps: tuple[Step, ...], scope: Scope, prefix: str, found: dict[str, dict[str, str]]) -> None:
+    for step in steps:
+        address = prefix + step.name
+        own: dict[str, Type] = {spoken(each.name): ANY for each in step.input}
+        if isinstance(step.action, AgentLoopAction):
+            own.update(REVIEW_ROUND)
+        found[address] = {name: describe(type_) for name, type_ in sorted({**scope.names, **own}.items())}
+        match step.action:
+            case LoopAction() | ParallelAction():
+                with scope.inside(loop_names(step.action, ANY), leaks=isinstance(step.action, LoopAction)):
+                    _walk(step.action.steps, scope, f"{address}/", found)
+            case GroupAction():
+                bound = tuple(Input(each.name, ANY) for each in step.action.inputs)
+                _walk(step.action.steps, Scope(bound), f"{address}/", found)
+            case GuidedLoopAction():
+                names = (step.action.iteration_var, step.action.item_var, step.action.index_var)
+                with scope.inside(dict.fromkeys(names, ANY)):
+                    _walk(step.action.steps, scope, f"{address}/", found)
+            case _:
+                pass
+        scope.define(step)

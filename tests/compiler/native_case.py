@@ -1,0 +1,64 @@
+"""Compiles texts as if they lay in a folder, with the real library."""
+
+from handrail.authoring.read import read_bundle
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.compile import compile_document
+from handrail.compiler.outcome import Compiled
+from handrail.model.diagnostics import Diagnostic, Report
+from handrail.model.document import Document
+from handrail.model.source import Bundle, SourceText
+from handrail.sources.library import builtins, library_root
+
+
+def read_text(text: str, files: dict[str, str] | None = None, main: str = "workflow.yaml") -> Document:
+    """Read a workflow whose other files are given as texts; its shape must be readable."""
+    texts = {main: text, **(files or {})}
+    report = Report()
+    document = read_bundle(Bundle(main, {path: SourceText(path, each) for path, each in texts.items()}), report)
+    assert document is not None, shown(tuple(report))
+    return document
+
+
+def library_workflow(name: str) -> Document | None:
+    """Read a workflow of the library; None where there is none."""
+    folder = library_root() / "workflows" / name
+    if not folder.is_dir():
+        return None
+    files = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.*"))}
+    return read_text(files.pop("workflow.yaml"), files)
+
+
+def catalog_of(workflows: dict[str, str] | None = None) -> Catalog:
+    """Make a catalog with the library, and workflows given as texts by their names."""
+    documents = {name: read_text(text) for name, text in (workflows or {}).items()}
+
+    def find(name: str) -> Document | None:
+        return documents.get(name) or library_workflow(name)
+
+    return Catalog(builtins(), workflow=find)
+
+
+def compile_text(
+    text: str,
+    files: dict[str, str] | None = None,
+    *,
+    main: str = "workflow.yaml",
+    workflows: dict[str, str] | None = None,
+) -> tuple[Compiled, Document, Catalog]:
+    """Compile a workflow given as text; `main` ending in .json reads it as WorkRail's, `workflows` are what it calls."""
+    catalog = catalog_of(workflows)
+    document = read_text(text, files, main)
+    return compile_document(document, catalog), document, catalog
+
+
+def compile_library(name: str) -> tuple[Compiled, Document, Catalog]:
+    """Compile a workflow of the library."""
+    document = library_workflow(name)
+    assert document is not None
+    catalog = catalog_of()
+    return compile_document(document, catalog), document, catalog
+
+
+def shown(found: tuple[Diagnostic, ...]) -> str:
+    """Show diagnostics as `file:line:column code message`, one per line."""
+    return "\n".join(f"{each.file}:{each.line}:{each.column} {each.code} {each.message}" for each in found)
