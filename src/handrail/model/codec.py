@@ -12,6 +12,8 @@ from handrail.model.values import JsonValue
 ALWAYS = frozenset({"kind", "format"})
 """Fields that are written whatever their value."""
 
+PLAIN = frozenset({str, int, float, bool, NoneType})
+
 T = TypeVar("T")
 Encoder = Callable[[Any], JsonValue]
 Decoder = Callable[[Any], Any]
@@ -23,18 +25,22 @@ class CodecError(ValueError):
 
 def encode(value: object, *, hashed_only: bool = False) -> JsonValue:
     """Give a value of the model as JSON data; `hashed_only` leaves out what only says where it came from."""
-    if value is None or isinstance(value, str | int | float):
-        return value
+    kind = type(value)
+    if kind in PLAIN:
+        return cast("JsonValue", value)
     if isinstance(value, tuple | list):
         return [encode(item, hashed_only=hashed_only) for item in cast("tuple[object, ...]", value)]
     if isinstance(value, Mapping):
         entries = cast("Mapping[str, object]", value)
         return {key: encode(item, hashed_only=hashed_only) for key, item in entries.items()}
     data: dict[str, JsonValue] = {}
-    for name, default, hashed in _layout(type(value)):
+    for name, default, hashed in _layout(kind):
         item = getattr(value, name)
-        if (hashed or not hashed_only) and (name in ALWAYS or item != default):
-            data[name] = encode(item, hashed_only=hashed_only)
+        # Identity first: most fields stand at their default, and comparing records costs.
+        if (item is default or item == default) and name not in ALWAYS:
+            continue
+        if hashed or not hashed_only:
+            data[name] = item if type(item) in PLAIN else encode(item, hashed_only=hashed_only)
     return data
 
 
