@@ -1,0 +1,124 @@
+"""The settings known so far: a repository's `.handrail/config.toml` and the user's `config.toml`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from handrail.model.diagnostics import Report
+from handrail.model.suggest import did_you_mean
+from handrail.sources.files import contained, stays_inside
+from handrail.sources.folders import Folders
+from handrail.sources.toml_file import TomlFile, read_toml
+
+REPOSITORY_TABLES = ("workflows", "checks", "agent", "worktrees", "routing", "budget")
+USER_TABLES = ("trust", *REPOSITORY_TABLES)
+BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryConfig:
+    """What a repository says about itself; nothing in it can give trust."""
+
+    root: Path
+    workflow_folders: tuple[Path, ...] = ()
+    """Further folders of workflows, all inside the repository."""
+    checks: tuple[tuple[str, str], ...] = ()
+    """Name and command of each project check, in the order written."""
+    bindings: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UserConfig:
+    """What the user says for all repositories."""
+
+    trusted_repositories: tuple[Path, ...] = ()
+
+
+def read_repository_config(root: Path, report: Report, shown: str | None = None) -> RepositoryConfig:
+    """Read `.handrail/config.toml`; every problem is reported and the sound rest is used."""
+    file = read_toml(root / ".handrail" / "config.toml", root, report, shown)
+    _check_tables(file, REPOSITORY_TABLES, report)
+    folders = _workflow_folders(file, root, report)
+    return RepositoryConfig(root, folders, _checks(file, report), _bindings(root))
+
+
+def read_user_config(folders: Folders, report: Report) -> UserConfig:
+    """Read the user's `config.toml`."""
+    path = folders.config / "config.toml"
+    file = read_toml(path, Path(path.anchor), report)
+    _check_tables(file, USER_TABLES, report)
+    table = file.table("trust", report)
+    _check_keys(file, "trust", table, ("repositories",), report)
+    listed = _texts(file, "trust", "repositories", table, report)
+    return UserConfig(tuple(path for text in listed if (path := _absolute(file, text, report)) is not None))
+
+
+def _check_tables(file: TomlFile, known: tuple[str, ...], report: Report) -> None:
+    for name in file.tables:
+        if name == "trust" and name not in known:
+            hint = "put [trust] into your own config.toml; a repository cannot vouch for itself"
+            report.warning(
+                "config-key", "[trust] in a repository's configuration has no effect", file.place(name), hint
+            )
+        elif name not in known:
+            message = f"unknown table '{name}'{did_you_mean(name, known)}"
+            report.warning("config-key", message, file.place(name), f"known are {', '.join(known)}")
+
+
+def _check_keys(file: TomlFile, name: str, table: dict[str, Any], known: tuple[str, ...], report: Report) -> None:
+    for key in table:
+        if key not in known:
+            message = f"unknown key '{key}' in [{name}]{did_you_mean(key, known)}"
+            report.warning("config-key", message, file.place(name, key), f"known are {', '.join(known)}")
+
+
+def _texts(file: TomlFile, name: str, key: str, table: dict[str, Any], report: Report) -> list[str]:
+    value = table.get(key, [])
+    listed: list[object] = value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
+    texts = [text for text in listed if isinstance(text, str)]
+    if not isinstance(value, list) or len(texts) != len(listed):
+        hint = f'write {key} = ["first", "second"]'
+        report.error("config-value", f"'{key}' is a list of texts", file.place(name, key), hint)
+    return texts
+
+
+def _workflow_folders(file: TomlFile, root: Path, report: Report) -> tuple[Path, ...]:
+    table = file.table("workflows", report)
+    _check_keys(file, "workflows", table, ("folders",), report)
+    found: list[Path] = []
+    for text in _texts(file, "workflows", "folders", table, report):
+        folder = root / text
+        if not contained(text) or not stays_inside(folder, root):
+            message = f"the folder '{text}' leads outside the repository"
+            hint = "name a folder by its path from the repository's root"
+            report.error("config-value", message, file.place("workflows", "folders"), hint)
+        elif not folder.is_dir():
+            report.warning("config-value", f"there is no folder '{text}'", file.place("workflows", "folders"))
+        elif folder not in found:
+            found.append(folder)
+    return tuple(found)
+
+
+def _checks(file: TomlFile, report: Report) -> tuple[tuple[str, str], ...]:
+    table = file.table("checks", report)
+    for name, command in table.items():
+        if not isinstance(command, str) or not command.strip():
+            message = f"the check '{name}' is not a command"
+            report.error("config-value", message, file.place("checks", name), f'write {name} = "make {name}"')
+    return tuple((name, text) for name, text in table.items() if isinstance(text, str) and text.strip())
+
+
+def _bindings(root: Path) -> Path | None:
+    return next((path for name in BINDINGS if (path := root / name).is_file() and stays_inside(path, root)), None)
+
+
+def _absolute(file: TomlFile, text: str, report: Report) -> Path | None:
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError:
+        path = Path(text)
+    if path.is_absolute():
+        return path
+    message = f"the repository '{text}' is not an absolute path"
+    report.error("config-value", message, file.place("trust", "repositories"), "write the whole path, from / or ~")
+    return None

@@ -1,0 +1,43 @@
+"""Where Handrail keeps a user's files, and where a repository begins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+HOME = "HANDRAIL_HOME"
+MARKS = (".git", ".handrail")
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """The user's own folders; nothing in them comes from a repository."""
+
+    config: Path
+    """Holds `config.toml` and `workflows/`."""
+    data: Path
+    """Holds what Handrail itself writes."""
+
+    @property
+    def workflows(self) -> Path:
+        """The user's own workflows."""
+        return self.config / "workflows"
+
+
+def user_folders(environ: Mapping[str, str]) -> Folders:
+    """Give the user's folders: all under HANDRAIL_HOME where it is set, else where the system keeps such files."""
+    home = environ.get(HOME)
+    if home:
+        root = Path(home).expanduser().absolute()
+        return Folders(root, root / "data")
+    from platformdirs import user_config_path, user_data_path  # noqa: PLC0415 (many commands run without it)
+
+    return Folders(user_config_path("handrail"), user_data_path("handrail"))
+
+
+def repository_root(start: Path) -> Path | None:
+    """Find the nearest folder, from here upwards, that holds `.git` or `.handrail`."""
+    here = start.absolute()
+    for folder in (here, *here.parents):
+        if any((folder / mark).exists() for mark in MARKS):
+            return folder
+    return None

@@ -1,0 +1,64 @@
+"""The built-in library as the compiler wants it: texts by path, each read when it is first asked for."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from handrail import library
+from handrail.compiler.builtins import Builtins
+from handrail.model.source import SourceText
+
+FOLDERS = {
+    "assessments": ".json",
+    "contracts": ".json",
+    "features": ".json",
+    "prompts": ".md",
+    "refs": ".md",
+    "routines": ".json",
+}
+TOP = ("authoring-spec.json",)
+
+
+class LibraryFiles(Mapping[str, SourceText]):
+    """The library's files by their path in it; listing them opens none."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._read: dict[str, SourceText] = {}
+        self._listed: tuple[str, ...] | None = None
+
+    def __getitem__(self, path: str) -> SourceText:
+        if path not in self._read:
+            if path not in self._paths():
+                raise KeyError(path)
+            text = (self._root / path).read_text("utf-8")
+            self._read[path] = SourceText(f"handrail/library/{path}", text)
+        return self._read[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths())
+
+    def __len__(self) -> int:
+        return len(self._paths())
+
+    def _paths(self) -> tuple[str, ...]:
+        if self._listed is None:
+            inside = [f"{name}/{path.name}" for name, end in FOLDERS.items() for path in self._folder(name, end)]
+            self._listed = (*(name for name in TOP if (self._root / name).is_file()), *sorted(inside))
+        return self._listed
+
+    def _folder(self, name: str, ending: str) -> list[Path]:
+        folder = self._root / name
+        return [path for path in folder.iterdir() if path.name.endswith(ending)] if folder.is_dir() else []
+
+
+def library_root() -> Path:
+    """Give the folder of the library inside the installed package."""
+    # importlib.resources would do the same for zipped packages too, at a third of a short command's start-up.
+    return Path(str(library.__file__)).parent
+
+
+@cache
+def builtins() -> Builtins:
+    """Give the library by id."""
+    return Builtins(LibraryFiles(library_root()))

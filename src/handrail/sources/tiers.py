@@ -1,0 +1,153 @@
+"""Which workflows there are: three tiers, the first that has the name wins, nothing that is broken disappears."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+from handrail.errors import NotFound
+from handrail.model.diagnostics import Report
+from handrail.model.source import SourceText, Span
+from handrail.model.suggest import did_you_mean
+from handrail.sources.candidates import Candidate, from_path, routines_in, workflows_in
+from handrail.sources.config import RepositoryConfig, read_repository_config
+from handrail.sources.files import printable, real, reason, stays_inside
+from handrail.sources.folders import Folders, repository_root, user_folders
+from handrail.sources.library import library_root
+from handrail.sources.tier import Found, Tier
+
+ENDINGS = (".yaml", ".yml", ".json", ".py")
+ORDER = {tier: number for number, tier in enumerate(Tier)}
+
+__all__ = ["Found", "Place", "Tier", "discover", "find", "here", "same_name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command was called: the user's folders and the repository, if any."""
+
+    folders: Folders
+    repository: Path | None
+    cwd: Path | None = None
+
+    def shown(self, path: Path) -> str:
+        """Give a path as people want to see it: from the current folder when it is inside it."""
+        base = self.cwd or Path.cwd()
+        return printable(str(path.relative_to(base) if path.is_relative_to(base) else path))
+
+    def config(self, report: Report) -> RepositoryConfig | None:
+        """Read the repository's configuration."""
+        if self.repository is None:
+            return None
+        shown = self.shown(self.repository / ".handrail" / "config.toml")
+        return read_repository_config(self.repository, report, shown)
+
+
+def here(cwd: Path, environ: Mapping[str, str]) -> Place:
+    """Give the place of a command that is called in a folder."""
+    return Place(user_folders(environ), repository_root(cwd), cwd.absolute())
+
+
+def discover(place: Place, report: Report) -> tuple[Found, ...]:
+    """List every workflow of the three tiers, by name and then by tier; looks into the tiers' folders only."""
+    found = [
+        Found(each.name, tier, each.form, each.main, each.folder, problem=each.problem or _strays(each, root))
+        for tier, folder, root in _tier_folders(place, report)
+        for each in _candidates(tier, folder, place, report)
+    ]
+    ranks = {id(each): number for number, each in enumerate(found)}
+    found.sort(key=lambda each: (same_name(each.name), ORDER[each.tier], ranks[id(each)]))
+    return tuple(each for _, group in groupby(found, lambda each: same_name(each.name)) for each in _ranked(group))
+
+
+def find(place: Place, name_or_path: str, report: Report) -> Found:
+    """Find a workflow by path or by name; raise NotFound with near names and the places that were searched."""
+    if "/" in name_or_path or name_or_path.endswith(ENDINGS):
+        return _by_path(place, name_or_path)
+    every = discover(place, report)
+    wanted = same_name(name_or_path)
+    for found in every:
+        if found.wins and same_name(found.name) == wanted:
+            return found
+    near = did_you_mean(name_or_path, (found.name for found in every))
+    beside = from_path((place.cwd or Path.cwd()) / name_or_path) is not None
+    hint = f"for the folder in front of you write ./{name_or_path}; " if beside else ""
+    hint += f"searched: {', '.join(_searched(place))}"
+    raise NotFound(f"there is no workflow '{printable(name_or_path)}'{near}", next_step=hint)
+
+
+def same_name(name: str) -> str:
+    """Give the form under which names are compared: a routine is the same with and without `wr.`."""
+    return name.removeprefix("wr.") if name.startswith("wr.routine-") else name
+
+
+def _by_path(place: Place, text: str) -> Found:
+    path = (place.cwd or Path.cwd()) / text
+    candidate = from_path(path)
+    if candidate is None:
+        hint = "give a workflow file, or a folder with workflow.yaml, workflow.json or workflow.py"
+        raise NotFound(f"there is no workflow at {printable(text)}", next_step=hint)
+    tier = _tier_of(candidate.main, place)
+    return Found(candidate.name, tier, candidate.form, candidate.main, candidate.folder, problem=candidate.problem)
+
+
+def _tier_of(main: Path, place: Place) -> Tier:
+    if stays_inside(main, place.folders.workflows):
+        return Tier.USER
+    return Tier.BUILT_IN if stays_inside(main, library_root()) else Tier.REPOSITORY
+
+
+def _tier_folders(place: Place, report: Report) -> Iterable[tuple[Tier, Path, Path | None]]:
+    """Give tier, folder and the folder that nothing may leave; a folder that serves two tiers counts once."""
+    listed: list[tuple[Tier, Path, Path | None]] = [(Tier.USER, place.folders.workflows, None)]
+    config = place.config(report)
+    if config is not None:
+        own = config.root / ".handrail" / "workflows"
+        listed += [(Tier.REPOSITORY, folder, config.root) for folder in (own, *config.workflow_folders)]
+    library = library_root()
+    listed += [(Tier.BUILT_IN, library / "workflows", None), (Tier.BUILT_IN, library / "routines", None)]
+    unique = {real(folder): (tier, folder, root) for tier, folder, root in reversed(listed)}
+    return reversed(unique.values())
+
+
+def _candidates(tier: Tier, folder: Path, place: Place, report: Report) -> list[Candidate]:
+    if tier is Tier.REPOSITORY and place.repository is not None and not stays_inside(folder, place.repository):
+        _report_folder(place.shown(folder), "it leads outside the repository", report)
+        return []
+    try:
+        only_routines = tier is Tier.BUILT_IN and folder.name == "routines"
+        return routines_in(folder) if only_routines else workflows_in(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        _report_folder(place.shown(folder), reason(error), report)
+        return []
+
+
+def _report_folder(shown: str, why: str, report: Report) -> None:
+    report.error("folder-unreadable", f"the folder of workflows is not used: {why}", Span(SourceText(shown, ""), 0, 0))
+
+
+def _strays(candidate: Candidate, root: Path | None) -> str | None:
+    return None if root is None or stays_inside(candidate.main, root) else "it leads outside the repository"
+
+
+def _ranked(group: Iterable[Found]) -> list[Found]:
+    """Say of all workflows with one name who wins and what it hides."""
+    first, *others = group
+    if not others:
+        return [first]
+    losers = [replace(each, wins=False, shadowed_by=_described(first, each)) for each in others]
+    return [replace(first, shadows=tuple(dict.fromkeys(_described(each, first) for each in others))), *losers]
+
+
+def _described(each: Found, seen_from: Found) -> str:
+    """Name a workflow by its tier, and inside one tier by its file."""
+    if each.tier is not seen_from.tier:
+        return str(each.tier)
+    return f"{each.tier}: {printable('/'.join(each.main.parts[-2:]))}"
+
+
+def _searched(place: Place) -> list[str]:
+    repository = place.shown(place.repository / ".handrail" / "workflows") if place.repository else "none here"
+    return [f"user ({place.shown(place.folders.workflows)})", f"repository ({repository})", "built-in"]
