@@ -50,13 +50,19 @@ class Judge:
                 self._names.report("shell-unsafe", message, start, end, hint)
 
     def command(self, command: Command) -> None:
-        """Judge one simple command."""
+        """Judge one simple command, also as it is when variables in it turn out empty and their words vanish."""
         words = self._after_assignments(command.words)
+        self._judge(words, command, _COMMAND_HINT)
+        lasting = self._after_assignments([word for word in command.words if not _may_vanish(word)])
+        if len(lasting) != len(words):
+            self._judge(lasting, command, _VANISH_HINT)
+
+    def _judge(self, words: list[Word], command: Command, hint: str) -> None:
         if not words:
             return
         head = words[0]
         if head.marks:
-            self._head(head)
+            self._head(head, hint)
             return
         self._interpreters(words)
         self._builtins(head.text, words)
@@ -65,11 +71,11 @@ class Judge:
         if head.text == "sed":
             self._sed(words)
 
-    def _head(self, head: Word) -> None:
+    def _head(self, head: Word, hint: str) -> None:
         if re.match(r"\w*\0[\w\0]*\+?=", head.text):
             self._refuse(head.marks, "a value would name a variable", _NAME_HINT)
         else:
-            self._refuse(head.marks, f"`{head.marks[0].source}` would choose the program", _COMMAND_HINT)
+            self._refuse(head.marks, f"`{head.marks[0].source}` would choose the program", hint)
 
     def stdin(self, command: Command) -> None:
         """Judge what a here-document feeds to a command, once its body is known."""
@@ -171,7 +177,13 @@ class Judge:
 
 
 _COMMAND_HINT = "write the program's name out and pass the value as an argument: `program VALUE`"
+_VANISH_HINT = "put the variable before it in quotes: empty, it would leave the value as the command"
 _NAME_HINT = "write the variable's name out: `name=VALUE`"
+
+
+def _may_vanish(word: Word) -> bool:
+    # A word that is only an unquoted expansion is no word at all when that is empty.
+    return not word.quoted and not word.marks and re.fullmatch(r"(\$\w+|\$[@*]| )*", word.text) is not None
 
 
 def _warning(message: str, mark: Mark) -> Problem:
