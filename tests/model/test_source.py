@@ -50,6 +50,17 @@ def test_the_same_finding_is_reported_once_and_floods_are_cut() -> None:
     assert report.failed
 
 
+def test_an_error_is_never_lost_among_warnings() -> None:
+    report = Report()
+    for number in range(MOST):
+        report.warning("bad-value", f"no {number}", at(0, 1))
+    assert not report.failed
+    report.error("path-escape", "it leaves", at(0, 1))
+    assert report.failed
+    assert len(report.diagnostics) == MOST
+    assert report.diagnostics[-1].code == "path-escape"
+
+
 def test_many_findings_on_one_line_share_its_text() -> None:
     source = SourceText("f", "x" * 1000)
     first, second = (diagnose(Severity.ERROR, "bad-value", "no", Span(source, n, n)) for n in (1, 2))

@@ -164,11 +164,13 @@ FUNCTION = Record(
     "a function definition",
     {
         "name": needs(identifier("function name"), "the name that steps refer to as `name()`"),
-        "definition": needs(Text(), "what it stands for, in words"),
+        "definition": needs(Text("a definition", most=4096), "what it stands for, in words"),
         "parameters": Key(ListOf(PARAMETER), "its parameters"),
         "scope": Key(Choice(("workflow", "loop", "step")), "where it may be used"),
     },
 )
+FUNCTIONS = ListOf(FUNCTION, most=32)
+"""Bounded, because every step carries the functions it may refer to."""
 FUNCTION_CALL = Record(
     "a function call",
     {

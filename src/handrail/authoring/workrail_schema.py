@@ -1,7 +1,7 @@
 """The shape of a WorkRail-style workflow file: everything WorkRail 3.29 and later accept, and what its guide names."""
 
 from handrail.authoring.shapes import Anything, Choice, Either, Flag, Key, ListOf, MapOf, Number, Record, Text
-from handrail.authoring.workrail_parts import FUNCTION, TIERS, needs, words
+from handrail.authoring.workrail_parts import FUNCTIONS, TIERS, needs, words
 from handrail.authoring.workrail_steps import AGENT_ROLE, STEP
 
 LEVELS = ("required", "preferred", "disabled")
@@ -100,7 +100,7 @@ WORKFLOW = Record(
         "clarificationPrompts": Key(SENTENCES, "questions to ask first"),
         "metaGuidance": Key(SENTENCES, "rules that hold throughout"),
         "agentRole": Key(AGENT_ROLE, "the stance the agent takes in every step that has none of its own"),
-        "functionDefinitions": Key(ListOf(FUNCTION), "functions that all steps may refer to"),
+        "functionDefinitions": Key(FUNCTIONS, "functions that all steps may refer to"),
         "recommendedPreferences": Key(PREFERENCES, "how to run it"),
         "features": Key(ListOf(FEATURE, unique=True), "texts of the library added to every step in sections"),
         "capabilities": Key(

@@ -21,8 +21,8 @@ from handrail.authoring.workrail_parts import (
     CONTRACT,
     CRITERIA,
     FRAGMENT,
-    FUNCTION,
     FUNCTION_CALL,
+    FUNCTIONS,
     IDENTIFIER,
     PROMPT_BLOCKS,
     TIERS,
@@ -109,7 +109,7 @@ STANDARD = Record(
             ListOf(words("an assessment's id", 64), least=1, unique=True), "assessments the step must give"
         ),
         "assessmentConsequences": Key(ListOf(CONSEQUENCE, least=1, most=10), "what follows from their levels"),
-        "functionDefinitions": Key(ListOf(FUNCTION), "functions for this step only"),
+        "functionDefinitions": Key(FUNCTIONS, "functions for this step only"),
         "functionCalls": Key(ListOf(FUNCTION_CALL), "functions the step calls"),
         "functionReferences": Key(
             ListOf(Text("function reference", pattern=IDENTIFIER + r"\(\)", example="reviewDiff()")),
@@ -192,7 +192,7 @@ LOOP_STEP = Record(
             Either("body", {"text": STEP_ID, "list": ListOf(Ref("step", _step), least=1)}),
             "the steps that are repeated, or the id of a top-level step",
         ),
-        "functionDefinitions": Key(ListOf(FUNCTION), "functions for the steps of the body"),
+        "functionDefinitions": Key(FUNCTIONS, "functions for the steps of the body"),
     },
 )
 

@@ -52,6 +52,7 @@ CODES: dict[str, str] = {
     "old-word": "A word is read in the sense of the format it came from.",
     # WorkRail-style workflows
     "duplicate-step": "Two steps have the same name.",
+    "too-many-steps": "A workflow has more steps than can be compiled in bounded time.",
     "unknown-template": "A template is not known.",
     "template-binding": "A template id holds a binding, which is resolved too late for it.",
     "missing-template-arg": "A template's routine uses an argument that the call does not give.",
@@ -107,5 +108,21 @@ CODES: dict[str, str] = {
     "shell-syntax": "A shell command cannot be read, or works on a value of ours as if it were the shell's.",
     "shell-unsafe": "A value would be read as code.",
     "unknown-shell-name": "`${name}` in a command is neither a value of ours nor plainly the shell's.",
+    # lints
+    "unreachable-step": "No run can reach a step.",
+    "constant-condition": "A condition is always true or always false.",
+    "loop-cannot-change": "No step of a loop changes what its condition reads.",
+    "gate-cannot-pass": "A check fails whatever the work is.",
+    "unused-output": "Nothing reads a step's output.",
+    "forbidden-in-prompt": "A prompt asks for what its step forbids.",
+    "unquoted-agent-text": "Text from an agent or an issue reaches a shell unquoted, or as code.",
+    "shared-work-tree": "Several agents or items work in the same files at once.",
+    "budget-too-small": "A budget does not suffice for the agent calls that must be made.",
+    "single-dimension": "An assessment judges one thing only.",
+    "same-dimension": "Two dimensions judge the same thing.",
+    "vibes-only": "A name asks for a feeling instead of a fact.",
+    "lazy-wording": "A prompt invites to do little and sets no floor.",
+    "wrapped-condition": "A condition is written with marks that it does not need.",
+    "hidden-by-and": "Checks joined with `&&` hide what fails after the first failure.",
 }
 """Grouped by where they arise; each group is extended where its checks live."""

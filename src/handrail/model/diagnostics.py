@@ -53,20 +53,17 @@ def diagnose(severity: Severity, code: str, message: str, at: Span, hint: str | 
 class Report:
     """Collects diagnostics, in the order they are found."""
 
-    __slots__ = ("_seen", "diagnostics", "dropped")
+    __slots__ = ("_seen", "diagnostics", "dropped", "failed")
 
     def __init__(self) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.dropped = 0
+        self.failed = False
+        """Whether an error was reported, kept or not."""
         self._seen: set[tuple[str, str, int, int, str]] = set()
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.diagnostics)
-
-    @property
-    def failed(self) -> bool:
-        """Whether an error was reported."""
-        return any(found.is_error for found in self.diagnostics)
 
     def error(self, code: str, message: str, at: "Span | Node | Entry", hint: str | None = None) -> None:
         """Report something that refuses the workflow."""
@@ -81,15 +78,24 @@ class Report:
         self.add(diagnose(Severity.ADVICE, code, message, _span(at), hint))
 
     def add(self, found: Diagnostic) -> None:
-        """Take a diagnostic once; the same one again, or one past the limit, is dropped."""
+        """Take a diagnostic once; past the limit only errors are taken, each in the place of something milder."""
         key = (found.code, found.file, found.line, found.column, found.message)
         if key in self._seen:
             return
+        self.failed = self.failed or found.is_error
         if len(self.diagnostics) >= MOST:
             self.dropped += 1
-            return
+            if not found.is_error or not self._make_room():
+                return
         self._seen.add(key)
         self.diagnostics.append(found)
+
+    def _make_room(self) -> bool:
+        for index in range(len(self.diagnostics) - 1, -1, -1):
+            if not self.diagnostics[index].is_error:
+                del self.diagnostics[index]
+                return True
+        return False
 
 
 def _span(at: "Span | Node | Entry") -> Span:

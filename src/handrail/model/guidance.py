@@ -1,9 +1,9 @@
 """What WorkRail-style workflows say beyond native ones: guided steps, their loops, contracts and assessments."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from handrail.model.values import NOT_HASHED, ContextCondition, JsonValue, Prompt
+from handrail.model.values import ContextCondition, JsonValue, Prompt
 
 if TYPE_CHECKING:
     from handrail.model.plan import Step
@@ -280,11 +280,8 @@ class GuidedWorkflow:
     features: tuple[FeatureUse, ...] = ()
     slots: tuple[Slot, ...] = ()
     references: tuple[Reference, ...] = ()
-    assessments: tuple[Assessment, ...] = ()
     functions: tuple[FunctionDefinition, ...] = ()
     autonomy: str | None = None
     risk_policy: str | None = None
     model_tier: Tier | None = None
     metrics_profile: str | None = None
-    validated_against: int | None = field(default=None, metadata=NOT_HASHED)
-    """The authoring spec it was checked by; a stamp does not change what the workflow means."""

@@ -1,0 +1,103 @@
+"""Lowers assessments, and checks what steps say of them."""
+
+from handrail.compiler.workrail.setting import Setting
+from handrail.compiler.workrail.tree import flag, mapping, mappings, scalars, text, texts
+from handrail.compiler.workrail.wording import listed, quoted, unknown
+from handrail.model.diagnostics import Report
+from handrail.model.guidance import Assessment, Consequence, Dimension
+from handrail.model.source import Mapping, Node
+from handrail.model.suggest import did_you_mean
+
+
+def lower_assessments(root: Mapping, report: Report) -> dict[str, Assessment]:
+    """Lower the workflow's own assessments."""
+    found: dict[str, Assessment] = {}
+    for node in mappings(root, "assessments"):
+        assessment_id = text(node, "id") or ""
+        if assessment_id in found:
+            message = f"assessment {quoted(assessment_id)} is declared twice"
+            report.error("duplicate-assessment", message, node.entries["id"].value, "rename one of them")
+        required = flag(node, "rationaleRequired", default=True)
+        found[assessment_id] = Assessment(
+            assessment_id, text(node, "purpose") or "", _dimensions(node, report), rationale_required=required
+        )
+    return found
+
+
+def _dimensions(node: Mapping, report: Report) -> tuple[Dimension, ...]:
+    found: dict[str, Dimension] = {}
+    for each in mappings(node, "dimensions"):
+        name = text(each, "id") or ""
+        if name in found:
+            message = f"dimension '{name}' stands twice in the assessment"
+            report.error("duplicate-assessment", message, each.entries["id"].value)
+        required = flag(each, "required", default=True)
+        found[name] = Dimension(name, text(each, "purpose") or "", texts(each, "levels"), required=required)
+    return tuple(found.values())
+
+
+def assessment_refs(step: Mapping, setting: Setting) -> tuple[str, ...]:
+    """Give the ids a step refers to; a ready-made one of the library becomes part of the workflow."""
+    found: list[str] = []
+    for leaf in scalars(step, "assessmentRefs"):
+        name = str(leaf.value)
+        if _known(name, leaf, setting):
+            found.append(name)
+    return tuple(found)
+
+
+def _known(name: str, place: Node, setting: Setting) -> bool:
+    if name not in setting.assessments:
+        ready_made = setting.builtins.assessment(name)
+        if ready_made is None:
+            known = (*setting.assessments, *setting.builtins.assessment_ids())
+            hint = "declare it in 'assessments', or use one of: " + listed(known)
+            setting.report.error("unknown-assessment", unknown("assessment", name, known), place, hint)
+            return False
+        setting.assessments[name] = ready_made
+    return True
+
+
+def consequences(step: Mapping, refs: tuple[str, ...], setting: Setting) -> tuple[Consequence, ...]:
+    """Lower a step's consequences and check that each of them can apply."""
+    nodes = mappings(step, "assessmentConsequences")
+    if nodes and "assessmentRefs" not in step:
+        hint = "add 'assessmentRefs', or remove the consequences"
+        message = "consequences need an assessment to follow from"
+        setting.report.error("consequence-alone", message, step.entries["assessmentConsequences"], hint)
+        return ()
+    found: list[Consequence] = []
+    for node in nodes:
+        consequence = _consequence(node)
+        trigger = mapping(node, "when") or node
+        _check_level(consequence, trigger, refs, setting)
+        if any(_same_trigger(consequence, other) for other in found):
+            message = f"level {quoted(consequence.any_equals_level)} has two consequences for the same assessments"
+            setting.report.error("duplicate-consequence", message, trigger.entries["anyEqualsLevel"].value)
+        found.append(consequence)
+    return tuple(found)
+
+
+def _consequence(node: Mapping) -> Consequence:
+    when, effect = mapping(node, "when") or node, mapping(node, "effect") or node
+    return Consequence(text(when, "anyEqualsLevel") or "", text(effect, "guidance") or "", text(when, "forAssessment"))
+
+
+def _same_trigger(one: Consequence, other: Consequence) -> bool:
+    return (one.any_equals_level, one.for_assessment) == (other.any_equals_level, other.for_assessment)
+
+
+def _check_level(consequence: Consequence, trigger: Mapping, refs: tuple[str, ...], setting: Setting) -> None:
+    target = consequence.for_assessment
+    if target is not None and target not in refs:
+        message = f"the step does not refer to assessment {quoted(target)}{did_you_mean(target, refs)}"
+        place = trigger.entries["forAssessment"].value
+        setting.report.error("unknown-assessment", message, place, "its assessmentRefs: " + listed(refs))
+        return
+    looked_at = (target,) if target is not None else refs
+    levels = [level for ref in looked_at for each in setting.assessments[ref].dimensions for level in each.levels]
+    level = consequence.any_equals_level
+    if looked_at and level not in levels:
+        message = f"no dimension has the level {quoted(level)}{did_you_mean(level, levels)}"
+        hint = "its levels: " + listed(dict.fromkeys(levels))
+        setting.report.error("unknown-level", message, trigger.entries["anyEqualsLevel"].value, hint)

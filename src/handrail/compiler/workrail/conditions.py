@@ -1,0 +1,124 @@
+"""Lowers WorkRail's conditions: the first operator in the evaluator's order decides, the others are ignored."""
+
+import re
+import warnings
+
+from handrail.compiler.workrail.tree import json_value, mapping, mappings, text
+from handrail.model.diagnostics import Report
+from handrail.model.guidance import Confirmation
+from handrail.model.source import Entry, Mapping, Node, Scalar
+from handrail.model.values import AllOf, Always, AnyOf, Compare, ContextCondition, Negation
+
+ORDER = (
+    "equals",
+    "not_equals",
+    "gt",
+    "gte",
+    "lt",
+    "lte",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "matches",
+    "in",
+)
+"""Operators in the order in which WorkRail's evaluator looks for them."""
+GROUPS = ("and", "or", "not")
+LONGEST_PATTERN = 200
+
+
+def lower_condition(node: Mapping, report: Report) -> ContextCondition:
+    """Lower a condition and report what in it is ignored or cannot hold."""
+    if not node.entries:
+        return Always()
+    if "var" in node:
+        return _compare(node, report)
+    present = [name for name in GROUPS if name in node]
+    if not present:
+        first = next(iter(node))
+        report.error("missing-key", f"'{first.name}' needs 'var'", first, "name the context variable to look at")
+        return Always()
+    _ignored(node, {present[0]}, report)
+    match present[0]:
+        case "and":
+            return AllOf(_parts(node, "and", report))
+        case "or":
+            return AnyOf(_parts(node, "or", report))
+        case _:
+            return Negation(_inner(mapping(node, "not") or node, report))
+
+
+def optional_condition(node: Mapping, name: str, report: Report) -> ContextCondition | None:
+    """Lower the condition under a key, or give None when there is none."""
+    found = mapping(node, name)
+    return lower_condition(found, report) if found is not None else None
+
+
+def _compare(node: Mapping, report: Report) -> Compare:
+    operator = next((name for name in ORDER if name in node), None)
+    _ignored(node, {"var", operator or "var"}, report)
+    variable = text(node, "var") or ""
+    if operator is None:
+        return Compare(variable, "truthy")
+    operand = node.entries[operator].value
+    if operator == "matches":
+        check_pattern(operand, report)
+    return Compare(variable, operator, json_value(operand))
+
+
+def _ignored(node: Mapping, used: set[str], report: Report) -> None:
+    for entry in node:
+        if entry.name not in used:
+            decides = ", ".join(f"'{name}'" for name in sorted(used - {"var"})) or "'var' alone"
+            hint = 'combine conditions with {"and": [...]}'
+            report.warning("ignored-operator", f"'{entry.name}' is ignored, {decides} decides", entry, hint)
+
+
+def _parts(node: Mapping, name: str, report: Report) -> tuple[ContextCondition, ...]:
+    return tuple(_inner(part, report) for part in mappings(node, name))
+
+
+def _inner(node: Mapping, report: Report) -> ContextCondition:
+    if not node.entries:
+        report.warning("empty-condition", "an empty condition inside another makes it false", node, "remove it")
+    return lower_condition(node, report)
+
+
+def check_pattern(node: Node, report: Report) -> None:
+    """Refuse a regular expression that is too long or that does not compile."""
+    pattern = str(node.value) if isinstance(node, Scalar) else ""
+    if len(pattern) > LONGEST_PATTERN:
+        message = f"the pattern has {len(pattern)} characters, at most {LONGEST_PATTERN} are allowed"
+        report.error("bad-pattern", message, node)
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as problem:
+        report.error("bad-pattern", f"the pattern is no regular expression: {problem}", node)
+
+
+def lower_confirmation(step: Mapping, report: Report) -> Confirmation | None:
+    """Lower `requireConfirmation`: true or false, a condition, or a kind with a condition."""
+    node = step.get("requireConfirmation")
+    if isinstance(node, Scalar):
+        return Confirmation() if node.value is True else None
+    if not isinstance(node, Mapping):
+        return None
+    if "kind" not in node and "condition" not in node:
+        return Confirmation(condition=lower_condition(node, report))
+    for entry in node:
+        _check_kind_form(entry, node, report)
+    condition = optional_condition(node, "condition", report)
+    by = "human_approval" if text(node, "kind") == "human_approval" else "coordinator_eval"
+    return Confirmation(condition=condition, by=by)
+
+
+def _check_kind_form(entry: Entry, node: Mapping, report: Report) -> None:
+    if entry.name not in {"kind", "condition"}:
+        hint = 'write {"kind": ..., "condition": {...}}'
+        report.error("conflicting-keys", f"'{entry.name}' belongs into 'condition' here", entry, hint)
+    elif entry.name == "condition" and "kind" not in node:
+        hint = "write the condition itself, or add kind: coordinator_eval or human_approval"
+        report.error("missing-key", "'condition' needs 'kind' beside it", entry, hint)

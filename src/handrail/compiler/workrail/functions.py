@@ -1,0 +1,73 @@
+"""Lowers function definitions and says which of them a step may refer to."""
+
+from collections.abc import Iterator
+from typing import Literal, cast
+
+from handrail.compiler.workrail.tree import flag, items, json_value, mappings, scalars, text
+from handrail.model.diagnostics import Report
+from handrail.model.guidance import FunctionDefinition, FunctionParameter
+from handrail.model.source import Mapping, Node
+from handrail.model.suggest import did_you_mean
+
+Functions = tuple[FunctionDefinition, ...]
+
+
+def lower_functions(
+    node: Mapping, scope: Literal["workflow", "loop", "step"], report: Report
+) -> tuple[FunctionDefinition, ...]:
+    """Lower the definitions of a workflow, a loop or a step."""
+    found: dict[str, FunctionDefinition] = {}
+    for each in mappings(node, "functionDefinitions"):
+        definition = _definition(each, scope)
+        if definition.name in found:
+            place = each.entries["name"].value
+            report.error("duplicate-function", f"function '{definition.name}' is defined twice", place)
+        found[definition.name] = definition
+    return tuple(found.values())
+
+
+def _definition(node: Mapping, scope: Literal["workflow", "loop", "step"]) -> FunctionDefinition:
+    written = cast('Literal["workflow", "loop", "step"] | None', text(node, "scope"))
+    parameters = tuple(_parameter(each) for each in mappings(node, "parameters"))
+    return FunctionDefinition(text(node, "name") or "", text(node, "definition") or "", parameters, written or scope)
+
+
+def _parameter(node: Mapping) -> FunctionParameter:
+    default = node.get("default")
+    return FunctionParameter(
+        text(node, "name") or "",
+        text(node, "type") or "",
+        required=flag(node, "required"),
+        description=text(node, "description") or "",
+        enum=tuple(json_value(item) for item in items(node, "enum")),
+        default=json_value(default) if default is not None else None,
+    )
+
+
+def inner_scope(outer: Functions, own: Functions) -> Functions:
+    """Give the definitions in reach: the outer ones, except where an own one has the same name, then the own."""
+    names = {definition.name for definition in own}
+    return (*(definition for definition in outer if definition.name not in names), *own)
+
+
+def functions_of_step(step: Mapping, outer: Functions, report: Report) -> Functions:
+    """Give the definitions a step may refer to, those it names first."""
+    in_reach = {each.name: each for each in inner_scope(outer, lower_functions(step, "step", report))}
+    named: dict[str, FunctionDefinition] = {}
+    for name, place in _named(step):
+        found = in_reach.get(name)
+        if found is None:
+            hint = "defined here: " + ", ".join(sorted(in_reach)) if in_reach else "add it to 'functionDefinitions'"
+            guess = did_you_mean(name, in_reach)
+            report.warning("unknown-function", f"function '{name}' is not defined{guess}", place, hint)
+        else:
+            named[name] = found
+    return (*named.values(), *(each for name, each in in_reach.items() if name not in named))
+
+
+def _named(step: Mapping) -> Iterator[tuple[str, Node]]:
+    for leaf in scalars(step, "functionReferences"):
+        # written `name()`, while definitions are called `name`
+        yield str(leaf.value).removesuffix("()"), leaf
+    for call in mappings(step, "functionCalls"):
+        yield text(call, "name") or "", call.entries["name"].value

@@ -1,0 +1,104 @@
+"""From the tree of a WorkRail-style workflow to its plan: shape, passes, checks, plan."""
+
+from typing import cast
+
+from handrail.authoring.conform import conform
+from handrail.authoring.workrail_schema import WORKFLOW
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.outcome import Places
+from handrail.compiler.workrail.assessments import lower_assessments
+from handrail.compiler.workrail.bindings import resolve_bindings
+from handrail.compiler.workrail.compilation import MOST_STEPS, Compilation, Pass
+from handrail.compiler.workrail.declarations import lower_workflow
+from handrail.compiler.workrail.features import apply_features
+from handrail.compiler.workrail.functions import lower_functions
+from handrail.compiler.workrail.loops import named_bodies
+from handrail.compiler.workrail.prompt_blocks import render_prompt_blocks
+from handrail.compiler.workrail.refs import resolve_refs
+from handrail.compiler.workrail.sentinel import refuse_unresolved
+from handrail.compiler.workrail.setting import Setting
+from handrail.compiler.workrail.steps import lower_steps
+from handrail.compiler.workrail.templates import expand_templates
+from handrail.compiler.workrail.tree import mappings, text, whole
+from handrail.compiler.workrail.visit import every_step
+from handrail.model.diagnostics import Report
+from handrail.model.document import Document
+from handrail.model.guidance import Tier
+from handrail.model.plan import ManualTrigger, Plan
+from handrail.model.source import Mapping
+
+PASSES: tuple[Pass, ...] = (
+    expand_templates,
+    resolve_bindings,
+    apply_features,
+    resolve_refs,
+    render_prompt_blocks,
+    refuse_unresolved,
+)
+"""In this order, which is part of what a workflow means."""
+
+
+def lower_workrail(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:
+    """Compile a WorkRail-style workflow; None when an error was reported."""
+    conform(WORKFLOW, document.root, report)
+    if report.failed:
+        return None
+    work = Compilation(catalog, report)
+    for each in PASSES:
+        document = each(document, work)
+        if _too_many_steps(document.root, report):
+            return None
+    refuse_duplicates(document.root, report)
+    plan = _plan(document.root, work, places)
+    return None if report.failed else plan
+
+
+def _too_many_steps(root: Mapping, report: Report) -> bool:
+    found = sum(1 for _ in every_step(root))
+    if found > MOST_STEPS:
+        message = f"the workflow has more than {MOST_STEPS} steps"
+        report.error("too-many-steps", message, root.entries["steps"], "split it into several workflows")
+    return found > MOST_STEPS
+
+
+def refuse_duplicates(root: Mapping, report: Report) -> None:
+    """Report step ids that stand twice, wherever the steps stand."""
+    first: dict[str, Mapping] = {}
+    for step in every_step(root):
+        name, place = text(step, "id") or "", step.entries["id"].value
+        if name in first:
+            there = first[name].entries["id"].value.span
+            line = there.source.position(there.start).line
+            hint = f"rename one of them; the first is at line {line}"
+            report.error("duplicate-step", f"step id '{name}' stands twice", place, hint)
+        first.setdefault(name, step)
+
+
+def _plan(root: Mapping, work: Compilation, places: Places) -> Plan:
+    functions = lower_functions(root, "workflow", work.report)
+    assessments = lower_assessments(root, work.report)
+    top = {text(step, "id") or "": step for step in mappings(root, "steps")}
+    setting = Setting(
+        builtins=work.catalog.builtins,
+        report=work.report,
+        places=places,
+        injected=work.injected,
+        assessments=assessments,
+        bodies=top,
+        functions=functions,
+        agent_role=text(root, "agentRole"),
+        model_tier=cast("Tier | None", text(root, "modelTier")),
+    )
+    inside_loops = named_bodies(root, top)
+    alone = tuple(step for step in mappings(root, "steps") if text(step, "id") not in inside_loops)
+    steps = lower_steps(alone, setting)
+    return Plan(
+        name=text(root, "id") or "",
+        description=text(root, "description") or "",
+        steps=steps,
+        selection="rescan",
+        triggers=(ManualTrigger(),),
+        assessments=tuple(setting.assessments[name] for name in sorted(setting.assessments)),
+        guided=lower_workflow(root, work, functions),
+        validated_against=whole(root, "validatedAgainstSpecVersion"),
+    )

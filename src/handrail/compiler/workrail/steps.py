@@ -1,0 +1,180 @@
+"""Lowers steps of every kind to steps of the plan."""
+
+import re
+from typing import Literal, cast
+
+from handrail.authoring.locate import span_at
+from handrail.compiler.workrail.assessments import assessment_refs, consequences
+from handrail.compiler.workrail.conditions import lower_confirmation, optional_condition
+from handrail.compiler.workrail.functions import functions_of_step, lower_functions
+from handrail.compiler.workrail.loops import check_loop, decided_by, loop_body, loop_count
+from handrail.compiler.workrail.setting import Setting, lower_contract
+from handrail.compiler.workrail.tree import flag, mapping, mappings, text, texts, whole
+from handrail.compiler.workrail.validation import lower_validation
+from handrail.compiler.workrail.wording import quoted
+from handrail.model.guidance import (
+    Audit,
+    DelegateAction,
+    Delegation,
+    Fragment,
+    GuidedAction,
+    GuidedLoopAction,
+    Tier,
+    Verification,
+)
+from handrail.model.plan import Step
+from handrail.model.source import Mapping, Scalar
+from handrail.model.values import Prompt
+
+VARIABLE = re.compile(r"\{\{([^{}]*)\}\}")
+PLAIN_VARIABLE = re.compile(r"[A-Za-z_$][\w$]*(\.[\w$]+)*")
+
+
+def lower_steps(nodes: tuple[Mapping, ...], setting: Setting) -> tuple[Step, ...]:
+    """Lower steps in their order."""
+    return tuple(_step(node, setting) for node in nodes)
+
+
+def _step(node: Mapping, setting: Setting) -> Step:
+    name = text(node, "id") or ""
+    _mark(node, setting.prefix + name, setting)
+    _note_odd_variables(node.get("title"), setting)
+    return Step(
+        name=name,
+        action=_action(node, setting),
+        description=text(node, "title") or "",
+        when=optional_condition(node, "runCondition", setting.report),
+        injected=setting.injected.get(name),
+    )
+
+
+def _mark(node: Mapping, address: str, setting: Setting) -> None:
+    setting.places.mark(address, node.entries["id"].value)
+    for entry in node:
+        setting.places.mark(address, entry.value, "when" if entry.name == "runCondition" else entry.name)
+
+
+def _action(node: Mapping, setting: Setting) -> GuidedAction | GuidedLoopAction | DelegateAction:
+    if "loop" in node:
+        return _loop(node, setting)
+    return _delegate(node, setting) if "parallelDelegations" in node else _guided(node, setting)
+
+
+def _guided(node: Mapping, setting: Setting) -> GuidedAction:
+    report = setting.report
+    refs = assessment_refs(node, setting)
+    _note_odd_variables(node.get("prompt"), setting)
+    return GuidedAction(
+        title=text(node, "title") or "",
+        prompt=Prompt(text(node, "prompt") or "", "workrail"),
+        agent_role=text(node, "agentRole") or setting.agent_role,
+        guidance=texts(node, "guidance"),
+        fragments=_fragments(node, setting),
+        ask_for_files=flag(node, "askForFiles"),
+        notes_optional=flag(node, "notesOptional"),
+        confirmation=lower_confirmation(node, report),
+        validation=lower_validation(node, report),
+        contract=lower_contract(mapping(node, "outputContract"), setting),
+        assessments=refs,
+        consequences=consequences(node, refs, setting),
+        functions=functions_of_step(node, setting.functions, report),
+        model_tier=_tier(node) or setting.model_tier,
+        verification=_verification(node, setting),
+        audit=_audit(node),
+    )
+
+
+def _tier(node: Mapping) -> Tier | None:
+    return cast("Tier | None", text(node, "modelTier"))
+
+
+def _note_odd_variables(node: object, setting: Setting) -> None:
+    if not isinstance(node, Scalar):
+        return
+    for found in VARIABLE.finditer(str(node.value)):
+        if not PLAIN_VARIABLE.fullmatch(found[1]) and not found[1].startswith("wr."):
+            message = f"{quoted(found[0])} is no plain variable and stays in the text as it is"
+            hint = "write {{name}} or {{name.field}}, without blanks or arithmetic"
+            setting.report.advice("odd-variable", message, span_at(node, *found.span()), hint)
+
+
+def _fragments(node: Mapping, setting: Setting) -> tuple[Fragment, ...]:
+    found: dict[str, Fragment] = {}
+    for each in mappings(node, "promptFragments"):
+        fragment_id, body = text(each, "id") or "", each.entries["text"].value
+        if fragment_id in found:
+            message = f"fragment '{fragment_id}' stands twice in the step"
+            setting.report.error("duplicate-fragment", message, each.entries["id"].value, "rename one of them")
+        if "{{wr." in (text(each, "text") or ""):
+            hint = "fragments are added while the workflow runs; use {{wr.bindings.SLOT}} in the prompt instead"
+            setting.report.error("unresolved-token", "a fragment cannot hold a {{wr.…}} token", body, hint)
+        _note_odd_variables(body, setting)
+        when = optional_condition(each, "when", setting.report)
+        found[fragment_id] = Fragment(fragment_id, text(each, "text") or "", when)
+    return tuple(found.values())
+
+
+def _verification(node: Mapping, setting: Setting) -> Verification | None:
+    found = mapping(node, "verification")
+    if found is None:
+        return None
+    if not found.entries:
+        message = "a verification needs 'command' or 'prompt'"
+        setting.report.error("missing-key", message, node.entries["verification"])
+    return Verification(text(found, "command"), text(found, "prompt"))
+
+
+def _audit(node: Mapping) -> Audit | None:
+    found = mapping(node, "audit")
+    return Audit(text(found, "prompt") or "", texts(found, "rubric")) if found is not None else None
+
+
+def _loop(node: Mapping, setting: Setting) -> GuidedLoopAction:
+    loop = mapping(node, "loop") or node
+    check_loop(node, setting)
+    body = loop_body(node, setting)
+    inside = setting.inside(text(node, "id") or "", lower_functions(node, "loop", setting.report))
+    return GuidedLoopAction(
+        loop=cast('Literal["while", "until", "for", "forEach"]', text(loop, "type")),
+        max_iterations=whole(loop, "maxIterations") or 1,
+        steps=lower_steps(body, inside),
+        title=text(node, "title") or "",
+        decides=decided_by(node, body, setting),
+        count=loop_count(loop),
+        items=text(loop, "items"),
+        iteration_var=text(loop, "iterationVar") or "currentIteration",
+        item_var=text(loop, "itemVar") or "currentItem",
+        index_var=text(loop, "indexVar") or "currentIndex",
+        confirmation=lower_confirmation(node, setting.report),
+        functions=inside.functions,
+        notes_optional=flag(node, "notesOptional"),
+    )
+
+
+def _delegate(node: Mapping, setting: Setting) -> DelegateAction:
+    synthesis = mapping(node, "synthesis")
+    prompt = text(synthesis, "prompt") if synthesis is not None else None
+    return DelegateAction(
+        title=text(node, "title") or "",
+        delegations=tuple(_delegation(each, setting) for each in mappings(node, "parallelDelegations")),
+        synthesis=Prompt(prompt, "workrail") if prompt is not None else None,
+        synthesis_contract=lower_contract(mapping(synthesis, "outputContract"), setting) if synthesis else None,
+        confirmation=lower_confirmation(node, setting.report),
+        notes_optional=flag(node, "notesOptional"),
+    )
+
+
+def _delegation(node: Mapping, setting: Setting) -> Delegation:
+    return Delegation(
+        workflow=text(node, "workflowId") or "",
+        goal=text(node, "goal"),
+        when=optional_condition(node, "runCondition", setting.report),
+        context=_sorted_pairs(mapping(node, "contextMapping")),
+        args=_sorted_pairs(mapping(node, "args")),
+        model_tier=_tier(node) or setting.model_tier,
+        allowed_tools=texts(node, "allowedTools") if "allowedTools" in node else None,
+    )
+
+
+def _sorted_pairs(node: Mapping | None) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((entry.name, text(node, entry.name) or "") for entry in node)) if node is not None else ()
