@@ -1,0 +1,68 @@
+"""A group whose commands are named in a table and loaded when they are called."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class CommandGroup(click.Group):
+    """Commands from a table of `name: (module:attribute, help)`; groups of commands are added the ordinary way."""
+
+    def __init__(self, name: str, table: dict[str, tuple[str, str]], title: str, help_text: str, epilog: str) -> None:
+        super().__init__(name, help=help_text, epilog=epilog, invoke_without_command=True, callback=_show_help)
+        self.table = table
+        self.title = title
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        """Name all commands, in the order of the table."""
+        return [*self.table, *self.commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command."""
+        if cmd_name not in self.table:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self.table[cmd_name][0].partition(":")
+        return cast("click.Command", getattr(import_module(module), attribute))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant, or say which one was probably meant."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
+            from handrail.model.suggest import did_you_mean
+
+            raise click.UsageError(f"there is no command '{args[0]}'{did_you_mean(args[0], known)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the sections of commands from the table alone."""
+        with formatter.section(self.title):
+            formatter.write_dl([(name, text) for name, (_, text) in self.table.items()])
+        if self.commands:
+            with formatter.section("Groups"):
+                formatter.write_dl([(name, group.get_short_help_str(90)) for name, group in self.commands.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the epilog line by line, as it stands."""
+        if self.epilog:
+            formatter.write("\n" + self.epilog.strip("\n") + "\n")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete the names of commands without loading them."""
+        from click.shell_completion import CompletionItem
+
+        texts = {name: text for name, (_, text) in self.table.items()}
+        texts |= {name: group.get_short_help_str(90) for name, group in self.commands.items()}
+        found = [CompletionItem(name, help=text) for name, text in texts.items() if name.startswith(incomplete)]
+        return found or click.Command.shell_complete(self, ctx, incomplete)
+
+
+@click.pass_context
+def _show_help(ctx: click.Context) -> None:
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

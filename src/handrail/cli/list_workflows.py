@@ -1,0 +1,28 @@
+"""`handrail list`."""
+
+import click
+
+from handrail.cli.options import current_place, developing, json_option
+from handrail.cli.output import note, write_json
+
+
+@click.command("list")
+@click.option("--tier", type=click.Choice(["user", "repository", "built-in"]), help="Only those of one tier.")
+@click.option("--all", "everything", is_flag=True, help="Also routines, and workflows that another one hides.")
+@json_option
+def command(*, tier: str | None, everything: bool, as_json: bool) -> None:
+    """Show the workflows that can be used here, and where each comes from.
+
+    A name is looked up in your own workflows first, then in the repository's, then in the built-in ones.
+    """
+    from handrail.cli.render_diagnostics import render_diagnostics
+    from handrail.cli.render_list import listing_data, render_listing
+    from handrail.operations.listing import list_workflows
+
+    listing = list_workflows(current_place(), tier=tier, developing=developing())
+    if listing.diagnostics:
+        note(render_diagnostics(listing.diagnostics))
+    if as_json:
+        write_json(listing_data(listing, everything=everything))
+    else:
+        click.echo(render_listing(listing, everything=everything))

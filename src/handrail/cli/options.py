@@ -1,0 +1,47 @@
+"""What several commands take: `--json`, names of workflows, and the place where the command was called."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from handrail.sources.tiers import Place
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+sarif_option = click.option(
+    "--sarif",
+    "sarif_to",
+    type=click.File("w", encoding="utf-8", lazy=True),
+    help="Write the findings as SARIF 2.1.0 to FILE, or to stdout with '-'.",
+)
+
+
+def current_place() -> "Place":
+    """Give the place where the command was called."""
+    from handrail.errors import EnvironmentFault
+    from handrail.sources.tiers import here
+
+    try:
+        cwd = Path.cwd()
+    except FileNotFoundError:
+        message, next_step = "the current folder no longer exists", "cd into a folder that does"
+        raise EnvironmentFault(message, next_step=next_step) from None
+    return here(cwd, os.environ)
+
+
+def developing() -> bool:
+    """Whether somebody works on Handrail itself."""
+    return os.environ.get("HANDRAIL_DEV") == "1"
+
+
+def complete_workflows(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the names of workflows."""
+    from handrail.operations.listing import workflow_names
+
+    return [name for name in workflow_names(current_place()) if name.startswith(incomplete)]
+
+
+workflow_argument = click.argument("workflow", metavar="NAME|PATH", shell_complete=complete_workflows)
+workflows_argument = click.argument("workflows", metavar="[NAME|PATH]...", nargs=-1, shell_complete=complete_workflows)

@@ -1,0 +1,100 @@
+"""Which workflows there are."""
+
+from dataclasses import dataclass
+
+from handrail.model.diagnostics import Diagnostic, Report
+from handrail.model.document import Form
+from handrail.model.source import Mapping, Scalar, Sequence
+from handrail.operations.checking import Checked, check
+from handrail.operations.staleness import Staleness, shown, staleness, stamp_of
+from handrail.sources.library import builtins
+from handrail.sources.opening import catalog_for
+from handrail.sources.tiers import Found, Place, Tier, discover
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """What a list says of one workflow."""
+
+    name: str
+    tier: Tier
+    form: Form
+    path: str
+    description: str
+    hash: str | None
+    valid: bool
+    wins: bool
+    shadows: tuple[str, ...]
+    shadowed_by: str | None
+    staleness: Staleness | None
+    steps: int | None
+    """Top-level steps as they were written; None where they could not be read."""
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def routine(self) -> bool:
+        """Whether it is meant to be used inside other workflows."""
+        return self.name.removeprefix("wr.").startswith("routine-")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Workflows by name, and what is wrong with the places they were looked for in."""
+
+    workflows: tuple[Listed, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def list_workflows(place: Place, *, tier: str | None = None, developing: bool = False) -> Listing:
+    """List all workflows, the hidden and the invalid ones too."""
+    report = Report()
+    found = [each for each in discover(place, report) if tier is None or each.tier == tier]
+    catalog = catalog_for(place)
+    listed = (describe(place, check(place, each, catalog), developing=developing) for each in found)
+    return Listing(tuple(listed), tuple(report))
+
+
+def workflow_names(place: Place) -> tuple[str, ...]:
+    """Name the workflows that can be used, without opening one."""
+    return tuple(found.name for found in discover(place, Report()) if found.wins)
+
+
+def describe(place: Place, checked: Checked, *, developing: bool) -> Listed:
+    """Say of a checked workflow what a list says."""
+    found, root = checked.found, _root(checked)
+    return Listed(
+        name=found.name,
+        tier=found.tier,
+        form=found.form,
+        path=place.shown(found.main),
+        description=_description(root),
+        hash=checked.hash,
+        valid=checked.ok,
+        wins=found.wins,
+        shadows=found.shadows,
+        shadowed_by=found.shadowed_by,
+        staleness=_staleness(found, checked, developing=developing),
+        steps=_steps(root),
+        diagnostics=() if checked.ok else checked.diagnostics,
+    )
+
+
+def _root(checked: Checked) -> Mapping | None:
+    return checked.opened.document.root if checked.opened.document is not None else None
+
+
+def _description(root: Mapping | None) -> str:
+    node = root.get("description") if root is not None else None
+    return str(node.value) if isinstance(node, Scalar) and node.value is not None else ""
+
+
+def _steps(root: Mapping | None) -> int | None:
+    node = root.get("steps") if root is not None else None
+    return len(node.items) if isinstance(node, Sequence) else None
+
+
+def _staleness(found: Found, checked: Checked, *, developing: bool) -> Staleness | None:
+    document = checked.opened.document
+    if document is None or not shown(found.tier, developing=developing):
+        return None
+    return staleness(stamp_of(document), builtins().spec_version)

@@ -1,0 +1,62 @@
+"""A repository to call the command line in."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from handrail.cli.main import cli
+
+GOOD = """\
+name: NAME
+description: Ask an agent, then check.
+input:
+  task: string
+  base: string = main
+steps:
+  - name: work
+    prompt: Do {{ task }}.
+    output: done
+  - name: tests
+    command: make test
+"""
+BROKEN = "name: NAME\nsteps:\n  - name: work\n    prompt: Do it now.\n    acess: read\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """A repository, a user's folder, and calls of the command line from inside them."""
+
+    root: Path
+    home: Path
+
+    def write(self, path: str, text: str) -> Path:
+        """Write a file of the repository."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8", newline="")
+        return file
+
+    def workflow(self, name: str, text: str = GOOD) -> Path:
+        """Write a workflow of the repository tier."""
+        return self.write(f".handrail/workflows/{name}/workflow.yaml", text.replace("NAME", name))
+
+    def user_workflow(self, name: str, text: str = GOOD) -> Path:
+        """Write a workflow of the user tier."""
+        file = self.home / "workflows" / name / "workflow.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text(text.replace("NAME", name), "utf-8")
+        return file
+
+    def call(self, *args: str, **environ: str) -> Result:
+        """Call a command."""
+        env = {"HANDRAIL_HOME": str(self.home), "HANDRAIL_DEV": None, "NO_COLOR": None, **environ}
+        return CliRunner().invoke(cli, args, env=env)
+
+    def json(self, *args: str, code: int = 0, **environ: str) -> Any:
+        """Call a command with --json and read its one document."""
+        result = self.call(*args, "--json", **environ)
+        assert result.exit_code == code, result.output
+        return json.loads(result.stdout)

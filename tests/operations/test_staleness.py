@@ -1,0 +1,49 @@
+"""Staleness compares a stamp with the current spec and is only shown where somebody can act on it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handrail.authoring.read import read_bundle
+from handrail.model.diagnostics import Report
+from handrail.model.document import Document
+from handrail.model.source import Bundle, SourceText
+from handrail.operations.staleness import shown, staleness, stamp_of
+
+
+def document(text: str, main: str = "workflow.yaml") -> Document:
+    read = read_bundle(Bundle(main, {main: SourceText(main, text)}), Report())
+    assert read is not None
+    return read
+
+
+@given(st.integers(1), st.integers(1))
+def test_a_stamp_is_current_or_probably_stale(stamp: int, spec: int) -> None:
+    assert staleness(stamp, spec) == ("none" if stamp == spec else "likely")
+
+
+@given(st.integers())
+def test_without_a_stamp_it_is_possibly_stale(spec: int) -> None:
+    assert staleness(None, spec) == "possible"
+
+
+def test_builtin_workflows_show_it_only_to_developers() -> None:
+    assert [shown(tier, developing=False) for tier in ("user", "repository", "built-in")] == [True, True, False]
+    assert shown("built-in", developing=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("validated_against_spec: 3", 3),
+        ("name: x", None),
+        ("validated_against_spec: yes", None),
+        ("validated_against_spec: true", None),
+    ],
+)
+def test_a_native_stamp_is_read_from_its_key(text: str, expected: int | None) -> None:
+    assert stamp_of(document(text)) == expected
+
+
+def test_a_workrail_stamp_is_read_from_its_key() -> None:
+    assert stamp_of(document('{"validatedAgainstSpecVersion": 2}', "workflow.json")) == 2
