@@ -1,8 +1,13 @@
 """Compiles texts as if they lay in a folder, with the real library."""
 
+import json
+from textwrap import dedent, indent
+from typing import Any
+
 from handrail.authoring.read import read_bundle
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
+from handrail.compiler.lint import lint
 from handrail.compiler.outcome import Compiled
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.document import Document
@@ -45,7 +50,7 @@ def compile_text(
     main: str = "workflow.yaml",
     workflows: dict[str, str] | None = None,
 ) -> tuple[Compiled, Document, Catalog]:
-    """Compile a workflow given as text; `main` ending in .json reads it as WorkRail's, `workflows` are what it calls."""
+    """Compile a text; with a `main` that ends in .json it is WorkRail's. `workflows` are those it may call."""
     catalog = catalog_of(workflows)
     document = read_text(text, files, main)
     return compile_document(document, catalog), document, catalog
@@ -62,3 +67,36 @@ def compile_library(name: str) -> tuple[Compiled, Document, Catalog]:
 def shown(found: tuple[Diagnostic, ...]) -> str:
     """Show diagnostics as `file:line:column code message`, one per line."""
     return "\n".join(f"{each.file}:{each.line}:{each.column} {each.code} {each.message}" for each in found)
+
+
+def workflow(steps: str, head: str = "") -> str:
+    """Make a workflow of steps, which begin in line 4; `head` adds keys at its end."""
+    body = indent(dedent(steps).strip("\n"), "  ")
+    return f"name: case\ndescription: a case\nsteps:\n{body}\n{dedent(head)}"
+
+
+def lint_text(text: str, files: dict[str, str] | None = None, **more: Any) -> str:
+    """Compile a workflow, which must be valid, and show what lint finds."""
+    compiled, document, catalog = compile_text(text, files, **more)
+    assert compiled.ok, shown(compiled.diagnostics)
+    return shown(lint(compiled, document, catalog))
+
+
+def lint_steps(steps: str, head: str = "", files: dict[str, str] | None = None) -> str:
+    """Show what lint finds in native steps."""
+    return lint_text(workflow(steps, head), files)
+
+
+def guided(steps: list[dict[str, Any]], **more: Any) -> str:
+    """Make the text of a WorkRail-style workflow."""
+    without = {"promptBlocks", "loop", "parallelDelegations"}
+    told: list[dict[str, Any]] = [{} if without & set(step) else {"prompt": "Look."} for step in steps]
+    pairs = enumerate(zip(told, steps, strict=True))
+    made = [{"id": f"step-{index}", "title": "Look", **text, **step} for index, (text, step) in pairs]
+    root = {"id": "guided-case", "name": "Case", "description": "a case", "version": "1.0.0", **more, "steps": made}
+    return json.dumps(root, indent=2)
+
+
+def lint_guided(steps: list[dict[str, Any]], **more: Any) -> str:
+    """Show what lint finds in WorkRail-style steps."""
+    return lint_text(guided(steps, **more), main="workflow.json")

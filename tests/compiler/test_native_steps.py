@@ -176,8 +176,8 @@ def test_a_called_workflow_gets_the_inputs_it_declares() -> None:
         return shown(compiled.diagnostics)
 
     assert found("  - {name: c, type: workflow, workflow: routine, input: {what: x}}\n") == ""
-    assert "it needs the input 'what'" in found("  - {name: c, workflow: routine}\n")
-    assert "it takes no input 'wat', did you mean 'what'?" in found(
+    assert "the workflow 'routine' needs the input 'what'" in found("  - {name: c, workflow: routine}\n")
+    assert "the workflow 'routine' takes no input 'wat', did you mean 'what'?" in found(
         "  - {name: c, workflow: routine, input: {wat: x}}\n"
     )
     assert "there is no workflow 'rutine'" in found("  - {name: c, workflow: rutine}\n")

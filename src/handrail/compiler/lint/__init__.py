@@ -1,0 +1,52 @@
+"""What is allowed but probably not meant, found in a compiled workflow."""
+
+from collections.abc import Callable
+
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.lint.budgets import small_budgets
+from handrail.compiler.lint.commands import shared_work_trees, unquoted_agent_text
+from handrail.compiler.lint.conditions import constant_conditions
+from handrail.compiler.lint.context import LintContext, gather
+from handrail.compiler.lint.flow import loops_that_cannot_change, unreachable_steps
+from handrail.compiler.lint.forms import placeholders_in_prompts, wrapped_conditions
+from handrail.compiler.lint.judgments import same_dimensions, single_dimensions
+from handrail.compiler.lint.keys import keys_without_effect
+from handrail.compiler.lint.outputs import unused_outputs
+from handrail.compiler.lint.proofs import gates_that_cannot_pass, hidden_failures
+from handrail.compiler.lint.tools import forbidden_requests
+from handrail.compiler.lint.wording import lazy_wording, vibes_only
+from handrail.compiler.outcome import Compiled
+from handrail.model.diagnostics import Diagnostic
+from handrail.model.document import Document
+
+LINTS: dict[str, Callable[[LintContext], None]] = {
+    "unreachable-step": unreachable_steps,
+    "constant-condition": constant_conditions,
+    "loop-cannot-change": loops_that_cannot_change,
+    "gate-cannot-pass": gates_that_cannot_pass,
+    "unused-output": unused_outputs,
+    "forbidden-in-prompt": forbidden_requests,
+    "unquoted-agent-text": unquoted_agent_text,
+    "shared-work-tree": shared_work_trees,
+    "budget-too-small": small_budgets,
+    "single-dimension": single_dimensions,
+    "same-dimension": same_dimensions,
+    "vibes-only": vibes_only,
+    "lazy-wording": lazy_wording,
+    "wrapped-condition": wrapped_conditions,
+    "placeholder-in-prompt": placeholders_in_prompts,
+    "no-effect": keys_without_effect,
+    "hidden-by-and": hidden_failures,
+}
+"""Each lint by the code under which it reports."""
+
+
+def lint(compiled: Compiled, document: Document, catalog: Catalog) -> tuple[Diagnostic, ...]:
+    """Look for what is probably not meant; nothing where the workflow could not be compiled."""
+    if compiled.plan is None:
+        return ()
+    context = gather(compiled.plan, document, catalog, compiled.places)
+    for look in LINTS.values():
+        look(context)
+    main = document.bundle.source.path
+    return tuple(sorted(context.report, key=lambda found: (found.file != main, found.file, found.line, found.column)))

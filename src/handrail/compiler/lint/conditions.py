@@ -1,0 +1,126 @@
+"""Conditions that are always true or always false."""
+
+from collections.abc import Iterator
+
+from handrail.compiler.constant import decided
+from handrail.compiler.lint.context import LintContext
+from handrail.compiler.lint.flow import conditions_of
+from handrail.compiler.lint.walk import Visit
+from handrail.model.actions import AgentAction, ExpectProof, LoopAction, ScriptAction
+from handrail.model.guidance import ContextDecides, GuidedAction, GuidedLoopAction
+from handrail.model.source import Mapping, Sequence
+from handrail.model.values import AllOf, Always, AnyOf, Compare, Condition, Negation
+
+MEANS = {
+    ("when", True): ("so the step always runs", "leave `when` out"),
+    ("while", True): ("so the loop runs to max_iterations", "write `for: N`, or name what the body changes"),
+    ("until", True): ("so the loop ends after one round", "name what the body changes"),
+    ("until", False): ("so the loop runs to max_iterations", "write `for: N`, or name what the body changes"),
+    ("exit_when", True): ("so the loop ends after one round", "name what changes: round, findings, open, actionable"),
+    ("exit_when", False): ("so it ends nothing", "leave `exit_when` out"),
+    ("warn_when", True): ("so the gate stops nothing", "write `on_fail: warn`, which says so"),
+    ("warn_when", False): ("so no failure is ever a warning", "leave `warn_when` out"),
+}
+"""By key and value. A `when` or `while` that is always false makes steps unreachable, which is reported as such."""
+
+
+def constant_conditions(context: LintContext) -> None:
+    """Warn of conditions that do not depend on the run."""
+    for visit in context.own:
+        for key, condition in conditions_of(visit):
+            value = decided(condition)
+            means = None if value is None else MEANS.get((key, value))
+            if means is None or (value is (key == "while") and _leaves(visit)):
+                continue
+            message = f"`{key}` is always {'true' if value else 'false'}, {means[0]}"
+            context.report.warning("constant-condition", message, context.at(visit, key), means[1])
+        _proofs(context, visit)
+        _guided(context, visit)
+
+
+def _leaves(visit: Visit) -> bool:
+    """Whether the body has its own way out, as in `while: true` around a script with `on_success: exit_loop`."""
+    action = visit.step.action
+    inside = action.steps if isinstance(action, LoopAction) else ()
+    return any(isinstance(step.action, ScriptAction) and step.action.on_success is not None for step in inside)
+
+
+def _proofs(context: LintContext, visit: Visit) -> None:
+    if not isinstance(visit.step.action, AgentAction) or visit.node is None:
+        return
+    written = visit.node.get("done_when")
+    for index, proof in enumerate(visit.step.action.done_when):
+        if isinstance(proof, ExpectProof) and decided(proof.condition) is True:
+            item = written.items[index] if isinstance(written, Sequence) and index < len(written.items) else None
+            at = item.get("expect") if isinstance(item, Mapping) else None
+            message = "`expect` is always true, so it proves nothing"
+            place = at if at is not None else context.at(visit, "done_when")
+            context.report.warning("constant-condition", message, place, "name what the step gives back")
+
+
+def _guided(context: LintContext, visit: Visit) -> None:
+    for key, words, condition in _context_conditions(visit):
+        if isinstance(condition, Always):
+            message = f"{words} is empty, which is always true"
+            context.report.warning(
+                "constant-condition", message, context.at(visit, key), "name a variable, or remove it"
+            )
+        elif (why := contradiction(condition)) is not None:
+            message = f"{words} never holds: {why}"
+            context.report.warning("constant-condition", message, context.at(visit, key), 'combine them with "or"')
+
+
+def _context_conditions(visit: Visit) -> Iterator[tuple[str, str, Condition]]:
+    action = visit.step.action
+    if visit.step.when is not None:
+        yield "runCondition", "the run condition", visit.step.when
+    if isinstance(action, GuidedLoopAction) and isinstance(action.decides, ContextDecides):
+        yield "loop", "the loop's condition", action.decides.condition
+    if isinstance(action, GuidedAction):
+        for fragment in action.fragments:
+            if fragment.when is not None:
+                yield "promptFragments", f"the condition of fragment '{fragment.id}'", fragment.when
+
+
+def contradiction(condition: Condition) -> str | None:
+    """Say why a condition over the context can never hold, or give None."""
+    match condition:
+        case AllOf(parts):
+            return _clash(tuple(_flat(parts))[:200]) or next(filter(None, map(contradiction, parts)), None)
+        case AnyOf(parts) if parts:
+            whys = [contradiction(part) for part in parts]
+            return whys[0] if all(whys) else None
+        case _:
+            return None
+
+
+def _flat(parts: tuple[Condition, ...]) -> Iterator[Condition]:
+    for part in parts:
+        if isinstance(part, AllOf):
+            yield from _flat(part.parts)
+        else:
+            yield part
+
+
+def _clash(parts: tuple[Condition, ...]) -> str | None:
+    equals: dict[str, object] = {}
+    for part in parts:
+        if isinstance(part, Compare) and part.operator == "equals":
+            known = equals.setdefault(part.var, part.operand)
+            if not _same(known, part.operand):
+                return f"'{part.var}' cannot equal both {_shown(known)} and {_shown(part.operand)}"
+    for part in parts:
+        if isinstance(part, Compare) and part.operator == "not_equals" and _same(equals.get(part.var), part.operand):
+            return f"'{part.var}' must and must not equal {_shown(part.operand)}"
+        if isinstance(part, Negation) and part.part in parts:
+            return "it asks for a part and for its opposite"
+    return None
+
+
+def _same(left: object, right: object) -> bool:
+    # WorkRail compares leniently: "3" equals 3, and case does not count.
+    return str(left).casefold() == str(right).casefold()
+
+
+def _shown(value: object) -> str:
+    return f"'{value}'" if isinstance(value, str) else str(value).lower()

@@ -1,0 +1,44 @@
+"""What all lints look at, gathered once: the steps, the names they read, the texts they tell agents."""
+
+from dataclasses import dataclass, field
+
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.lint.prompts import Told, every_text
+from handrail.compiler.lint.reading import Path, paths_in
+from handrail.compiler.lint.walk import Visit, every_visit
+from handrail.compiler.outcome import Places
+from handrail.model.diagnostics import Report
+from handrail.model.document import Document
+from handrail.model.plan import Plan
+from handrail.model.source import Span
+
+
+@dataclass(slots=True)
+class LintContext:
+    """A compiled workflow as lints see it, and the report they write to."""
+
+    plan: Plan
+    document: Document
+    catalog: Catalog
+    visits: tuple[Visit, ...]
+    own: tuple[Visit, ...]
+    """The steps that stand in the workflow's own file."""
+    texts: tuple[Told, ...]
+    reads: tuple[tuple[Path, ...], ...]
+    """What each visit reads, by its order."""
+    report: Report = field(default_factory=Report)
+
+    def at(self, visit: Visit, key: str = "") -> Span:
+        """Give the place of a key's value, else of the step's name."""
+        node = visit.node or self.document.root
+        found = node.get(key) or node.get("name") or node.get("id")
+        return found.span if found is not None else node.span
+
+
+def gather(plan: Plan, document: Document, catalog: Catalog, places: Places) -> LintContext:
+    """Walk a plan once for all lints."""
+    visits = every_visit(plan, document, places)
+    texts = every_text(visits, document)
+    reads = tuple(paths_in(visit.step) for visit in visits)
+    own = tuple(visit for visit in visits if visit.node is not None)
+    return LintContext(plan, document, catalog, visits, own, texts, reads)

@@ -1,0 +1,101 @@
+"""Steps that are never reached, and loops whose body cannot change what they wait for."""
+
+from collections.abc import Iterator
+
+from handrail.compiler.constant import decided, fixed, reads
+from handrail.compiler.lint.context import LintContext
+from handrail.compiler.lint.walk import Visit
+from handrail.compiler.scope import spoken
+from handrail.model.actions import EndAction, LoopAction, ScriptAction, Times, Until, While, body
+from handrail.model.plan import Step
+from handrail.model.values import Expression
+
+
+def unreachable_steps(context: LintContext) -> None:
+    """Warn of steps that no run can reach."""
+    for visit in context.own:
+        if decided(visit.step.when) is False:
+            message = f"step '{visit.step.name}' never runs: its `when` is always false"
+            context.report.warning("unreachable-step", message, context.at(visit, "when"), "remove the step")
+        before = visit.siblings[visit.index - 1] if visit.index > 0 else None
+        if before is not None and isinstance(before.action, EndAction) and decided(before.when):
+            hint = f"give '{before.name}' a `when`, or remove what comes after it"
+            message = f"step '{visit.step.name}' is never reached: the run always ends at '{before.name}'"
+            context.report.warning("unreachable-step", message, context.at(visit), hint)
+        parent = visit.parent
+        if visit.index == 0 and parent is not None and isinstance(parent.step.action, LoopAction):
+            _in_no_round(context, visit, parent, parent.step.action)
+
+
+def _in_no_round(context: LintContext, visit: Visit, parent: Visit, loop: LoopAction) -> None:
+    match loop.over:
+        case Times(count) if fixed(count) == (0,):
+            why = "has 0 rounds"
+        case While(condition) if decided(condition) is False:
+            why = "has a `while` that is always false"
+        case _:
+            return
+    message = f"step '{visit.step.name}' is never reached: the loop '{parent.step.name}' {why}"
+    context.report.warning("unreachable-step", message, context.at(visit), "remove the loop, or let it run")
+
+
+CHANGING = frozenset({"round", "run", "previous_step", "current_step"})
+"""Names of Handrail's own whose value differs from round to round."""
+
+
+ENDS = {
+    "while": "it never starts or ends at the limit",
+    "until": "it ends after one round or at the limit",
+}
+
+
+def loops_that_cannot_change(context: LintContext) -> None:
+    """Warn of a condition that the loop's own body cannot make true or false."""
+    for visit in context.own:
+        action = visit.step.action
+        if not isinstance(action, LoopAction) or not isinstance(action.over, While | Until):
+            continue
+        names = [ref.parts for ref in reads(action.over.condition.source) or ()]
+        inside = tuple(_inside(visit.step))
+        if not names or any(_can_leave(step) for step in inside) or any(_changes(inside, name) for name in names):
+            continue
+        said = " or ".join(sorted({f"'{'.'.join(name)}'" for name in names}))
+        ends = ENDS[action.over.kind]
+        message = f"the loop cannot change {said}: {ends}"
+        hint = "let the condition name an output or a step of the body: " + _offered(inside)
+        context.report.warning("loop-cannot-change", message, context.at(visit, action.over.kind), hint)
+
+
+def _inside(step: Step) -> Iterator[Step]:
+    for inner in body(step.action):
+        yield inner
+        yield from _inside(inner)
+
+
+def _can_leave(step: Step) -> bool:
+    action = step.action
+    return isinstance(action, EndAction) or (isinstance(action, ScriptAction) and action.on_success is not None)
+
+
+def _changes(inside: tuple[Step, ...], path: tuple[str, ...]) -> bool:
+    if path[0] == "steps":
+        return len(path) == 1 or any(spoken(step.name) == spoken(path[1]) for step in inside)
+    return path[0] in CHANGING or any(step.output is not None and spoken(step.output) == path[0] for step in inside)
+
+
+def _offered(inside: tuple[Step, ...]) -> str:
+    outputs = [spoken(step.output) for step in inside if step.output is not None]
+    return ", ".join((*outputs[:3], *(f"steps.{spoken(step.name)}.status" for step in inside[:1])))
+
+
+def conditions_of(visit: Visit) -> Iterator[tuple[str, Expression]]:
+    """Give the native conditions of a step other than its proofs, by key."""
+    if isinstance(visit.step.when, Expression):
+        yield "when", visit.step.when
+    action = visit.step.action
+    if isinstance(action, LoopAction) and isinstance(action.over, While | Until):
+        yield action.over.kind, action.over.condition
+    for key in ("exit_when", "warn_when"):
+        condition: object = getattr(action, key, None)
+        if isinstance(condition, Expression):
+            yield key, condition

@@ -1,0 +1,113 @@
+"""Marks in the wrong place: around conditions that need none, and `${...}` in prompts, where it is only text."""
+
+from handrail.authoring.conform import choose
+from handrail.authoring.native_steps import STEPS
+from handrail.compiler.lint.context import LintContext
+from handrail.compiler.lint.prompts import Told
+from handrail.compiler.lint.walk import Visit, scalar
+from handrail.compiler.native.checksteps import FAILURES
+from handrail.compiler.native.delivery import CONFLICT, PULL_REQUEST
+from handrail.compiler.record_types import REVIEW_ROUND
+from handrail.compiler.scope import Scope, spoken
+from handrail.language.interpolate import parse_condition
+from handrail.language.problems import LanguageError
+from handrail.language.template import placeholders
+from handrail.model.actions import Each, GroupAction
+from handrail.model.source import Scalar
+
+BARE = ("when", "while", "until", "exit_when", "warn_when", "key", "after")
+
+
+def wrapped_conditions(context: LintContext) -> None:
+    """Advise to write conditions bare."""
+    for visit in context.own if context.document.dialect == "native" else ():
+        for key in BARE:
+            written = scalar(visit.node, key)
+            if written is not None and not (key == "key" and _is_text(visit)):
+                _wrapped(context, key, written)
+
+
+def _is_text(visit: Visit) -> bool:
+    """A pull request's key is a text with holes, not an expression."""
+    return visit.node is not None and choose(STEPS, visit.node) == "pull-request"
+
+
+def _wrapped(context: LintContext, key: str, written: Scalar) -> None:
+    text = written.value
+    if not isinstance(text, str) or ("${" not in text and "{{" not in text):
+        return
+    try:
+        parsed = parse_condition(text)
+    except LanguageError:
+        return
+    if parsed.wrapped:
+        mark = "${...}" if "${" in text else "{{...}}"
+        message = f"`{key}` is an expression already and needs no `{mark}`"
+        context.report.advice("wrapped-condition", message, written, f"write `{key}: {parsed.bare}`")
+
+
+def placeholders_in_prompts(context: LintContext) -> None:
+    """Warn of `${name}` in a prompt where the name is known: the agent would read it as it stands."""
+    marked = [told for told in context.texts if told.is_template and "${" in told.text]
+    if not marked:
+        return
+    names = KnownNames(context)
+    for told in marked:
+        for found in placeholders(told.text):
+            if names.knows(told, found.message.split(".")[0]):
+                message = f"`${{{found.message}}}` stays as it is in a prompt; the agent does not see the value"
+                at = told.at(found.start, found.end)
+                context.report.warning("placeholder-in-prompt", message, at, found.hint)
+
+
+TASK_NAMES: dict[str, frozenset[str]] = {
+    "agent-loop": frozenset(REVIEW_ROUND),
+    "gate": frozenset(FAILURES),
+    "merge": frozenset(CONFLICT),
+    "pull-request": frozenset(PULL_REQUEST),
+}
+"""What prompts of a kind of step know beyond the names around."""
+
+
+class KnownNames:
+    """Which names a prompt may use: found by where each is defined, without a scope per step."""
+
+    def __init__(self, context: LintContext) -> None:
+        self._always = frozenset(Scope(context.plan.inputs).names)
+        self._outputs: dict[str, list[Visit]] = {}
+        for visit in context.visits:
+            if visit.step.output is not None:
+                self._outputs.setdefault(spoken(visit.step.output), []).append(visit)
+
+    def knows(self, told: Told, name: str) -> bool:
+        """Say whether a name has a value where a prompt is rendered."""
+        visit = told.visit
+        if name in self._always or visit is None:
+            return name in self._always
+        if name in TASK_NAMES.get(visit.step.action.kind, ()) or any(name == each.name for each in visit.step.input):
+            return True
+        return self._from_loop(visit, name) or any(_reaches(each, visit) for each in self._outputs.get(name, ()))
+
+    def _from_loop(self, visit: Visit, name: str) -> bool:
+        for around in visit.around():
+            over = getattr(around.step.action, "over", None)
+            if isinstance(over, Each) and spoken(over.item) == name:
+                return True
+            if name == "round" and around.step.action.kind == "loop":
+                return True
+        return False
+
+
+def _reaches(made: Visit, visit: Visit) -> bool:
+    """Whether what a step defines is known at a later one: bodies of fan-outs and routines keep it to themselves."""
+    if made.order >= visit.order:
+        return False
+    inside = {id(each) for each in visit.around()}
+    closed = [each for each in made.around() if each.step.action.kind in ("parallel-agents", "use")]
+    return all(id(each) in inside for each in closed) and not (
+        _routine(visit) and _routine(made) is not _routine(visit)
+    )
+
+
+def _routine(visit: Visit) -> Visit | None:
+    return next((each for each in visit.around() if isinstance(each.step.action, GroupAction)), None)

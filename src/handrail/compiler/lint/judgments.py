@@ -1,0 +1,74 @@
+"""Assessments that ask one thing only, or the same thing twice."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from handrail.compiler.lint.context import LintContext
+from handrail.compiler.workrail.tree import mappings, text
+from handrail.model.guidance import GuidedAction
+from handrail.model.source import Mapping, Node
+
+SUFFIX = re.compile(r"[_-]?(?:confidence|level|score|rating)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An assessment as it was written: its id, and its dimensions with their places."""
+
+    id: str
+    place: Node
+    dimensions: tuple[tuple[str, Node], ...]
+
+
+def written_assessments(context: LintContext) -> Iterator[Judged]:
+    """Give the assessments of the workflow's own file."""
+    for node in mappings(context.document.root, "assessments"):
+        found = tuple((text(each, "id") or "", each.entries["id"].value) for each in mappings(node, "dimensions"))
+        yield Judged(text(node, "id") or "", node.entries["id"].value, found)
+    for visit in context.own if context.document.dialect == "native" else ():
+        assess = visit.node.get("assess") if visit.node is not None else None
+        dimensions = assess.get("dimensions") if isinstance(assess, Mapping) else None
+        if isinstance(dimensions, Mapping):
+            yield Judged(visit.address, dimensions, tuple((each.name, each.key) for each in dimensions))
+
+
+def single_dimensions(context: LintContext) -> None:
+    """Advise against a step that is judged in one dimension only."""
+    alone = _asked_alone(context)
+    for each in written_assessments(context):
+        if len(each.dimensions) == 1 and each.id in alone:
+            name, place = each.dimensions[0]
+            message = f"the assessment '{each.id}' judges '{name}' only"
+            hint = "add what else can be wrong, each dimension catching a failure that no other one catches"
+            context.report.advice("single-dimension", message, place, hint)
+
+
+def _asked_alone(context: LintContext) -> set[str]:
+    """Assessments that are all a step asks for; several of one dimension each make up a whole."""
+    found: set[str] = set()
+    for visit in context.visits:
+        action = visit.step.action
+        ids = action.assessments if isinstance(action, GuidedAction) else visit.step.assess
+        found.update(ids if len(ids) == 1 else ())
+    return found
+
+
+def same_dimensions(context: LintContext) -> None:
+    """Advise against judging the same thing under two names, or in two assessments."""
+    first: dict[str, tuple[str, str]] = {}
+    for each in written_assessments(context):
+        for name, place in each.dimensions:
+            stem = SUFFIX.sub("", name).casefold().replace("-", "_") or name
+            other = first.setdefault(stem, (each.id, name))
+            if other == (each.id, name):
+                continue
+            hint = "judge each thing once; correlated dimensions are one question asked twice"
+            context.report.advice("same-dimension", _said(other, (each.id, name)), place, hint)
+
+
+def _said(first: tuple[str, str], second: tuple[str, str]) -> str:
+    if first[1] == second[1]:
+        return f"'{second[1]}' is judged in '{first[0]}' and again in '{second[0]}'"
+    where = f"in '{first[0]}'" if first[0] == second[0] else f"in '{first[0]}' and '{second[0]}'"
+    return f"'{first[1]}' and '{second[1]}' {where} judge the same thing"

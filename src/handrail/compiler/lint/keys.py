@@ -1,0 +1,89 @@
+"""Keys that every step may have but that mean nothing on some types."""
+
+from handrail.authoring.conform import choose
+from handrail.authoring.native_parts import AGENT_SETTINGS
+from handrail.authoring.native_steps import STEPS
+from handrail.compiler.lint.context import LintContext
+from handrail.compiler.lint.walk import Visit
+from handrail.model.source import Mapping, Scalar
+
+SETTINGS = frozenset(AGENT_SETTINGS)
+JUDGED = frozenset({"assess"})
+TOLD = frozenset({"message"})
+TYPED = frozenset({"returns"})
+SPENT = frozenset({"budget"})
+AGAIN = frozenset({"retry"})
+
+NO_EFFECT: dict[str, frozenset[str]] = {
+    "agent": TOLD,
+    "agent-loop": TOLD | {"session"},
+    "review": TOLD | {"session"},
+    "loop": TOLD | JUDGED | TYPED | {"session"},
+    "parallel-agents": TOLD | JUDGED | TYPED | {"session"},
+    "script": SETTINGS | JUDGED | TOLD,
+    "gate": SETTINGS | JUDGED | TYPED,
+    "approval": SETTINGS | JUDGED | TYPED | SPENT | AGAIN,
+    "end": SETTINGS | JUDGED | TYPED | SPENT | AGAIN | {"output", "timeout", "on_fail"},
+    "commit": SETTINGS | JUDGED | TYPED | SPENT,
+    "create-issues": SETTINGS | JUDGED | TYPED | SPENT | TOLD,
+    "merge": SETTINGS | JUDGED | TYPED | TOLD,
+    "pull-request": SETTINGS | JUDGED | TYPED | TOLD,
+    "workflow": SETTINGS | JUDGED | TOLD,
+    "use": SETTINGS | JUDGED | TOLD,
+}
+"""Common keys without a meaning, by type. What loops and fan-outs hand on to their body has one."""
+
+LONE = frozenset({"assess", "returns"})
+"""Keys of a fan-out with a lone `prompt` that its one step takes."""
+
+ASKS: dict[str, tuple[str, ...]] = {
+    "gate": ("fix",),
+    "merge": ("on_conflict",),
+    "pull-request": ("body", "follow"),
+}
+"""Where such a step asks an agent; settings belong there."""
+
+INSTEAD: dict[str, str] = {
+    "message": "people read it on gate, approval and end steps; for the reader of the file use `description`",
+    "assess": "only agent steps have it",
+    "session": "only agent steps go on in a conversation",
+    "returns": "leave it out; the type of its result is fixed",
+    "budget": "leave it out; it spends nothing",
+}
+
+
+def keys_without_effect(context: LintContext) -> None:
+    """Warn of keys that do nothing on a step of its type."""
+    for visit in context.own if context.document.dialect == "native" else ():
+        if visit.node is not None:
+            _check(context, visit, visit.node)
+
+
+def _check(context: LintContext, visit: Visit, node: Mapping) -> None:
+    kind = choose(STEPS, node) or "agent"
+    idle = NO_EFFECT.get(kind, frozenset())
+    if kind == "parallel-agents" and "steps" not in node:
+        idle -= LONE
+    article = "an" if kind[0] in "aeiou" else "a"
+    for entry in node:
+        if entry.name in idle:
+            message = f"`{entry.name}` has no effect on {article} {kind} step"
+            context.report.warning("no-effect", message, entry, _hint(kind, entry.name, node))
+    if "escalate_to" in node and not _escalates(visit, node):
+        message = "`escalate_to` has no effect without `on_fail: escalate`"
+        context.report.warning("no-effect", message, node.entries["escalate_to"], "add `on_fail: escalate`")
+
+
+def _escalates(visit: Visit, node: Mapping) -> bool:
+    on_max = node.get("on_max")
+    return visit.step.on_fail == "escalate" or (isinstance(on_max, Scalar) and on_max.value == "escalate")
+
+
+def _hint(kind: str, key: str, node: Mapping) -> str:
+    asks = [name for name in ASKS.get(kind, ()) if name in node]
+    if key in SETTINGS and asks:
+        return f"write it inside `{asks[0]}`, where the agent is asked"
+    if key in SETTINGS and kind in ("workflow", "use"):
+        return "the other workflow says it for its own steps"
+    fallback = "remove it; no agent is asked here" if key in SETTINGS else "remove it"
+    return INSTEAD.get(key, fallback)

@@ -1,0 +1,115 @@
+"""Who wrote a value: an agent or an issue, as far as the plan tells."""
+
+from handrail.compiler.constant import reads
+from handrail.compiler.lint.context import LintContext
+from handrail.compiler.lint.reading import Path, paths_in
+from handrail.compiler.lint.walk import Visit
+from handrail.compiler.record_types import ISSUE, result_type, step_type
+from handrail.compiler.scope import spoken
+from handrail.language.parser import parse
+from handrail.language.syntax import Binary, Compare, Filter, Logic, Test, Unary
+from handrail.model.actions import Each
+from handrail.model.plan import Step
+from handrail.model.types import ANY, ChoiceType, ListType, MapType, RecordType, ScalarType, Type
+from handrail.model.values import Expression, Value
+
+AGENTS = frozenset({"agent", "agent-loop", "parallel-agents", "workflow", "use", "guided"})
+"""Kinds of steps whose result is an agent's text."""
+OURS = frozenset(
+    {"status", "exit_code", "attempts", "cost", "duration", "branch", "commit", "rounds", "stopped", "key"}
+)
+"""Fields of records that Handrail writes itself."""
+TAME = frozenset({"int", "number", "bool", "slug", "null"})
+
+
+class Origins:
+    """Finds who wrote what a value holds."""
+
+    def __init__(self, context: LintContext) -> None:
+        self._outputs: dict[str, Step] = {}
+        self._steps: dict[str, Step] = {}
+        for visit in context.visits:
+            self._steps[spoken(visit.step.name)] = visit.step
+            if visit.step.output is not None:
+                self._outputs[spoken(visit.step.output)] = visit.step
+        self._issues = {spoken(each.name) for each in context.plan.inputs if each.type == ISSUE} | {"issue"}
+
+    def writer(self, visit: Visit, value: Value) -> str | None:
+        """Say which agent's or issue's text a value holds; None where it holds none, or only words of a fixed form."""
+        if isinstance(value, Expression) and _gives_no_text(value.source):
+            return None
+        for path in paths_in(value):
+            found = self._origin(visit, path, depth=0)
+            if found is not None and not _is_tame(found[1]):
+                return found[0]
+        return None
+
+    def _origin(self, visit: Visit, path: Path, depth: int) -> tuple[str, Type] | None:
+        root, rest = path[0], path[1:]
+        if root == "input" and rest:
+            root, rest = rest[0], rest[1:]
+        if root in self._issues:
+            return "the issue", _follow(ISSUE, rest)
+        if root == "steps" and rest:
+            step = self._steps.get(spoken(rest[0]))
+            if step is None or (len(rest) > 1 and rest[1] in OURS):
+                return None
+            return _by(step, step_type(step), rest[1:])
+        if root in self._outputs:
+            step = self._outputs[root]
+            return _by(step, result_type(step), rest)
+        return self._local(visit, (root, *rest), depth) if depth < 8 else None
+
+    def _local(self, visit: Visit, path: Path, depth: int) -> tuple[str, Type] | None:
+        """Follow a name that only this step, or the loop around it, knows."""
+        for given in visit.step.input:
+            if given.name == path[0]:
+                return self._through(visit, given.value, path[1:], depth)
+        for around in visit.around():
+            over = getattr(around.step.action, "over", None)
+            if isinstance(over, Each) and spoken(over.item) == path[0]:
+                found = self._through(around, over.items, (), depth)
+                return None if found is None else (found[0], _follow(_item(found[1]), path[1:]))
+        return None
+
+    def _through(self, visit: Visit, value: Value, rest: Path, depth: int) -> tuple[str, Type] | None:
+        whole = (reads(value.source) or ()) if isinstance(value, Expression) else ()
+        if len(whole) == 1:
+            return self._origin(visit, (*whole[0].parts, *rest), depth + 1)
+        parts = (self._origin(visit, path, depth + 1) for path in paths_in(value))
+        found = next((each for each in parts if each is not None), None)
+        return None if found is None else (found[0], ANY)
+
+
+def _by(step: Step, type_: Type, rest: Path) -> tuple[str, Type] | None:
+    return (f"step '{step.name}'", _follow(type_, rest)) if step.action.kind in AGENTS else None
+
+
+def _follow(type_: Type, path: Path) -> Type:
+    for name in path:
+        field = type_.field(name) if isinstance(type_, RecordType) else None
+        type_ = field.type if field is not None else type_.value if isinstance(type_, MapType) else ANY
+    return type_
+
+
+def _item(type_: Type) -> Type:
+    return type_.item if isinstance(type_, ListType) else ANY
+
+
+def _gives_no_text(source: str) -> bool:
+    """Whether an expression gives a number or a truth value, whatever it reads."""
+    if " " not in source:
+        return False
+    match parse(source):
+        case Filter(_, name):
+            return name in ("length", "int", "number", "abs", "round", "sum")
+        case Compare() | Logic() | Test() | Unary():
+            return True
+        case Binary(operator):
+            return operator != "~"
+        case _:
+            return False
+
+
+def _is_tame(type_: Type) -> bool:
+    return isinstance(type_, ChoiceType) or (isinstance(type_, ScalarType) and type_.kind in TAME)

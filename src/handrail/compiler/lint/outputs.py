@@ -1,0 +1,44 @@
+"""Outputs that nobody reads."""
+
+from handrail.compiler.lint.context import LintContext
+from handrail.compiler.lint.walk import Visit
+from handrail.compiler.scope import spoken
+from handrail.model.actions import GroupAction, ParallelAction
+
+
+def unused_outputs(context: LintContext) -> None:
+    """Advise of an output that nothing in the workflow reads."""
+    read = _read(context)
+    for visit in context.own:
+        output = visit.step.output
+        if output is None or _is_result(visit) or spoken(output) in read or _by_step(visit) in read:
+            continue
+        message = f"nothing reads the output '{output}'"
+        hint = (
+            f"read it in a later step, as `${{{spoken(output)}}}` or `{{{{ {spoken(output)} }}}}`, or remove `output`"
+        )
+        context.report.advice("unused-output", message, context.at(visit, "output"), hint)
+
+
+def _read(context: LintContext) -> set[str]:
+    """Names that are read, with `steps.NAME` for results that are read through their step."""
+    found: set[str] = set()
+    for visit, paths in zip(context.visits, context.reads, strict=True):
+        for path in paths:
+            found.add(path[0])
+            if path[0] == "steps":
+                # A field of the record may be part of the result: `steps.review.open_findings`.
+                found.add(f"steps.{spoken(path[1])}" if len(path) > 1 else "steps")
+            elif path[0] == "previous_step" and visit.index > 0:
+                found.add(f"steps.{spoken(visit.siblings[visit.index - 1].name)}")
+    return found
+
+
+def _by_step(visit: Visit) -> str:
+    return f"steps.{spoken(visit.step.name)}"
+
+
+def _is_result(visit: Visit) -> bool:
+    """Whether it is what a whole gives: of the workflow, of a fan-out's item, of a routine."""
+    inside = visit.parent.step.action if visit.parent is not None else None
+    return visit.is_last and (inside is None or isinstance(inside, ParallelAction | GroupAction))

@@ -1,0 +1,121 @@
+"""The texts that agents are told, each with the way back to the place where it was written."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from handrail.authoring.locate import span_at
+from handrail.compiler.lint.walk import Visit, scalar
+from handrail.model.actions import Action, AgentAction, AgentLoopAction, GateAction, MergeAction, PullRequestAction
+from handrail.model.document import Document
+from handrail.model.settings import AgentTask
+from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, Span
+from handrail.model.values import Prompt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """A text for an agent: a scalar of the workflow's file, or a prompt file."""
+
+    text: str
+    place: Scalar | SourceText
+    visit: Visit | None
+    task: AgentTask | None = None
+    is_template: bool = False
+
+    def at(self, start: int, end: int) -> Span:
+        """Give the place of a stretch of it."""
+        if isinstance(self.place, Scalar):
+            return span_at(self.place, start, end)
+        # What stands before the prompt's own text is the file's header.
+        base = len(self.place.text) - len(self.text)
+        return Span(self.place, base + start, base + end)
+
+
+Keys = tuple[tuple[str, ...], ...]
+"""Where a task's prompt may stand, in the order in which it is looked for."""
+REVIEWER: Keys = (("reviewer", "prompt"), ("reviewer",), ("prompt",))
+ARBITER: Keys = (("arbiter", "prompt"), ("arbiter",), ("arbiter_prompt",))
+FIXER: Keys = (("fixer", "prompt"), ("fixer",))
+FIX: Keys = (("fix", "prompt"), ("fix",))
+CONFLICT: Keys = (("on_conflict", "prompt"), ("on_conflict",))
+FOLLOW: Keys = (("follow", "fix", "prompt"), ("follow", "fix"))
+
+
+def tasks(action: Action) -> Iterator[tuple[AgentTask, Keys]]:
+    """Give the ways in which a step asks agents."""
+    match action:
+        case AgentAction(task):
+            yield task, (("prompt",),)
+        case AgentLoopAction(reviewer=reviewer, arbiter=arbiter, fixer=fixer):
+            yield reviewer, REVIEWER
+            yield from _given(arbiter, ARBITER)
+            yield from _given(fixer, FIXER)
+        case GateAction(fix=fix):
+            yield from _given(fix, FIX)
+        case MergeAction(on_conflict=task):
+            yield from _given(task, CONFLICT)
+        case PullRequestAction(body=body, follow=follow):
+            yield from _given(body if isinstance(body, AgentTask) else None, (("body", "prompt"),))
+            yield from _given(follow.fix if follow is not None else None, FOLLOW)
+        case _:
+            return
+
+
+def _given(task: AgentTask | None, keys: Keys) -> Iterator[tuple[AgentTask, Keys]]:
+    if task is not None:
+        yield task, keys
+
+
+def every_text(visits: tuple[Visit, ...], document: Document) -> tuple[Told, ...]:
+    """Give all texts that the workflow's own files tell agents; the library's prompts are not the author's."""
+    if document.dialect == "workrail":
+        return tuple(_guided(visits, document.root))
+    files = {source.path: source for source in document.bundle.files.values()}
+    return tuple(found for visit in visits if visit.node is not None for found in _native(visit, files))
+
+
+def _native(visit: Visit, files: dict[str, SourceText]) -> Iterator[Told]:
+    for task, keys in tasks(visit.step.action):
+        written = next((found for path in keys if (found := scalar(visit.node, *path)) is not None), None)
+        yield from _told(visit, task, task.prompt, written, files)
+        own = scalar(visit.node, "system_prompt")
+        if task.system_prompt is not None and own is not None:
+            yield from _told(visit, task, task.system_prompt, own, files)
+
+
+def _told(
+    visit: Visit, task: AgentTask, prompt: Prompt, written: Scalar | None, files: dict[str, SourceText]
+) -> Iterator[Told]:
+    templated = prompt.syntax == "template"
+    if prompt.file is None and written is not None:
+        yield Told(prompt.text, written, visit, task, templated)
+    elif prompt.file in files:
+        yield Told(prompt.text, files[prompt.file], visit, task, templated)
+
+
+GUIDED_KEYS = ("prompt", "promptBlocks", "promptFragments", "guidance", "audit", "verification", "synthesis")
+NOT_TOLD = frozenset({"id", "refId", "when", "kind", "outputContract", "command"})
+
+
+def _guided(visits: tuple[Visit, ...], root: Mapping) -> Iterator[Told]:
+    for each in _leaves(root.get("metaGuidance")):
+        yield Told(str(each.value), each, None)
+    for visit in visits:
+        for key in GUIDED_KEYS if visit.node is not None else ():
+            for each in _leaves(visit.node.get(key) if visit.node is not None else None):
+                yield Told(str(each.value), each, visit)
+
+
+def _leaves(node: Node | None) -> Iterator[Scalar]:
+    match node:
+        case Scalar(value=str()):
+            yield node
+        case Sequence():
+            for item in node.items:
+                yield from _leaves(item)
+        case Mapping():
+            for entry in node:
+                if entry.name not in NOT_TOLD:
+                    yield from _leaves(entry.value)
+        case _:
+            return

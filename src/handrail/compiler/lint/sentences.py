@@ -1,0 +1,32 @@
+"""Splits prompts into sentences, as far as lints need it."""
+
+import re
+from dataclasses import dataclass
+
+BREAK = re.compile(r"(?<=[.!?])[\"')*`]*\s+|\n\s*\n|\n(?=\s*(?:[-*#]|\d+[.)])\s)")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, or an item of a list, and where it begins."""
+
+    text: str
+    start: int
+
+
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """Split a text at full stops, blank lines and list items."""
+    found: list[Sentence] = []
+    start = 0
+    for gap in BREAK.finditer(text):
+        _add(text, start, gap.start(), found)
+        start = gap.end()
+    _add(text, start, len(text), found)
+    return tuple(found)
+
+
+def _add(text: str, start: int, end: int, found: list[Sentence]) -> None:
+    raw = text[start:end]
+    stripped = raw.strip()
+    if stripped:
+        found.append(Sentence(stripped, start + len(raw) - len(raw.lstrip())))

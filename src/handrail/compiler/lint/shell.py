@@ -1,0 +1,129 @@
+"""What lints need to know of a shell command: where it is quoted, its parts, and which variables it reads bare."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(?:.*?\n)??\s*\2[ \t]*(?=\n|$)", re.DOTALL)
+LONGEST = 10_000
+"""Longer scripts are not looked into, so that no input takes long."""
+COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A command of a chain, and where the `&&` before it stands."""
+
+    text: str
+    joined_at: int
+
+
+def quoting(script: str) -> str:
+    """Give for each character how it stands: ` ` bare, `"` in double quotes, `'` in single quotes or escaped."""
+    marks: list[str] = []
+    stack: list[str] = [" "]
+    at = 0
+    while at < len(script):
+        step = _mark(script, at, stack)
+        marks.append(step)
+        at += len(step)
+    return "".join(marks)
+
+
+def _mark(script: str, at: int, stack: list[str]) -> str:
+    character, inside = script[at], stack[-1]
+    if inside == "'":
+        if character == "'":
+            stack.pop()
+        return "'"
+    if character == "\\":
+        return "''"[: len(script) - at]
+    if script.startswith("$(", at):
+        stack.append("(")
+        return (inside if inside == '"' else " ") * 2
+    if character == '"':
+        _toggle(stack)
+        return '"'
+    return _bare(character, inside, stack)
+
+
+def _toggle(stack: list[str]) -> None:
+    if stack[-1] == '"':
+        stack.pop()
+    else:
+        stack.append('"')
+
+
+def _bare(character: str, inside: str, stack: list[str]) -> str:
+    if inside == '"':
+        return '"'
+    if character == "'":
+        stack.append("'")
+        return "'"
+    if character == "(":
+        stack.append("(")
+    elif character == ")" and inside == "(":
+        stack.pop()
+    return " "
+
+
+def split_and(script: str) -> list[Part]:
+    """Split a chain of commands at each `&&` that stands outside of quotes and parentheses."""
+    marks = quoting(script)
+    parts: list[Part] = []
+    start = joined = depth = 0
+    for at, character in enumerate(script):
+        if marks[at] != " ":
+            continue
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and script.startswith("&&", at):
+            parts.append(Part(script[start:at].strip(), joined))
+            start, joined = at + 2, at
+    return [*parts, Part(script[start:].strip(), joined)]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A place where a script reads a variable."""
+
+    name: str
+    start: int
+    end: int
+    how: str
+    """`bare`, `quoted`, or the interpreter that takes it as code."""
+
+
+VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)[^}]*\})")
+INTERPRETER = re.compile(
+    r"\b(eval|(?:ba|da|z|k)?sh\s+(?:-\w+\s+)*-\w*c|python[\d.]*\s+(?:-\w+\s+)*-c|(?:node|perl|ruby)\s+-e)\s"
+)
+UNSPLIT = re.compile(r"(?:^|[\s;&|(])(?:(?:export|local|readonly|declare)\s+)?\w+=[^\s;&|]*$|\[\[\s[^\]]*$|\bcase\s+$")
+"""What stands before a variable where the shell neither splits nor expands its value."""
+
+
+def uses(script: str) -> Iterator[Use]:
+    """Find every variable that a script reads, outside of single quotes, comments and here-documents."""
+    if len(script) > LONGEST:
+        return
+    script = HEREDOC.sub(_blank, script)
+    marks = quoting(script)
+    comments = {at for found in COMMENT.finditer(script) if marks[found.start()] == " " for at in range(*found.span())}
+    starts = [0, *(at + 1 for at, character in enumerate(script) if character in "\n;|&" and marks[at] == " ")]
+    for found in VARIABLE.finditer(script):
+        at = found.start()
+        if marks[at] == "'" or at in comments:
+            continue
+        before = script[starts[bisect_right(starts, at) - 1] : at]
+        yield Use(found[1] or found[2], at, found.end(), _how(before, marks[at]))
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+def _how(before: str, mark: str) -> str:
+    code = INTERPRETER.search(before)
+    if code is not None:
+        return " ".join(code[1].split())
+    return "quoted" if mark == '"' or UNSPLIT.search(before) else "bare"

@@ -1,0 +1,82 @@
+"""Every step of a plan where it stands, with the mapping it was written as."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from handrail.compiler.outcome import Places
+from handrail.compiler.workrail.tree import text
+from handrail.compiler.workrail.visit import every_step
+from handrail.model.actions import ParallelAction, body
+from handrail.model.document import Document
+from handrail.model.plan import Plan, Step
+from handrail.model.source import Mapping, Scalar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Visit:
+    """A step where it stands."""
+
+    address: str
+    step: Step
+    node: Mapping | None
+    """As it was written; None for a step that another file brought in, which is checked where it is written."""
+    siblings: tuple[Step, ...]
+    index: int
+    order: int
+    """Its place among all steps of the plan, from 0."""
+    parent: "Visit | None"
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no step follows in the same list."""
+        return self.index == len(self.siblings) - 1
+
+    def around(self) -> Iterator["Visit"]:
+        """Give the steps it stands in, innermost first."""
+        at = self.parent
+        while at is not None:
+            yield at
+            at = at.parent
+
+    @property
+    def fan_out(self) -> "Visit | None":
+        """The nearest fan-out it stands in."""
+        return next((each for each in self.around() if isinstance(each.step.action, ParallelAction)), None)
+
+
+def every_visit(plan: Plan, document: Document, places: Places) -> tuple[Visit, ...]:
+    """Walk a plan in the order of its text."""
+    found: list[Visit] = []
+    _walk(plan.steps, None, _written(document, places), found)
+    return tuple(found)
+
+
+def _written(document: Document, places: Places) -> dict[str, Mapping]:
+    """Native steps by address; WorkRail's, whose ids are unique, by id, as they were before the compiler's passes."""
+    if document.dialect == "native":
+        return places.nodes
+    return {text(step, "id") or "": step for step in every_step(document.root)}
+
+
+def _walk(steps: tuple[Step, ...], parent: Visit | None, written: dict[str, Mapping], found: list[Visit]) -> None:
+    for index, step in enumerate(steps):
+        address = step.name if parent is None else f"{parent.address}/{step.name}"
+        node = written.get(address)
+        if node is None and step.action.kind in ("guided", "guided-loop", "delegate"):
+            node = written.get(step.name)
+        # A template's expansion may carry the id of the call; its text is the routine's, not the author's.
+        if node is not None and (step.injected is not None or "templateCall" in node):
+            node = None
+        visit = Visit(address, step, node, steps, index, len(found), parent)
+        found.append(visit)
+        inner = body(step.action)
+        if inner:
+            _walk(inner, visit, written, found)
+
+
+def scalar(node: Mapping | None, *keys: str) -> Scalar | None:
+    """Give the leaf at the end of a path of keys, or None."""
+    at: object = node
+    for key in keys:
+        at = at.get(key) if isinstance(at, Mapping) else None
+    return at if isinstance(at, Scalar) else None
