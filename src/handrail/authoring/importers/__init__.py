@@ -1,0 +1,6 @@
+"""Importers: workflows of other systems to native folders, texts in, texts out; nothing is dropped silently."""
+
+from handrail.authoring.importers.detect import detect, import_files
+from handrail.authoring.importers.result import Imported, ImportNote
+
+__all__ = ["ImportNote", "Imported", "detect", "import_files"]

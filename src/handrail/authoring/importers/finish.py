@@ -1,0 +1,30 @@
+"""The last step of every import: writes the workflow file and holds it to the format."""
+
+from handrail.authoring.conform import conform
+from handrail.authoring.importers.emit import emit_workflow
+from handrail.authoring.importers.result import Notes
+from handrail.authoring.native_schema import WORKFLOW
+from handrail.authoring.yaml_reader import read_yaml
+from handrail.model.diagnostics import Report
+from handrail.model.source import SourceText
+from handrail.model.values import JsonValue
+
+
+def write_workflow(data: dict[str, JsonValue], origin: str, notes: Notes) -> str:
+    """Write a workflow; whatever the format refuses in it is noted at the file it came from."""
+    text = emit_workflow(data)
+    check_native(text, origin, notes)
+    return text
+
+
+def check_native(text: str, origin: str, notes: Notes) -> None:
+    """Note every place where a workflow departs from the format."""
+    report = Report()
+    root = read_yaml(SourceText("workflow.yaml", text), report)
+    if root is not None:
+        conform(WORKFLOW, root, report)
+    for found in report:
+        if found.is_error:
+            hint = f" ({found.hint})" if found.hint else ""
+            message = f"workflow.yaml line {found.line} does not fit the format: {found.message}{hint}"
+            notes.lost(origin, 1, message)

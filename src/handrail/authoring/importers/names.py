@@ -1,0 +1,80 @@
+"""Names of the source made into names of the format, and the numbered prompt files they lead to."""
+
+import re
+
+from handrail.authoring.native_parts import NAME_PATTERN, STEP_PATTERN
+
+LONGEST = 64
+_RESERVED = frozenset(
+    {"input", "steps", "run", "issue", "previous_step", "current_step", "item", "round", "env", "loop"}
+    | {"and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "null", "lambda", "for"}
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def workflow_name(text: str) -> str:
+    """Give a workflow's name that is as near to the text as the format allows."""
+    clean = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:LONGEST].strip("-._")
+    return clean if re.fullmatch(NAME_PATTERN, clean) else "imported"
+
+
+def step_name(text: str) -> str:
+    """Give a step's name that is as near to the text as the format allows."""
+    clean = re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:LONGEST].strip("-_")
+    clean = clean if not clean[:1].isdigit() else f"step-{clean}"[:LONGEST].strip("-_")
+    return clean if re.fullmatch(STEP_PATTERN, clean) else "step"
+
+
+def value_name(text: str) -> str:
+    """Give the name of a value as expressions write it."""
+    clean = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_")[:LONGEST]
+    clean = clean if not clean[:1].isdigit() else f"value_{clean}"[:LONGEST]
+    clean = clean or "value"
+    return f"{clean[: LONGEST - 7]}_result" if clean in _RESERVED else clean
+
+
+def spoken(name: str) -> str:
+    """Give a step's name as expressions write it."""
+    return name.replace("-", "_")
+
+
+def is_identifier(text: str) -> bool:
+    """Tell whether an expression can use the text as a name."""
+    return _IDENTIFIER.fullmatch(text) is not None and text not in _RESERVED - {"issue", "item", "round"}
+
+
+class Taken:
+    """Names that are given away; a second taker gets a number."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+
+    def take(self, wanted: str) -> str:
+        """Give the name, or the next free one like it."""
+        name, number = wanted, 2
+        while spoken(name).lower() in self._names:
+            ending = f"-{number}" if "-" in wanted or "_" not in wanted else f"_{number}"
+            name = wanted[: LONGEST - len(ending)] + ending
+            number += 1
+        self._names.add(spoken(name).lower())
+        return name
+
+
+class PromptFiles:
+    """The prompt files of one workflow, numbered 10, 20, 30 in the order of their first use."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+        self._known: dict[tuple[str, str], str] = {}
+        self._taken = Taken()
+
+    def add(self, name: str, text: str) -> str:
+        """Keep a prompt and give its path; the same text under the same name is kept once."""
+        known = self._known.get((name, text))
+        if known is not None:
+            return known
+        order = (len(self.files) + 1) * 10
+        path = f"prompts/{order}-{self._taken.take(name)}.md"
+        self.files[path] = text if text.endswith("\n") else text + "\n"
+        self._known[(name, text)] = path
+        return path

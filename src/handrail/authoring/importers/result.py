@@ -1,0 +1,53 @@
+"""What an import gives: the files of native workflows, and a note on everything that is not as it was."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+SourceKind: TypeAlias = Literal["workrail", "coven", "cyrus"]
+Fate: TypeAlias = Literal["translated", "changed", "lost"]
+"""How something fared: it means the same, it means nearly the same, or it is not there any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportNote:
+    """One thing a person should know about a translation, with the place it came from."""
+
+    severity: Fate
+    file: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """Native workflow folders as texts by relative path, and the notes about them."""
+
+    kind: SourceKind
+    files: dict[str, str]
+    notes: tuple[ImportNote, ...]
+
+
+class Notes:
+    """Collects the notes of an import; the same note is kept once."""
+
+    def __init__(self) -> None:
+        self._notes: dict[ImportNote, None] = {}
+
+    def __iter__(self):
+        return iter(self._notes)
+
+    def translated(self, file: str, line: int, message: str) -> None:
+        """Note something that means the same in other words."""
+        self._notes[ImportNote("translated", file, line, message)] = None
+
+    def changed(self, file: str, line: int, message: str) -> None:
+        """Note something that now behaves a little differently."""
+        self._notes[ImportNote("changed", file, line, message)] = None
+
+    def lost(self, file: str, line: int, message: str) -> None:
+        """Note something that was not carried over."""
+        self._notes[ImportNote("lost", file, line, message)] = None
+
+    def kept(self) -> tuple[ImportNote, ...]:
+        """Give all notes, by file and line."""
+        return tuple(sorted(self._notes, key=lambda note: (note.file, note.line)))

@@ -1,0 +1,68 @@
+"""TypeScript text to tokens, as far as declarations of plain data need it. Bounded; nothing is executed."""
+
+import re
+from typing import NamedTuple
+
+LARGEST = 256 * 1024
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+      | (?P<comment>//[^\n]*|/\*(?:.*?\*/|.*))
+      | (?P<text>'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+")
+      | (?P<template>`(?:[^`\\]|\\.)*+`)
+      | (?P<number>\d[\d_]{0,30}(?:\.\d{1,30})?(?:[eE][-+]?\d{1,3})?(?![\w.]))
+      | (?P<word>[A-Za-z_$][\w$]*)
+      | (?P<sign>\.\.\.|=>|===|!==|\?\?|\?\.|&&|\|\||[-+*/%!=<>?:;,.(){}\[\]|&@^~])""",
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
+_ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+
+
+class NotPlain(Exception):
+    """Something that is not plain data; `at` is its offset."""
+
+    def __init__(self, message: str, at: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
+
+
+class Token(NamedTuple):
+    """A word of the text with its place."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def tokens(text: str) -> list[Token]:
+    """Split a text; blanks and comments are left out, the last token has the kind `end`."""
+    if len(text) > LARGEST:
+        raise NotPlain(f"the file is larger than {LARGEST // 1024} KB", 0)
+    found: list[Token] = []
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise NotPlain(f"`{text[at]}` is not expected there", at)
+        kind = match.lastgroup or ""
+        if kind not in ("space", "comment"):
+            found.append(Token(kind, match[0], at, match.end()))
+        at = match.end()
+    found.append(Token("end", "", at, at))
+    return found
+
+
+def unquoted(token: Token) -> str:
+    """Give the text that a string stands for."""
+    return _ESCAPE.sub(_escape, token.text[1:-1])
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = found[1]
+    if len(code) > 1:
+        number = int(code.strip("ux{}"), 16)
+        return chr(number) if number < 0xD800 or 0xDFFF < number < 0x110000 else "\ufffd"
+    return _ESCAPES.get(code, code)

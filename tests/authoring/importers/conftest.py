@@ -1,0 +1,51 @@
+"""Holds every imported workflow to the format and to the compiler."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from handrail.authoring.conform import conform
+from handrail.authoring.importers import Imported
+from handrail.authoring.native_schema import WORKFLOW
+from handrail.authoring.read import read_bundle
+from handrail.compiler.builtins import Builtins
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.compile import compile_document
+from handrail.model.diagnostics import Report
+from handrail.model.source import Bundle, SourceText
+
+LIBRARY = Path(__file__).parents[3] / "src" / "handrail" / "library"
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    paths = [path for path in LIBRARY.rglob("*") if path.suffix in (".json", ".md")]
+    names = {path.relative_to(LIBRARY).as_posix(): path for path in paths}
+    return Catalog(Builtins({name: SourceText(name, path.read_text("utf-8")) for name, path in names.items()}))
+
+
+@pytest.fixture(scope="session")
+def problems(catalog: Catalog) -> Callable[[Imported], list[str]]:
+    """Give what the format and the compiler have against the imported workflows."""
+
+    def check(imported: Imported) -> list[str]:
+        found: list[str] = []
+        for path in imported.files:
+            if path.endswith("/workflow.yaml"):
+                found.extend(_check(imported, path.removesuffix("workflow.yaml"), catalog))
+        return found
+
+    return check
+
+
+def _check(imported: Imported, folder: str, catalog: Catalog) -> list[str]:
+    inside = {path[len(folder) :]: text for path, text in imported.files.items() if path.startswith(folder)}
+    bundle = Bundle("workflow.yaml", {path: SourceText(path, text) for path, text in inside.items()})
+    report = Report()
+    document = read_bundle(bundle, report)
+    if document is not None:
+        conform(WORKFLOW, document.root, report)
+    if document is not None and not report.failed:
+        compile_document(document, catalog, report)
+    return [f"{each.file}:{each.line} {each.code}: {each.message} [{each.text}]" for each in report if each.is_error]
