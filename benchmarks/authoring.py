@@ -94,7 +94,8 @@ def catalogue(catalog: Catalog) -> None:
     whole = best(lambda: [compile_one(text, name, catalog) for name, text in texts.items()], 3)
     size = sum(map(len, texts.values())) / 1024
     print(
-        f"catalogue, {len(texts)} files, {size:.0f} KB: {whole:.0f} ms ({whole / len(texts):.1f} a file; json.loads {peer:.0f})"
+        f"catalogue, {len(texts)} files, {size:.0f} KB: {whole:.0f} ms"
+        f" ({whole / len(texts):.1f} a file; json.loads of all {peer:.0f})"
     )
 
 
@@ -109,7 +110,8 @@ def start_up() -> None:
     version = run(command, "--version")
     listing = run(command, "list", "--json")
     print(
-        f"handrail --version {version:.0f} ms; import click {click:.0f}; ratio {version / click:.2f}; bare Python {nothing:.0f}"
+        f"handrail --version {version:.0f} ms; import click {click:.0f}; ratio {version / click:.2f};"
+        f" bare Python {nothing:.0f}"
     )
     print(f"handrail list --json {listing:.0f} ms")
 

@@ -148,8 +148,7 @@ def test_fix_bug_keeps_its_proof_its_session_and_its_follow_up() -> None:
     reproduce, confirm, fix, checks, pr = compiled.plan.steps
     assert isinstance(reproduce.returns, RecordType)
     assert reproduce.returns.names() == ("cause", "confidence", "test")
-    assert isinstance(reproduce.action, AgentAction)
-    assert encode(reproduce.action.done_when) == snapshot(
+    assert encode(reproduce.done_when) == snapshot(
         [
             {
                 "command": {

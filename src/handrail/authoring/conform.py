@@ -5,21 +5,11 @@ from functools import cache
 from typing import Any, cast
 
 from handrail.authoring import shapes
-from handrail.authoring.shapes import PLACEHOLDER, Kind, Shape
+from handrail.authoring.misfits import NAMES, either, kind_of, mismatch, short, written
+from handrail.authoring.shapes import PLACEHOLDER, Shape
 from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean, suggest
-
-NAMES: dict[Kind, str] = {
-    "text": "text",
-    "number": "a number",
-    "flag": "true or false",
-    "nothing": "nothing",
-    "list": "a list",
-    "map": "a map",
-}
-SPOKEN_FLAGS = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
-NUMBER_TEXT = re.compile(r"-?\d+(\.\d+)?")
 
 
 def conform(shape: Shape, node: Node, report: Report) -> bool:
@@ -39,20 +29,6 @@ def _fit(shape: Shape, node: Node, report: Report) -> None:
     _CHECKS[type(shape)](shape, node, report)
 
 
-def kind_of(node: Node) -> Kind:
-    """Say what kind of value a node is."""
-    if isinstance(node, Mapping):
-        return "map"
-    if isinstance(node, Sequence):
-        return "list"
-    value = node.value
-    if isinstance(value, str):
-        return "text"
-    if value is None:
-        return "nothing"
-    return "flag" if isinstance(value, bool) else "number"
-
-
 def choose(shape: shapes.Tagged, node: Mapping) -> str | None:
     """Say which record of a tagged shape a mapping is, or None when nothing decides."""
     tag = node.get(shape.tag)
@@ -62,29 +38,6 @@ def choose(shape: shapes.Tagged, node: Mapping) -> str | None:
         if key in node:
             return name
     return shape.otherwise
-
-
-def _mismatch(wanted: str, node: Node, report: Report) -> None:
-    kind = kind_of(node)
-    hint = None
-    if isinstance(node, Scalar) and wanted.startswith("text") and kind in ("number", "flag"):
-        hint = f'quote it: "{_written(node)}"'
-    elif isinstance(node, Scalar) and kind == "text":
-        hint = _bare(str(node.value).lower(), wanted)
-    report.error("wrong-type", f"expected {wanted}, got {NAMES[kind]}", node, hint)
-
-
-def _bare(text: str, wanted: str) -> str | None:
-    """The hint for a text that stands for a flag or a number."""
-    if wanted == "true or false" and text in SPOKEN_FLAGS:
-        return f"write {SPOKEN_FLAGS[text]}, without quotes"
-    is_number = wanted in ("a number", "a whole number") and NUMBER_TEXT.fullmatch(text) is not None
-    return "write it without quotes" if is_number else None
-
-
-def _written(node: Scalar) -> str:
-    span = node.span
-    return str(node.value) if node.style == "made" else span.source.text[span.start : span.end][:60]
 
 
 def _is_placeholder(node: Node) -> bool:
@@ -108,22 +61,17 @@ def _text(shape: shapes.Text, node: Node, report: Report) -> None:
         report.error("bad-value", f"{shape.what} has {len(value)} characters, at most {shape.most} are allowed", node)
     elif shape.pattern is not None and not _compiled(shape.pattern).fullmatch(value):
         hint = f"for example {shape.example}" if shape.example else f"it must match {shape.pattern}"
-        report.error("bad-value", f"'{_short(value)}' is no {shape.what}", node, hint)
+        report.error("bad-value", f"'{short(value)}' is no {shape.what}", node, hint)
 
 
 def _not_text(shape: shapes.Text, node: Node, report: Report) -> None:
     """Say what a text is needed for where quotes alone would not make the value right."""
-    written = _written(node) if isinstance(node, Scalar) else ""
-    if shape.example is None or shape.pattern is None or _compiled(shape.pattern).fullmatch(written):
-        _mismatch("text", node, report)
+    text = written(node) if isinstance(node, Scalar) else ""
+    if shape.example is None or shape.pattern is None or _compiled(shape.pattern).fullmatch(text):
+        mismatch("text", node, report)
     else:
         message = f"expected text ({shape.what}), got {NAMES[kind_of(node)]}"
         report.error("wrong-type", message, node, f"for example {shape.example}")
-
-
-def _short(value: str) -> str:
-    value = value.replace("\n", " ")
-    return value if len(value) <= 60 else value[:57] + "..."
 
 
 def _choice(shape: shapes.Choice, node: Node, report: Report) -> None:
@@ -131,21 +79,17 @@ def _choice(shape: shapes.Choice, node: Node, report: Report) -> None:
         return
     value = node.value if isinstance(node, Scalar) else None
     if not isinstance(value, str):
-        _mismatch("text", node, report)
+        mismatch("text", node, report)
     elif value not in shape.values and value not in shape.also:
         guess = did_you_mean(value, shape.values)
-        report.error("bad-value", f"'{_short(value)}' is not allowed here{guess}", node, "use " + _or(shape.values))
-
-
-def _or(words: tuple[str, ...]) -> str:
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+        report.error("bad-value", f"'{short(value)}' is not allowed here{guess}", node, "use " + either(shape.values))
 
 
 def _flag(shape: shapes.Flag, node: Node, report: Report) -> None:
     if shape.placeholder and _is_placeholder(node):
         return
     if kind_of(node) != "flag":
-        _mismatch("true or false", node, report)
+        mismatch("true or false", node, report)
 
 
 def _number(shape: shapes.Number, node: Node, report: Report) -> None:
@@ -154,7 +98,7 @@ def _number(shape: shapes.Number, node: Node, report: Report) -> None:
     value = node.value if isinstance(node, Scalar) else None
     wanted = "a whole number" if shape.whole else "a number"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        _mismatch(wanted, node, report)
+        mismatch(wanted, node, report)
     elif shape.whole and not isinstance(value, int):
         report.error("wrong-type", f"expected a whole number, got {value}", node)
     elif shape.least is not None and value < shape.least:
@@ -165,7 +109,7 @@ def _number(shape: shapes.Number, node: Node, report: Report) -> None:
 
 def _nothing(_: shapes.Nothing, node: Node, report: Report) -> None:
     if kind_of(node) != "nothing":
-        _mismatch("nothing", node, report)
+        mismatch("nothing", node, report)
 
 
 def _anything(_: shapes.Anything, node: Node, report: Report) -> None:
@@ -174,7 +118,7 @@ def _anything(_: shapes.Anything, node: Node, report: Report) -> None:
 
 def _list(shape: shapes.ListOf, node: Node, report: Report) -> None:
     if not isinstance(node, Sequence):
-        _mismatch("a list", node, report)
+        mismatch("a list", node, report)
         return
     if len(node.items) < shape.least:
         report.error("bad-value", f"the list needs at least {shape.least} item{'s' * (shape.least > 1)}", node)
@@ -202,20 +146,20 @@ def _unique(node: Sequence, report: Report) -> None:
 
 def _map(shape: shapes.MapOf, node: Node, report: Report) -> None:
     if not isinstance(node, Mapping):
-        _mismatch("a map", node, report)
+        mismatch("a map", node, report)
         return
     if len(node.entries) < shape.least:
         report.error("bad-value", "the map must not be empty", node)
     for entry in node:
         if shape.key_pattern is not None and not _compiled(shape.key_pattern).fullmatch(entry.name):
             hint = f"it must match {shape.key_pattern}"
-            report.error("bad-value", f"'{_short(entry.name)}' is no {shape.key_what}", entry, hint)
+            report.error("bad-value", f"'{short(entry.name)}' is no {shape.key_what}", entry, hint)
         _fit(shape.value, entry.value, report)
 
 
 def _record(shape: shapes.Record, node: Node, report: Report) -> None:
     if not isinstance(node, Mapping):
-        _mismatch("a map", node, report)
+        mismatch("a map", node, report)
         return
     keys = shape.keys
     for name, entry in node.entries.items():
@@ -243,14 +187,14 @@ def _unknown_key(shape: shapes.Record, entry: Entry, report: Report) -> None:
     guess = "" if hint else did_you_mean(entry.name, shape.keys)
     if hint is None and not guess:
         hint = f"{shape.what} knows: " + ", ".join(sorted(shape.keys))
-    report.error("unknown-key", f"unknown key '{_short(entry.name)}' in {shape.what}{guess}", entry, hint)
+    report.error("unknown-key", f"unknown key '{short(entry.name)}' in {shape.what}{guess}", entry, hint)
 
 
 def _exclusive(shape: shapes.Record, node: Mapping, meant: set[str | None], report: Report) -> None:
     for group in shape.one_of:
         present = [name for name in group if name in node.entries]
         if not present and meant.isdisjoint(group):
-            report.error("missing-key", f"{shape.what} needs {_or(group)}", _head(node))
+            report.error("missing-key", f"{shape.what} needs {either(group)}", _head(node))
         elif len(present) > 1:
             _conflict(present, node, report)
     for group in shape.at_most_one:
@@ -260,15 +204,16 @@ def _exclusive(shape: shapes.Record, node: Mapping, meant: set[str | None], repo
 
 
 def _conflict(present: list[str], node: Mapping, report: Report) -> None:
-    names = " and ".join(f"'{name}'" for name in present)
-    report.error("conflicting-keys", f"{names} exclude each other", node.entries[present[1]], "keep one of them")
+    written = [name for name in node.entries if name in present]
+    names = " and ".join(f"'{name}'" for name in written)
+    report.error("conflicting-keys", f"{names} exclude each other", node.entries[written[1]], "keep one of them")
 
 
 def _either(shape: shapes.Either, node: Node, report: Report) -> None:
     form = shape.forms.get(kind_of(node))
     if form is None:
-        wanted = _or(tuple(NAMES[kind] for kind in shape.forms))
-        _mismatch(f"{wanted} for {shape.what}", node, report)
+        wanted = either(tuple(NAMES[kind] for kind in shape.forms))
+        mismatch(wanted if shape.what.endswith(" list") else f"{wanted} for {shape.what}", node, report)
     else:
         _fit(form, node, report)
 
@@ -279,7 +224,7 @@ def _ref(shape: shapes.Ref, node: Node, report: Report) -> None:
 
 def _tagged(shape: shapes.Tagged, node: Node, report: Report) -> None:
     if not isinstance(node, Mapping):
-        _mismatch("a map", node, report)
+        mismatch("a map", node, report)
         return
     tag = choose(shape, node)
     record = shape.records.get(tag) if tag is not None else None
@@ -289,12 +234,24 @@ def _tagged(shape: shapes.Tagged, node: Node, report: Report) -> None:
         place = node.entries[shape.tag].value
         words = tuple(shape.records)
         guess = did_you_mean(tag, words) if tag is not None else ""
-        report.error("bad-value", f"unknown {shape.tag} '{tag}'{guess}", place, "use " + _or(words))
+        report.error("bad-value", f"unknown {shape.tag} '{tag}'{guess}", place, "use " + either(words))
     else:
-        implied = ", ".join(f"'{key}'" for key in shape.implied)
-        report.error(
-            "missing-key", f"{shape.name} needs '{shape.tag}'", _head(node), f"or a key that decides: {implied}"
-        )
+        _untagged(shape, node, report)
+
+
+def _untagged(shape: shapes.Tagged, node: Mapping, report: Report) -> None:
+    """Report a mapping of which nothing says what it is: mostly the key that decides is misspelt."""
+    known = {name for record in shape.records.values() for name in record.keys}
+    hints = {name: hint for record in shape.records.values() for name, hint in record.hints.items()}
+    strange = [entry for entry in node if entry.name not in known]
+    for entry in strange:
+        guess = did_you_mean(entry.name, shape.implied)
+        if guess or entry.name in hints:
+            message = f"unknown key '{short(entry.name)}' in {shape.name}{guess}"
+            report.error("unknown-key", message, entry, None if guess else hints[entry.name])
+            return
+    implied = ", ".join(f"'{key}'" for key in shape.implied)
+    report.error("missing-key", f"{shape.name} needs '{shape.tag}'", _head(node), f"or a key that decides: {implied}")
 
 
 _CHECKS: dict[type, Any] = cast(

@@ -108,7 +108,7 @@ ROLES: dict[str, Key] = {
 
 
 def _step(what: str, own: dict[str, Key], **rules: tuple[tuple[str, ...], ...]) -> Record:
-    article = "an" if what[0] in "aeiou" else "a"
+    article = "an" if what[0] in "aei" else "a"
     one_of, at_most_one = rules.get("one_of", ()), rules.get("at_most_one", ())
     return Record(f"{article} {what} step", {**COMMON, **own}, one_of, at_most_one, HINTS)
 
@@ -145,7 +145,12 @@ RECORDS: dict[str, Record] = {
     "review": _step(
         "review",
         {**ROLES, "max_cycles": Key(Number(least=1, most=100, whole=True), "the most rounds; default 3")},
-        at_most_one=(("prompt", "reviewer"), ("arbiter_prompt", "arbiter"), ("max_cycles", "max_iterations")),
+        at_most_one=(
+            ("prompt", "reviewer"),
+            ("arbiter_prompt", "arbiter"),
+            ("max_cycles", "max_iterations"),
+            ("on_max", "on_max_iterations"),
+        ),
     ),
     "loop": _step(
         "loop",
@@ -256,7 +261,7 @@ RECORDS: dict[str, Record] = {
                             "what it reacts to",
                             required=True,
                         ),
-                        "fix": Key(FIX, "the agent that reacts", required=True),
+                        "fix": Key(ROLE, "the agent that reacts", required=True),
                         "max": Key(Number(least=1, most=100, whole=True), "how often; default 3"),
                     },
                 ),

@@ -4,7 +4,7 @@ from handrail.authoring.json_reader import read_json
 from handrail.authoring.yaml_reader import read_yaml
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
-from handrail.model.source import Bundle, Mapping, Span
+from handrail.model.source import Bundle, Mapping
 
 
 def read_bundle(bundle: Bundle, report: Report) -> Document | None:
@@ -15,6 +15,6 @@ def read_bundle(bundle: Bundle, report: Report) -> Document | None:
     if root is None:
         return None
     if not isinstance(root, Mapping):
-        report.error("wrong-type", "a workflow file holds a map of keys", Span(source, 0, 0))
+        report.error("wrong-type", "a workflow file holds a map of keys", root)
         return None
     return Document("json", "workrail", root, bundle) if as_json else Document("yaml", "native", root, bundle)

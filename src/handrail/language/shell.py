@@ -1,6 +1,6 @@
 """Shell commands: values never become shell text, they travel in environment variables."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 
 from handrail.language.problems import LanguageError
 from handrail.language.shell_names import Names
@@ -13,7 +13,7 @@ LONGEST = 100_000
 """Characters of one command."""
 
 
-def compile_command(text: str, known: Callable[[str], bool], names: Iterable[str] = ()) -> CompiledCommand:
+def compile_command(text: str, known: Callable[[str], bool], names: Collection[str] = ()) -> CompiledCommand:
     """Replace every `${...}` of ours by a variable; `known` says which root names are ours, `names` lists them."""
     found = Names(text, known, names)
     if len(text) > LONGEST:

@@ -1,7 +1,7 @@
 """Which `${...}` of a shell command are ours, and the variables that carry them."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 
 from handrail.language.braces import find_close
 from handrail.language.filters import FILE_FILTER
@@ -25,12 +25,12 @@ _ELEMENT = re.compile(r"([A-Za-z_]\w*)\[[^\]]*\]\Z", re.ASCII)
 class Names:
     """Decides about each placeholder and hands out variables, one for each different expression."""
 
-    def __init__(self, text: str, known: Callable[[str], bool], suggestions: Iterable[str]) -> None:
+    def __init__(self, text: str, known: Callable[[str], bool], suggestions: Collection[str]) -> None:
         self.text = text
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
         self._known = known
-        self._suggestions = tuple(suggestions)
+        self._suggestions = suggestions
         self._bindings: dict[tuple[str, bool], Binding] = {}
 
     @property

@@ -76,10 +76,9 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class AgentAction:
-    """One prompt to one agent, with proof that it is done."""
+    """One prompt to one agent."""
 
     task: AgentTask
-    done_when: tuple[Proof, ...] = ()
     requires_approval: bool = False
     kind: Literal["agent"] = "agent"
 

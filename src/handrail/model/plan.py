@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from handrail.model.actions import Action
+from handrail.model.actions import Action, Proof
 from handrail.model.guidance import Assessment, Consequence, GuidedWorkflow
 from handrail.model.settings import NO_RETRY, Budget, OnFail, Retry
 from handrail.model.types import Type
@@ -35,6 +35,8 @@ class Step:
     input: tuple[NamedValue, ...] = ()
     output: str | None = None
     returns: Type | None = None
+    done_when: tuple[Proof, ...] = ()
+    """What Handrail establishes itself before the step is done."""
     timeout: int | None = None
     """Seconds."""
     retry: Retry = NO_RETRY

@@ -20,9 +20,7 @@ def consequence(level: str = "low", **when: str) -> dict[str, Any]:
 
 def test_an_assessment_is_declared_with_its_dimensions() -> None:
     dimension = Dimension("grounding", "Is it grounded?", ("low", "high"))
-    assert compiled(assessments=[assessment()]).made.assessments == (
-        Assessment("evidence", "Judge it.", (dimension,)),
-    )
+    assert compiled(assessments=[assessment()]).made.assessments == (Assessment("evidence", "Judge it.", (dimension,)),)
 
 
 def test_a_reason_may_be_left_to_the_agent() -> None:

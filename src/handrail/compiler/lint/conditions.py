@@ -6,7 +6,7 @@ from handrail.compiler.constant import decided
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.flow import conditions_of
 from handrail.compiler.lint.walk import Visit
-from handrail.model.actions import AgentAction, ExpectProof, LoopAction, ScriptAction
+from handrail.model.actions import ExpectProof, LoopAction, ScriptAction
 from handrail.model.guidance import ContextDecides, GuidedAction, GuidedLoopAction
 from handrail.model.source import Mapping, Sequence
 from handrail.model.values import AllOf, Always, AnyOf, Compare, Condition, Negation
@@ -46,10 +46,10 @@ def _leaves(visit: Visit) -> bool:
 
 
 def _proofs(context: LintContext, visit: Visit) -> None:
-    if not isinstance(visit.step.action, AgentAction) or visit.node is None:
+    if visit.node is None:
         return
     written = visit.node.get("done_when")
-    for index, proof in enumerate(visit.step.action.done_when):
+    for index, proof in enumerate(visit.step.done_when):
         if isinstance(proof, ExpectProof) and decided(proof.condition) is True:
             item = written.items[index] if isinstance(written, Sequence) and index < len(written.items) else None
             at = item.get("expect") if isinstance(item, Mapping) else None

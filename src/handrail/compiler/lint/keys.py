@@ -13,6 +13,7 @@ TOLD = frozenset({"message"})
 TYPED = frozenset({"returns"})
 SPENT = frozenset({"budget"})
 AGAIN = frozenset({"retry"})
+PROVEN = frozenset({"done_when"})
 
 NO_EFFECT: dict[str, frozenset[str]] = {
     "agent": TOLD,
@@ -22,8 +23,8 @@ NO_EFFECT: dict[str, frozenset[str]] = {
     "parallel-agents": TOLD | JUDGED | TYPED | {"session"},
     "script": SETTINGS | JUDGED | TOLD,
     "gate": SETTINGS | JUDGED | TYPED,
-    "approval": SETTINGS | JUDGED | TYPED | SPENT | AGAIN,
-    "end": SETTINGS | JUDGED | TYPED | SPENT | AGAIN | {"output", "timeout", "on_fail"},
+    "approval": SETTINGS | JUDGED | TYPED | SPENT | AGAIN | PROVEN,
+    "end": SETTINGS | JUDGED | TYPED | SPENT | AGAIN | PROVEN | {"output", "timeout", "on_fail"},
     "commit": SETTINGS | JUDGED | TYPED | SPENT,
     "create-issues": SETTINGS | JUDGED | TYPED | SPENT | TOLD,
     "merge": SETTINGS | JUDGED | TYPED | TOLD,
@@ -49,6 +50,7 @@ INSTEAD: dict[str, str] = {
     "session": "only agent steps go on in a conversation",
     "returns": "leave it out; the type of its result is fixed",
     "budget": "leave it out; it spends nothing",
+    "done_when": "put it on the step whose work it proves",
 }
 
 
@@ -64,7 +66,7 @@ def _check(context: LintContext, visit: Visit, node: Mapping) -> None:
     idle = NO_EFFECT.get(kind, frozenset())
     if kind == "parallel-agents" and "steps" not in node:
         idle -= LONE
-    article = "an" if kind[0] in "aeiou" else "a"
+    article = "an" if kind[0] in "aei" else "a"
     for entry in node:
         if entry.name in idle:
             message = f"`{entry.name}` has no effect on {article} {kind} step"

@@ -10,7 +10,7 @@ from handrail.compiler.constant import decided
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.shell import split_and
 from handrail.compiler.lint.walk import Visit, scalar
-from handrail.model.actions import AgentAction, CommandProof, ExpectProof, FilesProof, Proof
+from handrail.model.actions import CommandProof, ExpectProof, FilesProof, Proof
 from handrail.model.source import Mapping, Node, Scalar, Sequence
 from handrail.model.values import Constant, Value
 
@@ -26,8 +26,7 @@ def gates_that_cannot_pass(context: LintContext) -> None:
                 message = f"{what} can never pass: `{str(node.value).strip()}` always fails"
                 hint = "write the command that checks the work; to end the run there use `type: end`"
                 context.report.warning("gate-cannot-pass", message, node, hint)
-        if isinstance(visit.step.action, AgentAction):
-            _contradictions(context, visit, visit.step.action.done_when)
+        _contradictions(context, visit, visit.step.done_when)
 
 
 def _checks(visit: Visit) -> Iterator[tuple[str, Node]]:

@@ -3,31 +3,25 @@
 from typing import Literal, cast
 
 from handrail.compiler.native.context import Lowering, flag_of, text_of, whole
-from handrail.compiler.native.proofs import lower_checks, lower_proofs
+from handrail.compiler.native.proofs import lower_checks
 from handrail.compiler.native.tasks import Manner, lower_task
 from handrail.compiler.native.texts import lower_condition, lower_value
 from handrail.compiler.record_types import ROLE_NAMES
-from handrail.compiler.scope import spoken
 from handrail.model.actions import AgentAction, AgentLoopAction, Convergence
 from handrail.model.settings import AgentTask
 from handrail.model.source import Mapping, Node, Scalar
-from handrail.model.types import STRING, Type
+from handrail.model.types import Type
 from handrail.model.values import Constant
 
 ARBITER = Manner(access="read", handoff="none", always_fresh="the arbiter")
 REVIEWS = Manner(access="read", handoff="none", always_fresh="the reviewer")
-REVIEWS_AND_FIXES = Manner(access="edit", handoff="none", always_fresh="the reviewer")
+REVIEWS_AND_FIXES = Manner(handoff="none", always_fresh="the reviewer")
 OnMax = Literal["continue", "block", "fail"]
 
 
-def lower_agent(work: Lowering, node: Mapping, returns: Type | None) -> AgentAction:
-    """Lower a step with one prompt to one agent; its proof may already name its output."""
-    task = lower_task(work, node, node)
-    output = text_of(node.get("output"))
-    own: dict[str, Type] = {} if output is None else {spoken(output): STRING if returns is None else returns}
-    with work.scope.inside(own):
-        proofs = lower_proofs(work, node.get("done_when"))
-    return AgentAction(task, proofs, flag_of(node.get("requires_approval")))
+def lower_agent(work: Lowering, node: Mapping, _: Type | None) -> AgentAction:
+    """Lower a step with one prompt to one agent."""
+    return AgentAction(lower_task(work, node, node), flag_of(node.get("requires_approval")))
 
 
 def lower_agent_loop(work: Lowering, node: Mapping, _: Type | None) -> AgentLoopAction:

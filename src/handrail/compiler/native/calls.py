@@ -19,6 +19,7 @@ from handrail.model.types import Type
 from handrail.model.values import NamedValue
 
 MOST_DEEP = 8
+MOST_STEPS = 10_000
 LowerBody = Callable[[Lowering, Sequence, str], tuple[Step, ...]]
 
 
@@ -51,15 +52,16 @@ def _check_inputs(work: Lowering, node: Mapping, place: Node, declared: tuple[In
     given = node.get("input")
     entries = {spoken(e.name): e for e in given} if isinstance(given, Mapping) else {}
     known = {spoken(each.name): each for each in declared}
+    called = f"the workflow '{text_of(place)}'"
     for name, entry in entries.items():
         if name not in known:
             guess = did_you_mean(entry.name, known)
             hint = "it takes: " + (", ".join(known) or "nothing")
-            work.report.error("unknown-input", f"it takes no input '{entry.name}'{guess}", entry, hint)
+            work.report.error("unknown-input", f"{called} takes no input '{entry.name}'{guess}", entry, hint)
     missing = [name for name, each in known.items() if each.required and name not in entries and name != "issue"]
     if missing:
         names = ", ".join(f"'{name}'" for name in missing)
-        work.report.error("missing-input", f"it needs the input {names}", place, "give it under 'input'")
+        work.report.error("missing-input", f"{called} needs the input {names}", place, "give it under 'input'")
 
 
 def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], lower_body: LowerBody) -> GroupAction:
@@ -68,7 +70,12 @@ def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], low
     name = text_of(place) or ""
     if name in work.using or len(work.using) >= MOST_DEEP:
         chain = " -> ".join((*work.using, name))
-        work.report.error("endless-use", f"the routine uses itself: {chain}", place)
+        wrong = "the routine uses itself" if name in work.using else f"routines nest deeper than {MOST_DEEP}"
+        work.report.error("endless-use", f"{wrong}: {chain}", place)
+        return GroupAction(name, inputs, ())
+    if work.count.steps > MOST_STEPS:
+        message = f"the workflow has more than {MOST_STEPS} steps, those of the routines it uses included"
+        work.report.error("too-many-steps", message, place, "split it into several workflows, called with `workflow`")
         return GroupAction(name, inputs, ())
     if name.startswith("wr.templates."):
         return GroupAction(name, inputs, _guided(work, node, name))
@@ -94,9 +101,8 @@ def _native(work: Lowering, node: Mapping, document: Document, lower_body: Lower
     declared = declared_inputs(work, document)
     _check_inputs(work, node, place, declared)
     defaults = document.root.get("defaults")
-    inner = Lowering(
-        document, work.catalog, aside, Places(), Scope(declared), using=(*work.using, text_of(place) or "")
-    )
+    using = (*work.using, text_of(place) or "")
+    inner = Lowering(document, work.catalog, aside, Places(), Scope(declared), using=using, count=work.count)
     inner.defaults = {**work.defaults, **({e.name: e.value for e in defaults} if isinstance(defaults, Mapping) else {})}
     inner.assessments = work.assessments
     steps = lower_body(inner, body, "")
@@ -108,7 +114,7 @@ def _native(work: Lowering, node: Mapping, document: Document, lower_body: Lower
 
 def _guided(work: Lowering, node: Mapping, template: str) -> tuple[Step, ...]:
     """Expand a WorkRail routine by the front end that knows how, through a workflow of one call."""
-    made = node.span
+    made = node.entries["use"].value.span
 
     def entry(name: str, value: Node) -> tuple[str, Entry]:
         return name, Entry(Scalar(name, made, "made"), value)

@@ -1,5 +1,6 @@
 """What lowering a native workflow carries along: where it reports, what names are in force, which defaults apply."""
 
+import re
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,11 @@ from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.guidance import Assessment
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText
+from handrail.model.suggest import did_you_mean
 from handrail.model.types import Type
 from handrail.model.values import Prompt
+
+STEPS_BEFORE = re.compile(r"(?<![\w.])steps\.$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,13 @@ class Maker:
 
 
 @dataclass(slots=True)
+class Count:
+    """A number that a lowering shares with those of the routines it expands."""
+
+    steps: int = 0
+
+
+@dataclass(slots=True)
 class Lowering:
     """The state of one lowering; `defaults` is what the enclosing workflow and steps say for those inside."""
 
@@ -63,17 +74,21 @@ class Lowering:
     """Steps before this one in the same list, with their kind."""
     using: tuple[str, ...] = ()
     """Routines that are being expanded, outermost first."""
+    count: "Count" = field(default_factory=Count)
+    """Steps lowered so far, those of routines in place included."""
 
     def explain(self, problems: Iterable[Problem], scalar: Scalar, *, warn: bool = False) -> None:
         """Report what the language found in a scalar's text."""
         say = self.report.warning if warn else self.report.error
         for problem in problems:
-            said = self._better(problem, scalar)
+            said = self.better(problem, str(scalar.value))
             say(said.code, said.message, span_at(scalar, said.start, said.end), said.hint)
 
-    def _better(self, problem: Problem, scalar: Scalar) -> Problem:
+    def better(self, problem: Problem, text: str) -> Problem:
         """Say of an unknown name that a later step produces it, where that is so."""
-        name = str(scalar.value)[problem.start : problem.end].strip("${}").split(".")[0]
+        name = text[problem.start : problem.end].strip("${}").split(".")[0]
+        if problem.code == "unknown-field" and STEPS_BEFORE.search(text[: problem.start]):
+            return self._no_such_step(problem, name)
         maker = self.later.get(name) if problem.code in ("unknown-name", "unknown-shell-name") else None
         if maker is None:
             return problem
@@ -84,6 +99,12 @@ class Lowering:
         hint = f"step '{maker.step}' must come before this one"
         message = f"'{name}' is used before it is produced by step '{maker.step}'"
         return replace(problem, code="used-before-produced", message=message, hint=hint)
+
+    def _no_such_step(self, problem: Problem, name: str) -> Problem:
+        known = self.scope.steps.names()
+        message = f"no step '{name}' stands before this one{did_you_mean(name, known)}"
+        hint = "known here: " + (", ".join(f"steps.{each}" for each in known) or "no step")
+        return replace(problem, code="unknown-step", message=message, hint=hint)
 
     @contextmanager
     def inside(self, node: Mapping, names: dict[str, Type], *, leaks: bool) -> Generator[None]:
@@ -148,7 +169,7 @@ def texts_of(node: Node | None) -> tuple[str, ...]:
 
 
 def seconds(node: Node | None) -> int | None:
-    """Give a duration such as 1h30m in seconds; what is shorter than one counts as one."""
+    """Give a duration such as 1h30m in seconds: at least one, and no more than a century."""
     text = text_of(node)
     if text is None:
         return None
@@ -161,7 +182,8 @@ def seconds(node: Node | None) -> int | None:
             digits += character
         else:
             unit += character
-    return max(1, round(total))
+    return max(1, min(round(total), CENTURY))
 
 
+CENTURY = 100 * 365 * 86400
 UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -112,10 +112,16 @@ def lower_parallel(work: Lowering, node: Mapping, address: str, lower_body: Lowe
     return ParallelAction(over=each, steps=steps, after=after, max_concurrent=width)
 
 
-LONE_KEYS = ("name", "prompt", "input", "returns", "timeout", "retry", "done_when", "assess", "budget")
+LONE_KEYS = frozenset({"prompt", "input", "returns", "timeout", "retry", "done_when", "assess", "budget"})
+"""Keys beside a lone `prompt` that belong to the step it is short for."""
 
 
 def _lone_step(node: Mapping) -> Mapping:
     """A lone `prompt` is short for a body of one agent step of the same name."""
-    kept = {name: entry for name, entry in node.entries.items() if name in LONE_KEYS}
+    kept = {name: entry for name, entry in node.entries.items() if name == "name" or name in LONE_KEYS}
     return Mapping(kept, node.span)
+
+
+def without_lone_keys(node: Mapping) -> Mapping:
+    """Give what is left for the fan-out itself beside a lone `prompt`."""
+    return Mapping({name: entry for name, entry in node.entries.items() if name not in LONE_KEYS}, node.span)

@@ -31,7 +31,8 @@ def lower_prompt(work: Lowering, node: Node) -> Prompt:
     if read is None:
         return Prompt("")
     if read.template is not None:
-        for problem in check_template(read.template, work.scope.names):
+        for found in check_template(read.template, work.scope.names):
+            problem = work.better(found, read.source.text[read.base :])
             at = Span(read.source, read.base + problem.start, read.base + problem.end)
             work.report.error(problem.code, problem.message, at, problem.hint)
     return read.prompt

@@ -11,17 +11,18 @@ from handrail.compiler.native.calls import lower_call, lower_use
 from handrail.compiler.native.checksteps import lower_approval, lower_end, lower_gate, lower_script
 from handrail.compiler.native.context import Lowering, Talk, seconds, text_of, whole
 from handrail.compiler.native.delivery import lower_commit, lower_create_issues, lower_merge, lower_pull_request
-from handrail.compiler.native.loops import lower_loop, lower_parallel
-from handrail.compiler.native.proofs import lower_assess
+from handrail.compiler.native.loops import lower_loop, lower_parallel, without_lone_keys
+from handrail.compiler.native.proofs import lower_assess, lower_proofs
 from handrail.compiler.native.tasks import lower_budget
 from handrail.compiler.native.texts import lower_condition, lower_inputs, value_type
 from handrail.compiler.native.types import read_type
+from handrail.compiler.record_types import RESULTS
 from handrail.compiler.scope import RESERVED, spoken
-from handrail.model.actions import Action, AgentAction, GroupAction
+from handrail.model.actions import Action, AgentAction, GroupAction, Proof
 from handrail.model.plan import Injected, Step
 from handrail.model.settings import NO_RETRY, OnFail, Retry
 from handrail.model.source import Entry, Mapping, Node, Sequence
-from handrail.model.types import RecordType, Type
+from handrail.model.types import ANY, RecordType, Type
 
 LowerAction = Callable[[Lowering, Mapping, Type | None], Action]
 
@@ -39,6 +40,8 @@ ACTIONS: dict[str, LowerAction] = {
     "create-issues": lower_create_issues,
     "workflow": lower_call,
 }
+
+AGENT_FAMILY = frozenset({"agent", "agent-loop", "review"})
 
 FAILS: dict[str, OnFail] = {"script": "fail", "end": "fail"}
 """What a step does when it has failed for good and does not say; the others block."""
@@ -58,6 +61,9 @@ def lower_steps(work: Lowering, node: Sequence, prefix: str) -> tuple[Step, ...]
     found: list[Step] = []
     seen: dict[str, Node] = {}
     for item in node.items:
+        if work.report.dropped and work.report.failed:
+            # There will be no plan, and nobody reads more; looking for near names in a huge file costs much.
+            break
         if isinstance(item, Mapping):
             _check_name(work, item, seen)
             step = lower_step(work, item, prefix)
@@ -87,17 +93,21 @@ def _check_name(work: Lowering, node: Mapping, seen: dict[str, Node]) -> None:
 
 def lower_step(work: Lowering, node: Mapping, prefix: str) -> Step:
     """Lower one step."""
+    work.count.steps += 1
     kind = choose(STEPS, node) or "agent"
     name = text_of(node.get("name")) or ""
     address = prefix + name
     work.places.remember(address, node)
+    whole_node = node
+    if kind == "parallel-agents" and "prompt" in node:
+        node = without_lone_keys(node)
     when = lower_condition(work, node.get("when"))
     inputs = lower_inputs(work, node.get("input"))
     returns_node = node.get("returns")
     returns = read_type(work, returns_node) if returns_node is not None else None
     own: dict[str, Type] = {spoken(e.name): value_type(work, e.value) for e in _entries(node.get("input"))}
     with work.scope.inside(own):
-        action = _action(work, kind, node, address, returns)
+        action = _action(work, kind, whole_node, address, returns)
     assess, follow_ups = lower_assess(work, node.get("assess"), address)
     _output(work, node)
     step = Step(
@@ -108,15 +118,29 @@ def lower_step(work: Lowering, node: Mapping, prefix: str) -> Step:
         input=() if isinstance(action, GroupAction) else inputs,
         output=text_of(node.get("output")),
         returns=returns,
-        timeout=seconds(work.setting(node, "timeout")),
-        retry=_retry(work.setting(node, "retry")),
+        done_when=_proofs(work, kind, node, returns),
+        timeout=seconds(_setting(work, node, kind, "timeout")),
+        retry=_retry(_setting(work, node, kind, "retry")),
         on_fail=FAILS.get(kind, "block"),
         escalate_to=text_of(node.get("escalate_to")),
-        budget=lower_budget(work.setting(node, "budget")),
+        budget=lower_budget(_setting(work, node, kind, "budget")),
         assess=assess,
         follow_ups=follow_ups,
     )
     return _on_fail(work, node, kind, step)
+
+
+def _proofs(work: Lowering, kind: str, node: Mapping, returns: Type | None) -> tuple[Proof, ...]:
+    """Lower the step's proof, which may already name its output."""
+    output = text_of(node.get("output"))
+    type_ = returns if returns is not None else RESULTS.get(kind, ANY)
+    with work.scope.inside({} if output is None else {spoken(output): type_}):
+        return lower_proofs(work, node.get("done_when"))
+
+
+def _setting(work: Lowering, node: Mapping, kind: str, key: str) -> Node | None:
+    """A key of a step; the workflow's defaults for it hold for steps that ask agents."""
+    return work.setting(node, key) if kind in AGENT_FAMILY else node.get(key)
 
 
 def _entries(node: Node | None) -> list[Entry]:

@@ -12,10 +12,10 @@ from handrail.model.suggest import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How an agent is asked where the author does not say."""
+    """How an agent is asked in a certain role; what it sets, only the role or its step can change, not the defaults."""
 
-    access: Access = "edit"
-    handoff: Handoff = "summary"
+    access: Access | None = None
+    handoff: Handoff | None = None
     single_turn: bool = False
     max: int = 1
     always_fresh: str | None = None
@@ -33,11 +33,16 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
     prompt = lower_prompt(work, prompt_node) if prompt_node is not None else lower_prompt(work, node)
     layers = [layer for layer in (own, step) if layer is not None]
 
+    def own_or_step(key: str) -> Node | None:
+        return next((layer.entries[key].value for layer in layers if key in layer.entries), None)
+
     def get(key: str) -> Node | None:
-        for layer in layers:
-            if key in layer.entries:
-                return layer.entries[key].value
-        return work.defaults.get(key)
+        found = own_or_step(key)
+        return work.defaults.get(key) if found is None else found
+
+    def word(key: str, by_manner: str | None, otherwise: str) -> str:
+        found = get(key) if by_manner is None else own_or_step(key)
+        return text_of(found) or by_manner or otherwise
 
     agent, model = _agent(work, layers)
     system = get("system_prompt")
@@ -46,9 +51,9 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
         prompt=prompt,
         agent=agent,
         model=model,
-        access=cast("Access", text_of(get("access")) or manner.access),
+        access=cast("Access", word("access", manner.access, "edit")),
         session=_session(work, layers, agent, manner),
-        handoff=cast("Handoff", text_of(get("handoff")) or manner.handoff),
+        handoff=cast("Handoff", word("handoff", manner.handoff, "summary")),
         system_prompt=lower_prompt(work, system) if system is not None else None,
         single_turn=flag_of(get("single_turn"), default=manner.single_turn),
         suppress_thoughts=flag_of(get("suppress_thoughts")),

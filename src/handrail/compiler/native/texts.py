@@ -126,7 +126,7 @@ def lower_command(work: Lowering, node: Node) -> Command:
     if "$" not in text:
         return Command(text)
     try:
-        compiled = compile_command(text, work.scope.names.__contains__)
+        compiled = compile_command(text, work.scope.names.__contains__, work.scope.names)
     except LanguageError as error:
         work.explain([error.problem], node)
         return Command(text)

@@ -12,7 +12,7 @@ from handrail.compiler.native.paths import escape
 from handrail.compiler.record_types import ISSUE
 from handrail.compiler.scope import spoken
 from handrail.model.diagnostics import Report
-from handrail.model.source import Mapping, Node, Scalar, Sequence, Span, plain
+from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, Span, plain
 from handrail.model.suggest import did_you_mean
 from handrail.model.types import ANY, ChoiceType, Field, ListType, RecordType, ScalarType, SchemaType, Type
 from handrail.model.values import JsonValue
@@ -119,21 +119,27 @@ def _read_schema(work: Lowering, node: Scalar, path: str) -> Type:
 
 def read_default(work: Lowering, node: Node, type_: Type, text: str) -> JsonValue:
     """Read the default that stands after `=` in an input's type."""
-    value: JsonValue = text.strip()
+    text = text.strip()
+    value: JsonValue = text
     match type_:
         case ScalarType(kind="int" | "number" | "bool") | ListType():
-            try:
-                value = json.loads(text)
-            except ValueError:
-                value = text
+            value = _json_value(text)
         case _:
             if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
                 value = text[1:-1]
     written = text_of(node) or ""
-    start = written.rindex(text) + len(text) - len(text.lstrip()) if isinstance(node, Scalar) else 0
-    at = span_at(node, start, len(written.rstrip())) if isinstance(node, Scalar) else node
+    start = written.rfind(text)
+    at = span_at(node, start, start + len(text)) if isinstance(node, Scalar) else node
     check_default(work, at, type_, value)
     return value
+
+
+def _json_value(text: str) -> JsonValue:
+    """Give the value that a text is in JSON; the text itself where it is none, or none that can be kept exactly."""
+    node = read_json(SourceText("", text), aside := Report())
+    if node is None or aside.failed:
+        return text
+    return plain(node)  # pyright: ignore[reportReturnType]  # a tree without positions is JSON
 
 
 def check_default(work: Lowering, at: Node | Span, type_: Type, value: JsonValue) -> None:

@@ -1,0 +1,68 @@
+"""The words for a value that is not what its shape says."""
+
+import re
+
+from handrail.authoring.shapes import Kind
+from handrail.model.diagnostics import Report
+from handrail.model.source import Mapping, Node, Scalar, Sequence
+
+NAMES: dict[Kind, str] = {
+    "text": "text",
+    "number": "a number",
+    "flag": "true or false",
+    "nothing": "nothing",
+    "list": "a list",
+    "map": "a map",
+}
+SPOKEN_FLAGS = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+NUMBER_TEXT = re.compile(r"-?\d+(\.\d+)?")
+
+
+def kind_of(node: Node) -> Kind:
+    """Say what kind of value a node is."""
+    if isinstance(node, Mapping):
+        return "map"
+    if isinstance(node, Sequence):
+        return "list"
+    value = node.value
+    if isinstance(value, str):
+        return "text"
+    if value is None:
+        return "nothing"
+    return "flag" if isinstance(value, bool) else "number"
+
+
+def mismatch(wanted: str, node: Node, report: Report) -> None:
+    """Report a value of the wrong kind."""
+    kind = kind_of(node)
+    hint = None
+    if isinstance(node, Scalar) and wanted == "text" and kind in ("number", "flag"):
+        hint = f'quote it: "{written(node)}"'
+    elif isinstance(node, Scalar) and kind == "text":
+        hint = _bare(str(node.value).lower(), wanted)
+    report.error("wrong-type", f"expected {wanted}, got {NAMES[kind]}", node, hint)
+
+
+def _bare(text: str, wanted: str) -> str | None:
+    """The hint for a text that stands for a flag or a number."""
+    if wanted == "true or false" and text in SPOKEN_FLAGS:
+        return f"write {SPOKEN_FLAGS[text]}, without quotes"
+    is_number = wanted in ("a number", "a whole number") and NUMBER_TEXT.fullmatch(text) is not None
+    return "write it without quotes" if is_number else None
+
+
+def written(node: Scalar) -> str:
+    """Give a scalar as it stands in its file, cut short."""
+    span = node.span
+    return str(node.value) if node.style == "made" else span.source.text[span.start : span.end][:60]
+
+
+def short(value: str) -> str:
+    """Give a text for a message: on one line, cut short."""
+    value = value.replace("\n", " ")
+    return value if len(value) <= 60 else value[:57] + "..."
+
+
+def either(words: tuple[str, ...]) -> str:
+    """Give `a, b or c`."""
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
