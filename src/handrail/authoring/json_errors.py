@@ -8,7 +8,7 @@ from handrail.authoring.limits import Finding, shown
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText, Span
 
-_STRING_START = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_STRING_START = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*')
 _WORD = re.compile(r"[^\W\d][\w.$-]*")
 _NUMBER = re.compile(r"[-+.\w]+")
 _LITERALS = {

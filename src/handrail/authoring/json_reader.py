@@ -24,7 +24,7 @@ from handrail.model.source import Entry, Mapping, Node, Scalar, ScalarValue, Seq
 _TOKEN = re.compile(
     r"""
     [ \t\n\r]* (?:
-        "([^"\\\x00-\x1f]*+ (?: \\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}) [^"\\\x00-\x1f]*+ )*+)"
+        "([^"\\\x00-\x1f]* (?: \\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}) [^"\\\x00-\x1f]* )*)"
       | ([{}\[\],:])
       | (-? (?:0|[1-9][0-9]*) (?:\.[0-9]+)? (?:[eE][-+]?[0-9]+)?) (?![\w.+-])
       | (true|false|null) (?!\w)

@@ -20,7 +20,7 @@ STEP_PATTERN = r"[A-Za-z][A-Za-z0-9_-]*"
 
 CLOSED_NAME = Text("name", 1, 64, r"[A-Za-z_][A-Za-z0-9_-]*", "my_value")
 STEP_NAME = Text("step name", 1, 64, STEP_PATTERN, "run-tests")
-DURATION = Text("duration", 1, 32, r"(\d+(ms|s|m|h|d))+", "90s, 30m, 2h or 1h30m")
+DURATION = Text("duration", 1, 32, r"(\d{1,6}(ms|s|m|h|d))+", "90s, 30m, 2h or 1h30m")
 ANY_VALUE = Anything()
 EXPRESSION = Text("expression", 1)
 FLAG_OR_EXPRESSION = Either("a condition", {"text": EXPRESSION, "flag": Flag()})

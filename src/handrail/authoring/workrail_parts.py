@@ -32,7 +32,7 @@ def words(what: str, most: int | None = None) -> Text:
 
 def identifier(what: str) -> Text:
     """Give the shape of a name as programming languages have them."""
-    return Text(what, pattern=IDENTIFIER, example="currentItem")
+    return Text(what, pattern=IDENTIFIER, example="myName")
 
 
 def _condition() -> Shape:
@@ -90,7 +90,7 @@ VALIDATION = Record(
         "message": Key(words("a message"), "what to say when the rule does not hold"),
         "value": Key(Text(), "the text that must be contained"),
         "pattern": Key(words("a pattern"), "the regular expression that must match"),
-        "flags": Key(Text("flags", pattern="[dgimsuvy]*", example="i"), "flags of the regular expression"),
+        "flags": Key(Text("set of flags", pattern="[dgimsuvy]*", example="i"), "flags of the regular expression"),
         "min": Key(Number(least=0, whole=True), "the least length in characters"),
         "max": Key(Number(least=0, whole=True), "the greatest length in characters"),
         "schema": Key(MapOf(Anything()), "the JSON Schema that must hold"),

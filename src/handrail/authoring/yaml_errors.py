@@ -11,6 +11,8 @@ from handrail.authoring.yaml_repair import LONGEST_LINE, quote_placeholders, quo
 from handrail.model.source import Scalar, SourceText, Span
 
 _NUMBERED_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
+_GLUED = re.compile(r"([ -]*[A-Za-z_][\w-]{0,60}:)([^\s:/].{0,80})")
+"""A key whose value sticks to its colon."""
 _PLACEHOLDER = re.compile(r"\$\{[^}\n]*\}?")
 
 
@@ -103,6 +105,11 @@ def _escape(case: _Case) -> Finding:
 def _second_colon(case: _Case) -> Finding:
     here = case.line_of(case.at)
     first = case.line_of(case.last.span.start) if case.last is not None else here
+    glued = _GLUED.match(case.source.line(first)) if first < here else None
+    if glued is not None:
+        start = case.source.offset(first, glued.start(2) + 1)
+        hint = f"write {glued[1].strip(' -')} {glued[2]}"
+        return Finding("a `:` needs a space after it", case.span(start - 1), hint)
     if first < here:
         hint = f"line the key up with its neighbours; line {first} lacks a `:`, or has a value already"
         return Finding(

@@ -52,6 +52,10 @@ class Builtins:
         """Find a library prompt by its name."""
         return self._files.get(f"prompts/{name}.md")
 
+    def prompt_names(self) -> tuple[str, ...]:
+        """List the names of the library's prompts."""
+        return self._names("prompts", ".md")
+
     def ref(self, ref_id: str) -> str | None:
         """Find the text of a reference such as `wr.refs.memory_usage`."""
         source = self._files.get(f"refs/{ref_id.removeprefix('wr.refs.')}.md")

@@ -164,7 +164,7 @@ class Checker:
     def _record_field(self, subject: RecordType, name: str, at: Expression, owner: str) -> Type:
         found = find_field(subject, name)
         if found is None and not subject.open:
-            known = [field.name.replace("-", "_") for field in subject.fields]
+            known = [name.replace("-", "_") for name in subject.names()]
             message = f"unknown field '{name}' of '{owner}'{did_you_mean(name, known)}"
             hint = f"the fields are {', '.join(known)}" if known else "it has no fields"
             self.problems.append(Problem("unknown-field", message, at.end - len(name), at.end, hint))
@@ -191,7 +191,7 @@ class Checker:
     def _key(self, subject: RecordType, key: str, expression: Item) -> Type:
         found = subject.field(key)
         if found is None and not subject.open:
-            known = [field.name for field in subject.fields]
+            known = subject.names()
             message = f"unknown field '{key}' of '{unparse(expression.subject)}'{did_you_mean(key, known)}"
             self.report("unknown-field", message, expression.index, f"the fields are {', '.join(known)}")
         return found.type if found else ANY

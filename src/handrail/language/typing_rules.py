@@ -49,7 +49,8 @@ def join_types(types: list[Type]) -> Type:
 
 def find_field(record: RecordType, name: str) -> Field | None:
     """Find a field as an expression names it: `-` in its name is written `_`."""
-    return record.field(name) or next((field for field in record.fields if field.name.replace("-", "_") == name), None)
+    known = next((known for known in record.names() if known.replace("-", "_") == name), name)
+    return record.field(name) or record.field(known)
 
 
 def condition_hint(text: str, type_: Type) -> str:

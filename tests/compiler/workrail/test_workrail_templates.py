@@ -60,7 +60,7 @@ def test_a_missing_argument_is_named_at_the_arguments() -> None:
     result = with_routine(call({}), step("one-step", prompt="Write {file}."))
     assert result.only.code == "missing-template-arg"
     assert result.only.message == f"template '{OWN}' needs the argument 'file'"
-    assert result.only.hint == 'add "file": "..." to args'
+    assert result.only.hint == 'add "file": "..." to its arguments'
     assert marked(result.only) == '"args"'
 
 

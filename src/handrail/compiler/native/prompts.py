@@ -63,7 +63,7 @@ def _find(work: Lowering, node: Scalar, name: str) -> SourceText | None:
             return _by_path(work, node, path)
     builtin = work.catalog.builtins.prompt(name) if re.fullmatch(r"[\w.-]+", name) else None
     if builtin is None:
-        guess = did_you_mean(name, _known(work))
+        guess = did_you_mean(name, (*_known(work), *work.catalog.builtins.prompt_names()))
         places = f"looked for prompts/NN-{name}.md, prompts/{name}.md and '{name}' in the library"
         hint = f"{places}; a prompt with a space in it is taken as text"
         work.report.error("missing-prompt", f"there is no prompt '{name}'{guess}", node, hint)

@@ -76,7 +76,9 @@ def _agent(work: Lowering, layers: list[Mapping]) -> tuple[str | None, str | Non
         if inline and own is not None and own != inline:
             message = f"the agent says model '{inline}', the key 'model' says '{own}'"
             work.report.error("conflicting-keys", message, layer["model"], "say it once")
-        model = model or own or (inline if agent is None else None) or None
+        if agent is None or named in ("", agent):
+            # A model belongs to the agent it was written for; another agent nearer by does not inherit it.
+            model = model or own or inline or None
         agent = agent or named or None
     return agent, model
 

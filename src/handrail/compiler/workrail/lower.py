@@ -41,6 +41,8 @@ PASSES: tuple[Pass, ...] = (
 def lower_workrail(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:
     """Compile a WorkRail-style workflow; None when an error was reported."""
     conform(WORKFLOW, document.root, report)
+    if not report.failed:
+        refuse_duplicates(document.root, report)
     if report.failed:
         return None
     work = Compilation(catalog, report)

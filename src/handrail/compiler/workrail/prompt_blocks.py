@@ -17,6 +17,7 @@ def render_prompt_blocks(document: Document, work: Compilation) -> Document:
 def _rendered(step: Mapping, work: Compilation) -> Mapping:
     blocks = mapping(step, "promptBlocks")
     if blocks is None:
+        _refuse_blank(step, work)
         return step
     prompt = "\n\n".join(_sections(blocks))
     if not prompt:
@@ -24,6 +25,14 @@ def _rendered(step: Mapping, work: Compilation) -> Mapping:
         message = f"the prompt blocks of step '{text(step, 'id')}' say nothing"
         work.report.error("empty-prompt", message, step.entries["promptBlocks"], hint)
     return with_entry(without(step, "promptBlocks"), "prompt", made(prompt, step.entries["promptBlocks"].key.span))
+
+
+def _refuse_blank(step: Mapping, work: Compilation) -> None:
+    """Report a prompt of blanks; what a template left empty has been reported at its call."""
+    prompt = step.get("prompt")
+    if isinstance(prompt, Scalar) and prompt.style != "made" and not str(prompt.value).strip():
+        message = f"the prompt of step '{text(step, 'id')}' says nothing"
+        work.report.error("empty-prompt", message, prompt, "write what the agent must do")
 
 
 def _sections(blocks: Mapping) -> Iterator[str]:

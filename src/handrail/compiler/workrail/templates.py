@@ -101,7 +101,7 @@ def _arguments(call: Call, routine: Routine, report: Report) -> dict[str, str]:
     missing = [name for name in wanted if name not in values]
     for name in missing:
         at = call.holder.entries.get("args") or call.template
-        hint = f'add "{shown(name)}": "..." to args'
+        hint = f'add "{shown(name)}": "..." to its arguments'
         message = f"template {quoted(call.template_id)} needs the argument {quoted(name)}"
         report.error("missing-template-arg", message, at, hint)
     for entry in call.args:
