@@ -41,16 +41,17 @@ PASSES: tuple[Pass, ...] = (
 def lower_workrail(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:
     """Compile a WorkRail-style workflow; None when an error was reported."""
     conform(WORKFLOW, document.root, report)
-    if not report.failed:
-        refuse_duplicates(document.root, report)
     if report.failed:
         return None
+    refuse_duplicates(document.root, report)
+    told = report.failed
     work = Compilation(catalog, report)
     for each in PASSES:
         document = each(document, work)
         if _too_many_steps(document.root, report):
             return None
-    refuse_duplicates(document.root, report)
+    if not told:
+        refuse_duplicates(document.root, report)
     plan = _plan(document.root, work, places)
     return None if report.failed else plan
 
