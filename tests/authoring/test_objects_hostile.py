@@ -125,7 +125,7 @@ def _bundle() -> Bundle:
     return Bundle("workflow.py", {"workflow.py": SourceText("workflow.py", "def resolve(context):\n    return W\n")})
 
 
-def _check(returned: object) -> None:
+def check_read(returned: object) -> None:
     report = Report()
     document = to_document(returned, _bundle(), report)
     if document is None:
@@ -140,11 +140,11 @@ def _check(returned: object) -> None:
 @pytest.mark.parametrize("at", range(len(_hostile())))
 def test_a_hostile_value_never_raises_wherever_it_stands(at: int) -> None:
     value = _hostile()[at]
-    _check(value)
+    check_read(value)
     for returned in ({"a": value}, {"a": [value, (value,)]}, Workflow("w", steps=value), Workflow(value, steps=[])):
-        _check(returned)
-    _check(Workflow("w", steps=[], line=value))
-    _check(Procedure(value, value, [value]))
+        check_read(returned)
+    check_read(Workflow("w", steps=[], line=value))
+    check_read(Procedure(value, value, [value]))
 
 
 def test_a_hostile_key_never_raises() -> None:
@@ -153,7 +153,7 @@ def test_a_hostile_key_never_raises() -> None:
         __str__ = _raise
         __class__ = property(_raise)  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 
-    _check({Key(): 1, (): 2, None: 3, 4: 4})
+    check_read({Key(): 1, (): 2, None: 3, 4: 4})
 
 
 def test_hostile_built_ins_are_read_by_their_real_contents() -> None:
@@ -205,17 +205,17 @@ ANYTHING = st.recursive(LEAVES, _collections, max_leaves=12)
 
 @given(ANYTHING)
 def test_arbitrary_values_never_raise(returned: object) -> None:
-    _check(returned)
+    check_read(returned)
 
 
 @given(st.dictionaries(st.text(max_size=5), ANYTHING, max_size=4))
 def test_arbitrary_dicts_never_raise(returned: object) -> None:
-    _check(returned)
+    check_read(returned)
 
 
 @given(ANYTHING, ANYTHING)
 def test_arbitrary_workflows_never_raise(name: Any, steps: Any) -> None:
-    _check(Workflow(name, steps=steps))
+    check_read(Workflow(name, steps=steps))
 
 
 PLAIN = st.recursive(
@@ -244,4 +244,4 @@ def test_endless_values_are_not_followed() -> None:
         while True:
             yield 1
 
-    _check({"a": forever(), "b": range(10**12)})
+    check_read({"a": forever(), "b": range(10**12)})

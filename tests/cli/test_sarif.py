@@ -11,7 +11,7 @@ from handrail.cli.render_sarif import sarif
 from handrail.model.codes import CODES
 from handrail.model.diagnostics import Diagnostic, Severity
 
-BASE = Path("/work/shop")
+BASE = Path("/srv/shop")
 
 
 def found(file: str = "workflow.yaml", severity: Severity = Severity.ERROR, code: str = "unknown-key") -> Diagnostic:
@@ -83,7 +83,7 @@ def test_severities_become_levels() -> None:
 
 
 def test_paths_under_the_base_are_relative_and_quoted() -> None:
-    files = ["a b/ü.yaml", "/work/shop/x/workflow.yaml", "/home/me/workflow.yaml"]
+    files = ["a b/ü.yaml", "/srv/shop/x/workflow.yaml", "/home/me/workflow.yaml"]
     log = sarif([found(file=file) for file in files], BASE)
     places = [result["locations"][0]["physicalLocation"] for result in log["runs"][0]["results"]]
     assert [place["artifactLocation"]["uri"] for place in places] == snapshot(

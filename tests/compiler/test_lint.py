@@ -9,7 +9,7 @@ from handrail.compiler.lint import LINTS, lint
 from handrail.model.codes import CODES
 from handrail.model.diagnostics import Severity
 
-WORKRAIL = Path("/work/shared/data/workrail-3.29")
+WORKRAIL = Path(__file__).parents[2] / ".." / "shared" / "data" / "workrail-3.29"
 ADVICE = {
     "unused-output",
     "single-dimension",

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.model import actions, guidance, plan, values
+from handrail.model import actions, guidance, plan, proofs, values
 from handrail.model import settings as agent_settings
 from handrail.model import types as model_types
-from handrail.model.actions import CommandProof, EndAction, ScriptAction
+from handrail.model.actions import EndAction, ScriptAction
 from handrail.model.codec import CodecError, decode, encode
 from handrail.model.plan import Plan, Step
+from handrail.model.proofs import CommandProof
 from handrail.model.values import Command, Constant, Prompt
 
 TEXT = st.text(max_size=6)
@@ -24,7 +25,7 @@ JSON = st.recursive(
     max_leaves=4,
 )
 NAMES: dict[str, Any] = {}
-for module in (model_types, values, agent_settings, guidance, actions, plan):
+for module in (model_types, values, agent_settings, guidance, proofs, actions, plan):
     NAMES.update(vars(module))
 
 

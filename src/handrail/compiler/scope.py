@@ -74,6 +74,10 @@ def loop_names(action: LoopAction | ParallelAction, item: Type) -> dict[str, Typ
 def names_at(plan: Plan) -> dict[str, dict[str, str]]:
     """Say for each step, by address, which names it may use and their types."""
     scope = Scope(plan.inputs)
+    if plan.selection == "rescan":
+        # Guided prompts see the run's context, which steps fill as they go, and nothing of the native names.
+        scope.names.clear()
+        scope.names["goal"] = STRING
     found: dict[str, dict[str, str]] = {}
     _walk(plan.steps, scope, "", found)
     return found

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from handrail.model.actions import Action, Proof
+from handrail.model.actions import Action
 from handrail.model.guidance import Assessment, Consequence, GuidedWorkflow
+from handrail.model.proofs import Proof
 from handrail.model.settings import NO_RETRY, Budget, OnFail, Retry
 from handrail.model.types import Type
 from handrail.model.values import NOT_HASHED, Condition, JsonValue, NamedValue, Value

@@ -10,7 +10,7 @@ from handrail.compiler.constant import decided
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.shell import split_and
 from handrail.compiler.lint.walk import Visit, scalar
-from handrail.model.actions import CommandProof, ExpectProof, FilesProof, Proof
+from handrail.model.proofs import CommandProof, ExpectProof, FilesProof, Proof
 from handrail.model.source import Mapping, Node, Scalar, Sequence
 from handrail.model.values import Constant, Value
 

@@ -18,8 +18,9 @@ from handrail.compiler.native.texts import lower_condition, lower_inputs, value_
 from handrail.compiler.native.types import read_type
 from handrail.compiler.record_types import RESULTS
 from handrail.compiler.scope import RESERVED, spoken
-from handrail.model.actions import Action, AgentAction, GroupAction, Proof
+from handrail.model.actions import Action, AgentAction, GroupAction
 from handrail.model.plan import Injected, Step
+from handrail.model.proofs import Proof
 from handrail.model.settings import NO_RETRY, OnFail, Retry
 from handrail.model.source import Entry, Mapping, Node, Sequence
 from handrail.model.types import ANY, RecordType, Type
