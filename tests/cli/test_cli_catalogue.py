@@ -1,4 +1,4 @@
-"""Every workflow of WorkRail's catalogue validates, with the same hash in another process and with its keys shuffled."""
+"""Every workflow of WorkRail's catalogue validates, with one hash in another process and with its keys shuffled."""
 
 import json
 import random
