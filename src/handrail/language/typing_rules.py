@@ -49,8 +49,11 @@ def join_types(types: list[Type]) -> Type:
 
 def find_field(record: RecordType, name: str) -> Field | None:
     """Find a field as an expression names it: `-` in its name is written `_`."""
+    found = record.field(name)
+    if found is not None or "_" not in name:
+        return found
     known = next((known for known in record.names() if known.replace("-", "_") == name), name)
-    return record.field(name) or record.field(known)
+    return record.field(known)
 
 
 def condition_hint(text: str, type_: Type) -> str:
