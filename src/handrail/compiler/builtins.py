@@ -6,11 +6,13 @@ Each text is read when it is first asked for: most commands need few of them.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from handrail.model.guidance import Assessment, Dimension
 from handrail.model.source import SourceText
-from handrail.model.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.model.guidance import Assessment
+    from handrail.model.values import JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +21,10 @@ class Feature:
 
     id: str
     summary: str
-    config: JsonValue
-    constraints: tuple[JsonValue, ...]
-    procedure: tuple[JsonValue, ...]
-    verify: tuple[JsonValue, ...]
+    config: "JsonValue"
+    constraints: "tuple[JsonValue, ...]"
+    procedure: "tuple[JsonValue, ...]"
+    verify: "tuple[JsonValue, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,8 @@ class ContractPack:
     id: str
     kind: str
     summary: str
-    schema: JsonValue
-    example: JsonValue
+    schema: "JsonValue"
+    example: "JsonValue"
 
 
 class Builtins:
@@ -88,8 +90,10 @@ class Builtins:
         """List the ids of all contract packs."""
         return tuple(self._by_id("contracts"))
 
-    def assessment(self, assessment_id: str) -> Assessment | None:
+    def assessment(self, assessment_id: str) -> "Assessment | None":
         """Find a ready-made assessment by its id."""
+        from handrail.model.guidance import Assessment, Dimension  # noqa: PLC0415 (few workflows use one)
+
         data = self._by_id("assessments").get(assessment_id)
         if data is None:
             return None

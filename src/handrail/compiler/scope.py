@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from handrail.compiler.record_types import ISSUE, REVIEW_ROUND, RUN, record, result_type, step_type
 from handrail.model.actions import AgentLoopAction, Each, GroupAction, LoopAction, ParallelAction
 from handrail.model.guidance import GuidedLoopAction
+from handrail.model.names import spoken
 from handrail.model.plan import Input, Plan, Step
 from handrail.model.types import ANY, INT, STRING, Field, GrowingRecord, MapType, RecordType, Type, describe
 
@@ -13,11 +14,6 @@ RESERVED = frozenset(
     {"input", "steps", "run", "issue", "previous_step", "current_step", "item", "round", "env", "loop"}
 )
 """Names that no input and no output may take; an input `issue` of type issue is the exception."""
-
-
-def spoken(name: str) -> str:
-    """Give a name as expressions write it."""
-    return name.replace("-", "_")
 
 
 class Scope:

@@ -6,7 +6,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from handrail.model import actions, guidance, plan, proofs, settings, types, values
+from handrail.model import actions, events, guidance, plan, proofs, settings, types, values
 from handrail.model.values import JsonValue
 
 ALWAYS = frozenset({"kind", "format"})
@@ -147,6 +147,6 @@ def _record_decoder(wanted: type) -> Decoder:
 @cache
 def _hints(record: type) -> dict[str, Any]:
     names: dict[str, Any] = {}
-    for module in (types, values, settings, guidance, proofs, actions, plan):
+    for module in (types, values, settings, guidance, proofs, actions, plan, events):
         names.update(vars(module))
     return get_type_hints(record, localns=names)

@@ -8,11 +8,12 @@ from handrail.compiler.lint.walk import Visit, scalar
 from handrail.compiler.native.checksteps import FAILURES
 from handrail.compiler.native.delivery import CONFLICT, PULL_REQUEST
 from handrail.compiler.record_types import REVIEW_ROUND
-from handrail.compiler.scope import Scope, spoken
+from handrail.compiler.scope import Scope
 from handrail.language.interpolate import parse_condition
 from handrail.language.problems import LanguageError
 from handrail.language.template import placeholders
 from handrail.model.actions import Each, GroupAction
+from handrail.model.names import spoken
 from handrail.model.source import Scalar
 
 BARE = ("when", "while", "until", "exit_when", "warn_when", "key", "after")

@@ -5,10 +5,10 @@ from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.reading import Path, paths_in
 from handrail.compiler.lint.walk import Visit
 from handrail.compiler.record_types import ISSUE, result_type, step_type
-from handrail.compiler.scope import spoken
 from handrail.language.parser import parse
 from handrail.language.syntax import Binary, Compare, Filter, Logic, Test, Unary
 from handrail.model.actions import Each
+from handrail.model.names import spoken
 from handrail.model.plan import Step
 from handrail.model.types import ANY, ChoiceType, ListType, MapType, RecordType, ScalarType, Type
 from handrail.model.values import Expression, Value

@@ -2,8 +2,8 @@
 
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.walk import Visit
-from handrail.compiler.scope import spoken
 from handrail.model.actions import GroupAction, ParallelAction
+from handrail.model.names import spoken
 
 
 def unused_outputs(context: LintContext) -> None:

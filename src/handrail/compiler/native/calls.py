@@ -7,11 +7,12 @@ from handrail.authoring.native_schema import WORKFLOW
 from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.outcome import Places
-from handrail.compiler.scope import Scope, spoken
+from handrail.compiler.scope import Scope
 from handrail.compiler.workrail.lower import lower_workrail
 from handrail.model.actions import CallAction, GroupAction
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
+from handrail.model.names import spoken
 from handrail.model.plan import Input, Step
 from handrail.model.source import Bundle, Entry, Mapping, Node, Scalar, Sequence, Span
 from handrail.model.suggest import did_you_mean

@@ -11,8 +11,8 @@ from handrail.compiler.native.texts import (
     lower_optional,
 )
 from handrail.compiler.record_types import OWN_FIELDS, STEP_FIELDS, record
-from handrail.compiler.scope import spoken
 from handrail.model.actions import ApprovalAction, Checks, EndAction, GateAction, NamedCommand, ScriptAction
+from handrail.model.names import spoken
 from handrail.model.source import Mapping, Scalar, Sequence
 from handrail.model.suggest import did_you_mean
 from handrail.model.types import INT, STRING, Field, ListType, RecordType, Type

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from handrail.authoring.locate import span_at
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Places
-from handrail.compiler.scope import Scope, spoken
+from handrail.compiler.scope import Scope
 from handrail.language.problems import Problem
 from handrail.language.template import Template
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.guidance import Assessment
+from handrail.model.names import spoken
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText
 from handrail.model.suggest import did_you_mean
 from handrail.model.types import Type

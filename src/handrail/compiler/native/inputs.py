@@ -3,7 +3,8 @@
 from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.native.types import check_default, read_default, type_from_text
 from handrail.compiler.record_types import ISSUE
-from handrail.compiler.scope import RESERVED, spoken
+from handrail.compiler.scope import RESERVED
+from handrail.model.names import spoken
 from handrail.model.plan import Input
 from handrail.model.source import Mapping, Node, Scalar, Sequence, plain
 from handrail.model.types import STRING, Type

@@ -17,8 +17,9 @@ from handrail.compiler.native.tasks import lower_budget
 from handrail.compiler.native.texts import lower_condition, lower_inputs, value_type
 from handrail.compiler.native.types import read_type
 from handrail.compiler.record_types import RESULTS
-from handrail.compiler.scope import RESERVED, spoken
+from handrail.compiler.scope import RESERVED
 from handrail.model.actions import Action, AgentAction, GroupAction
+from handrail.model.names import spoken
 from handrail.model.plan import Injected, Step
 from handrail.model.proofs import Proof
 from handrail.model.settings import NO_RETRY, OnFail, Retry

@@ -13,9 +13,10 @@ from handrail.compiler.native.tasks import lower_budget
 from handrail.compiler.native.texts import lower_value
 from handrail.compiler.native.triggers import lower_triggers
 from handrail.compiler.outcome import Places
-from handrail.compiler.scope import Scope, spoken
+from handrail.compiler.scope import Scope
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
+from handrail.model.names import spoken
 from handrail.model.plan import Concurrency, Plan
 from handrail.model.source import Mapping, Node, Sequence
 

@@ -1,0 +1,86 @@
+"""Decides what follows from a state: a run of events up to the next thing that only the outside can give.
+
+1. Nothing is decided while something is pending, or while the run is not running.
+2. Every decision is an event with the values that decided it; replaying it decides nothing again.
+3. Each event is folded before the next is decided, so that deciding live and replaying are the same walk.
+4. Every running state without something pending has a next event: there is no state from which nothing follows.
+"""
+
+from dataclasses import dataclass
+
+from handrail.engine import loops, outcomes
+from handrail.engine.apply import Blobs, apply
+from handrail.engine.begin import begin
+from handrail.engine.names import condition
+from handrail.engine.walk import Moment, current, list_of
+from handrail.language.problems import EvaluationError
+from handrail.model.events import Event, GroupLeft, RunBlocked, RunEnded, StepSkipped
+from handrail.model.plan import Plan
+from handrail.model.run import RunState
+from handrail.model.values import Expression
+
+MOST_EVENTS = 10_000
+"""Events that one advance may decide; a plan that decides more without doing anything is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """What was decided, and the state after it."""
+
+    events: tuple[Event, ...]
+    state: RunState
+
+
+def advance(plan: Plan, state: RunState, now: float, blobs: Blobs) -> Advance:
+    """Decide until something is pending or the run is not running any more."""
+    decided: list[Event] = []
+    while len(decided) < MOST_EVENTS:
+        event = decide(plan, state, now)
+        if event is None:
+            return Advance(tuple(decided), state)
+        state = apply(state, event, state.seq + 1, blobs)
+        decided.append(event)
+    return Advance(tuple(decided), state)
+
+
+def decide(plan: Plan, state: RunState, now: float) -> Event | None:
+    """Give the one event that follows, or None while the outside must act first."""
+    if state.status != "running" or state.pending is not None or state.held_by:
+        return None
+    try:
+        return _next(plan, state, now)
+    except EvaluationError as error:
+        return _undefined(plan, state, now, error)
+
+
+def _next(plan: Plan, state: RunState, now: float) -> Event:
+    frame = state.stack[-1]
+    if frame.loop is not None and (frame.index < 0 or frame.loop.leaving):
+        return loops.next_round(plan, state, now)
+    if frame.index >= len(list_of(plan, state)):
+        return _end_of_list(state, now)
+    step, address = current(plan, state)
+    if state.failure is not None:
+        return outcomes.after_failure(plan, state, step, now)
+    why = condition(step.when, state) if isinstance(step.when, Expression) else None
+    if why is not None and why.result is not True:
+        return StepSkipped(address=address, why=why, at=now)
+    return begin(state, step, Moment(address, now, why))
+
+
+def _end_of_list(state: RunState, now: float) -> Event:
+    frame = state.stack[-1]
+    if frame.loop is not None:
+        return loops.round_over(state, now)
+    if frame.group is not None:
+        return GroupLeft(address=frame.group.address, at=now)
+    return RunEnded(status="succeeded", at=now)
+
+
+def _undefined(plan: Plan, state: RunState, now: float, error: EvaluationError) -> Event:
+    """A value that is not there blocks the run before anything is spawned, and says which."""
+    _, address = current(plan, state)
+    problem = error.problem
+    message = f"step '{address}' cannot begin: {problem.message}"
+    hint = problem.hint or "give the value, or guard it with `is defined` or `| default(...)`"
+    return RunBlocked(reason="fault", message=message, address=address, next_step=hint, at=now)

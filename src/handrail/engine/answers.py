@@ -1,0 +1,59 @@
+"""Turns what the outside says into events: a person's answer, an outcome reported by an outside performer."""
+
+from dataclasses import dataclass
+
+from handrail.engine.walk import list_of
+from handrail.errors import UsageError
+from handrail.model.events import ApprovalDecided, Decision, StepEnded
+from handrail.model.plan import Plan
+from handrail.model.run import RunState
+from handrail.model.values import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person said."""
+
+    decision: Decision
+    by: str
+    feedback: str = ""
+
+
+def decide_approval(plan: Plan, state: RunState, answer: Answer, now: float) -> ApprovalDecided:
+    """Give the event that answers the question a run waits on."""
+    pending = state.pending
+    if pending is None or pending.kind != "approval":
+        raise UsageError(f"{state.run} asks nobody for approval", next_step=f"handrail status {state.run}")
+    back_to, target = (None, "") if answer.decision != "revise" else _target(plan, state, pending.address)
+    return ApprovalDecided(
+        address=pending.address,
+        asked=pending.seq,
+        decision=answer.decision,
+        feedback=answer.feedback,
+        by=answer.by,
+        at=now,
+        back_to=back_to,
+        target=target,
+    )
+
+
+def _target(plan: Plan, state: RunState, address: str) -> tuple[int, str]:
+    steps = list_of(plan, state)
+    action = steps[state.stack[-1].index].action
+    target = action.revise if action.kind == "approval" else None
+    place = next((at for at, step in enumerate(steps) if step.name == target), None)
+    if place is None or target is None:
+        raise UsageError(f"'{address}' has no step to go back to", next_step=f"handrail approve or reject {state.run}")
+    if state.revisions.get(address, 0) >= (action.max_revisions if action.kind == "approval" else 0):
+        raise UsageError(
+            f"'{address}' was revised as often as it may be", next_step=f"handrail approve or reject {state.run}"
+        )
+    return place, target
+
+
+def complete(state: RunState, seq: int, output: JsonValue, by: str, now: float) -> StepEnded:
+    """Give the event by which an outside performer ends the pending step."""
+    pending = state.pending
+    if pending is None or pending.seq != seq:
+        raise UsageError(f"event {seq} of {state.run} is not what is pending", next_step=f"handrail status {state.run}")
+    return StepEnded(address=pending.address, began=seq, status="succeeded", output=output, by=by, at=now)

@@ -1,0 +1,56 @@
+"""Which events may follow in which status, as a table; an illegal move is a missing entry and one error.
+
+1. A run begins with run_started or run_forked, and only then.
+2. Steps move only while the run is running; answers come only while it waits for them.
+3. What a person or the outside may do at any time stands in ANYTIME.
+4. succeeded and cancelled are final, but for a rewind; failed and blocked may be resumed.
+"""
+
+from handrail.errors import HandrailError
+
+MOVES = frozenset(
+    {
+        "step_skipped",
+        "step_began",
+        "step_ended",
+        "step_passed_over",
+        "retry_scheduled",
+        "loop_entered",
+        "round_started",
+        "round_ended",
+        "loop_ended",
+        "group_entered",
+        "group_left",
+        "approval_requested",
+        "child_started",
+        "run_waits",
+        "run_blocked",
+        "run_ended",
+    }
+)
+ANYTIME = frozenset({"run_rewound", "run_taken", "run_released"})
+
+ALLOWED: dict[str, frozenset[str]] = {
+    "": frozenset({"run_started", "run_forked"}),
+    "queued": MOVES | ANYTIME,
+    "running": MOVES | ANYTIME | {"timer_fired"},
+    "waiting": ANYTIME
+    | {"approval_decided", "timer_fired", "run_resumed", "run_ended", "run_blocked", "step_ended", "run_waits"},
+    "blocked": ANYTIME | {"run_resumed", "run_ended", "step_ended"},
+    "failed": ANYTIME | {"run_resumed", "run_ended"},
+    "succeeded": frozenset({"run_rewound"}),
+    "cancelled": frozenset(),
+}
+"""Status of the run (empty: there is none yet) with the kinds of event that may follow."""
+
+
+class IllegalMove(HandrailError):
+    """An event does not follow from the state: a fault of ours, or a damaged log."""
+
+    code = "illegal-move"
+
+
+def require(status: str, kind: str) -> None:
+    """Refuse an event that may not follow."""
+    if kind not in ALLOWED[status]:
+        raise IllegalMove(f"'{kind}' cannot follow while a run is {status or 'not begun'}")

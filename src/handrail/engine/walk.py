@@ -1,0 +1,48 @@
+"""Where a run stands in its plan."""
+
+from dataclasses import dataclass
+
+from handrail.model.actions import body
+from handrail.model.events import Why
+from handrail.model.plan import Plan, Step
+from handrail.model.run import RunState
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The circumstances in which a step begins."""
+
+    address: str
+    now: float
+    why: Why | None = None
+    attempt: int = 1
+
+
+def list_of(plan: Plan, state: RunState) -> tuple[Step, ...]:
+    """Give the list of steps that is being worked through."""
+    steps = plan.steps
+    for frame in state.stack[:-1]:
+        steps = body(steps[frame.index].action)
+    return steps
+
+
+def holder(plan: Plan, state: RunState) -> Step | None:
+    """Give the step whose body is being worked through; None at the top."""
+    if len(state.stack) == 1:
+        return None
+    steps = plan.steps
+    for frame in state.stack[:-2]:
+        steps = body(steps[frame.index].action)
+    return steps[state.stack[-2].index]
+
+
+def current(plan: Plan, state: RunState) -> tuple[Step, str]:
+    """Give the step that comes next, and its address; before a round it is the loop itself."""
+    frame = state.stack[-1]
+    if frame.loop is not None and frame.index < 0:
+        step = holder(plan, state)
+        if step is not None:
+            return step, frame.loop.address
+    steps = list_of(plan, state)
+    step = steps[min(frame.index, len(steps) - 1)]
+    return step, frame.prefix + step.name

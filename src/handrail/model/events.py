@@ -1,0 +1,360 @@
+"""What happened in a run: immutable facts in the past tense, a closed union.
+
+Everything that the outside decided stands in them: evaluated values, rendered texts, times, exit codes. Replaying
+them never asks the outside again. An event's sequence number is given by the log; `(run, seq)` of the event that
+made something pending is its identity, which never recurs.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from handrail.model.values import JsonValue
+
+StepStatus: TypeAlias = Literal["running", "succeeded", "failed", "skipped", "passed_over", "waiting"]
+RunStatus: TypeAlias = Literal["queued", "running", "waiting", "blocked", "succeeded", "failed", "cancelled"]
+WaitReason: TypeAlias = Literal["approval", "review", "question", "quota", "timer", "pause"]
+BlockReason: TypeAlias = Literal["checks", "merge", "budget", "fault", "step"]
+Decision: TypeAlias = Literal["approve", "revise", "reject"]
+
+VERSION = 1
+"""Shape of the events here; older ones are lifted when they are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The run, and the event in it, that a child run answers to."""
+
+    run: str
+    address: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The condition that decided, with the values it read."""
+
+    condition: str
+    values: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    result: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """A run came into being, pinned to a plan."""
+
+    run: str
+    workflow: str
+    definition: str
+    plan: str
+    """Digest of the pinned plan's blob."""
+    inputs: dict[str, JsonValue]
+    workspace: str
+    at: float
+    task: str = ""
+    by: str = ""
+    parent: Parent | None = None
+    kind: Literal["run_started"] = "run_started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunForked:
+    """A run came into being as a copy of another at one point of its history."""
+
+    run: str
+    source: str
+    seq: int
+    state: str
+    """Digest of the state's blob."""
+    at: float
+    by: str = ""
+    kind: Literal["run_forked"] = "run_forked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepSkipped:
+    """A step's condition did not hold."""
+
+    address: str
+    why: Why
+    at: float
+    kind: Literal["step_skipped"] = "step_skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepBegan:
+    """The intent to perform a step, with everything that its performer needs."""
+
+    address: str
+    action: str
+    attempt: int
+    spec: dict[str, JsonValue]
+    at: float
+    why: Why | None = None
+    kind: Literal["step_began"] = "step_began"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepEnded:
+    """What became of a step that had begun."""
+
+    address: str
+    began: int
+    """Sequence number of the event that made it pending."""
+    status: Literal["succeeded", "failed"]
+    at: float
+    output: JsonValue = None
+    exit_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    error: str = ""
+    by: str = ""
+    """Who performed it, where that was not the engine."""
+    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    kind: Literal["step_ended"] = "step_ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepPassedOver:
+    """A step had failed for good, and the run goes on without it."""
+
+    address: str
+    how: Literal["continue", "warn"]
+    at: float
+    kind: Literal["step_passed_over"] = "step_passed_over"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryScheduled:
+    """Another try follows, not before a time."""
+
+    address: str
+    attempt: int
+    due: float
+    at: float
+    kind: Literal["retry_scheduled"] = "retry_scheduled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerFired:
+    """A time that was waited for has come."""
+
+    key: str
+    at: float
+    kind: Literal["timer_fired"] = "timer_fired"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopEntered:
+    """A loop began; its items and their keys are fixed from now on."""
+
+    address: str
+    at: float
+    items: tuple[JsonValue, ...] | None = None
+    keys: tuple[str, ...] | None = None
+    item: str = "item"
+    count: int | None = None
+    why: Why | None = None
+    kind: Literal["loop_entered"] = "loop_entered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundStarted:
+    """A round of a loop began."""
+
+    address: str
+    round: int
+    at: float
+    why: Why | None = None
+    kind: Literal["round_started"] = "round_started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundEnded:
+    """A round of a loop is over; a failed one was caught by the loop."""
+
+    address: str
+    round: int
+    failed: bool
+    at: float
+    error: str = ""
+    kind: Literal["round_ended"] = "round_ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopEnded:
+    """A loop is over."""
+
+    address: str
+    reason: Literal["done", "condition", "max", "exit"]
+    at: float
+    why: Why | None = None
+    kind: Literal["loop_ended"] = "loop_ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupEntered:
+    """The steps of a routine begin, with its inputs bound."""
+
+    address: str
+    inputs: dict[str, JsonValue]
+    at: float
+    kind: Literal["group_entered"] = "group_entered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupLeft:
+    """The steps of a routine are done."""
+
+    address: str
+    at: float
+    kind: Literal["group_left"] = "group_left"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequested:
+    """A person is asked."""
+
+    address: str
+    message: str
+    show: dict[str, JsonValue]
+    revise: str | None
+    revisions_left: int
+    at: float
+    due: float | None = None
+    why: Why | None = None
+    kind: Literal["approval_requested"] = "approval_requested"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalDecided:
+    """A person answered."""
+
+    address: str
+    asked: int
+    decision: Decision
+    by: str
+    at: float
+    feedback: str = ""
+    back_to: int | None = None
+    """Place in the same list of the step that a revision goes back to."""
+    target: str = ""
+    """Name of that step."""
+    kind: Literal["approval_decided"] = "approval_decided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildStarted:
+    """Another workflow was started on behalf of a step."""
+
+    address: str
+    child: str
+    workflow: str
+    inputs: dict[str, JsonValue]
+    at: float
+    why: Why | None = None
+    kind: Literal["child_started"] = "child_started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWaits:
+    """The run goes on when something comes from outside."""
+
+    reason: WaitReason
+    message: str
+    at: float
+    until: float | None = None
+    kind: Literal["run_waits"] = "run_waits"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunBlocked:
+    """The run needs a person."""
+
+    reason: BlockReason
+    message: str
+    at: float
+    address: str = ""
+    next_step: str = ""
+    escalate_to: str = ""
+    kind: Literal["run_blocked"] = "run_blocked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResumed:
+    """The run goes on, beginning its current step anew."""
+
+    by: str
+    at: float
+    kind: Literal["run_resumed"] = "run_resumed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRewound:
+    """The run went back to before a step; what came after stays in the history."""
+
+    to: str
+    seq: int
+    state: str
+    """Digest of the blob of the state before that step."""
+    crossed: tuple[str, ...]
+    """Effects that cannot be taken back."""
+    by: str
+    at: float
+    kind: Literal["run_rewound"] = "run_rewound"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTaken:
+    """An outside performer drives the run from now on."""
+
+    by: str
+    at: float
+    kind: Literal["run_taken"] = "run_taken"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReleased:
+    """The engine drives the run again."""
+
+    by: str
+    at: float
+    kind: Literal["run_released"] = "run_released"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnded:
+    """The run is over."""
+
+    status: Literal["succeeded", "failed", "cancelled"]
+    at: float
+    message: str = ""
+    by: str = ""
+    kind: Literal["run_ended"] = "run_ended"
+
+
+Event: TypeAlias = (
+    RunStarted
+    | RunForked
+    | StepSkipped
+    | StepBegan
+    | StepEnded
+    | StepPassedOver
+    | RetryScheduled
+    | TimerFired
+    | LoopEntered
+    | RoundStarted
+    | RoundEnded
+    | LoopEnded
+    | GroupEntered
+    | GroupLeft
+    | ApprovalRequested
+    | ApprovalDecided
+    | ChildStarted
+    | RunWaits
+    | RunBlocked
+    | RunResumed
+    | RunRewound
+    | RunTaken
+    | RunReleased
+    | RunEnded
+)
