@@ -128,7 +128,7 @@ class Walk:
                 exit_code=0 if good else 1,
                 error="" if good else "exit 1",
                 at=self.now,
-                details={"name": spec.get("output"), "exit_loop": good and spec.get("exit_loop") is True},
+                details={"exit_loop": good and spec.get("exit_loop") is True},
             )
         )
 

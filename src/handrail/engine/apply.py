@@ -44,6 +44,7 @@ def _begin(event: ev.Event, blobs: Blobs) -> RunState:
         inputs=started.inputs,
         workspace=started.workspace,
         started_at=started.at,
+        checks=started.checks,
         task=started.task,
         parent=started.parent,
         stack=(Frame(""),),
@@ -86,7 +87,7 @@ def _began(state: RunState, event: ev.StepBegan, _: Blobs) -> RunState:
         began_at=event.at,
         feedback=state.feedback.get(name, ""),
     )
-    pending = Pending(state.seq, event.address, "step", event.action, event.attempt)
+    pending = Pending(state.seq, event.address, "step", event.action, event.attempt, output=event.output)
     return replace(_with_step(state, event.address, step), pending=pending, failure=None, status="running")
 
 
@@ -107,9 +108,8 @@ def _ended(state: RunState, event: ev.StepEnded, _: Blobs) -> RunState:
     state = replace(_with_step(state, event.address, step), pending=None, status="running", reason=None, message="")
     if event.status == "failed":
         return replace(state, failure=Failure(event.address, step.attempts, event.error))
-    output = event.details.get("name")
-    if isinstance(output, str):
-        state = replace(state, names=state.names.insert(spoken(output), event.output))
+    if pending.output:
+        state = replace(state, names=state.names.insert(spoken(pending.output), event.output))
     if event.details.get("exit_loop") is True:
         state = _leave_loop(state)
     return _finished(state, event.address)
@@ -250,7 +250,7 @@ def _go_back(state: RunState, event: ev.ApprovalDecided) -> RunState:
 
 def _child(state: RunState, event: ev.ChildStarted, _: Blobs) -> RunState:
     step = StepState("running", attempts=1, began=state.seq, began_at=event.at)
-    pending = Pending(state.seq, event.address, "child", "workflow", child=event.child)
+    pending = Pending(state.seq, event.address, "child", "workflow", child=event.child, output=event.output)
     return replace(_with_step(state, event.address, step), pending=pending, failure=None)
 
 

@@ -33,10 +33,20 @@ def begin(state: RunState, step: Step, at: Moment) -> Event:
     """Give the event that begins a step."""
     own = {each.name: value_of(each.value, state) for each in step.input}
     match step.action:
+        case GateAction() if step.action.checks.project and not state.checks:
+            message = f"step '{at.address}' asks for the project's checks, and there are none"
+            hint = "write them under [checks] in .handrail/config.toml, then start anew"
+            return RunBlocked(reason="checks", message=message, address=at.address, next_step=hint, at=at.now)
         case ScriptAction() | GateAction():
             spec = _commands(state, step, own)
             return StepBegan(
-                address=at.address, action=step.action.kind, attempt=at.attempt, spec=spec, at=at.now, why=at.why
+                address=at.address,
+                action=step.action.kind,
+                attempt=at.attempt,
+                spec=spec,
+                output=step.output or "",
+                at=at.now,
+                why=at.why,
             )
         case ApprovalAction():
             return _ask(state, step, step.action, at)
@@ -48,7 +58,13 @@ def begin(state: RunState, step: Step, at: Moment) -> Event:
         case CallAction():
             child = f"{state.run}.{state.seq + 1}"
             return ChildStarted(
-                address=at.address, child=child, workflow=step.action.workflow, inputs=own, at=at.now, why=at.why
+                address=at.address,
+                child=child,
+                workflow=step.action.workflow,
+                inputs=own,
+                output=step.output or "",
+                at=at.now,
+                why=at.why,
             )
         case EndAction():
             message = "" if step.action.message is None else rendered(value_of(step.action.message, state))
@@ -68,14 +84,13 @@ def _commands(state: RunState, step: Step, own: Mapping[str, JsonValue]) -> dict
         gate = action if isinstance(action, GateAction) else None
         named = tuple((each.name, each.command) for each in gate.checks.commands) if gate is not None else ()
         env = gate.env if gate is not None else ()
+    if isinstance(action, GateAction) and action.checks.project:
+        named = tuple((name, Command(script)) for name, script in sorted(state.checks.items()))
     spec: dict[str, JsonValue] = {
         "commands": [_command(state, name, command, own) for name, command in named],
         "env": {each.name: rendered(value_of(each.value, state, own)) for each in env},
         "timeout": step.timeout,
-        "output": step.output,
     }
-    if isinstance(action, GateAction):
-        spec["project"] = action.checks.project
     if isinstance(action, ScriptAction):
         spec.update(json=action.parse_json, repeatable=action.repeatable, exit_loop=action.on_success is not None)
     return spec

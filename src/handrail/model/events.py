@@ -50,6 +50,8 @@ class RunStarted:
     inputs: dict[str, JsonValue]
     workspace: str
     at: float
+    checks: dict[str, str] = field(default_factory=dict[str, str])
+    """The project's checks as they were when the run started."""
     task: str = ""
     by: str = ""
     parent: Parent | None = None
@@ -89,6 +91,7 @@ class StepBegan:
     attempt: int
     spec: dict[str, JsonValue]
     at: float
+    output: str = ""
     why: Why | None = None
     kind: Literal["step_began"] = "step_began"
 
@@ -251,6 +254,7 @@ class ChildStarted:
     workflow: str
     inputs: dict[str, JsonValue]
     at: float
+    output: str = ""
     why: Why | None = None
     kind: Literal["child_started"] = "child_started"
 

@@ -93,6 +93,8 @@ class Pending:
     action: str
     attempt: int = 1
     child: str = ""
+    output: str = ""
+    """The name under which later steps see the result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,7 @@ class RunState:
     inputs: dict[str, JsonValue]
     workspace: str
     started_at: float
+    checks: dict[str, str] = field(default_factory=dict[str, str])
     task: str = ""
     seq: int = 0
     reason: WaitReason | BlockReason | None = None

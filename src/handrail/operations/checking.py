@@ -1,16 +1,19 @@
 """Opens and compiles one workflow and keeps all that is to be said about it."""
 
+import shlex
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from handrail.compiler.catalog import Catalog
-from handrail.compiler.compile import compile_document
-from handrail.compiler.outcome import Compiled
 from handrail.errors import InvalidWorkflow, Untrusted
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.document import Document
-from handrail.model.plan import Plan
 from handrail.sources.opening import Opened, open_workflow
 from handrail.sources.tiers import Found, Place
+
+if TYPE_CHECKING:
+    from handrail.compiler.catalog import Catalog
+    from handrail.compiler.outcome import Compiled
+    from handrail.model.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +22,11 @@ class Checked:
 
     found: Found
     opened: Opened
-    compiled: Compiled | None
+    compiled: "Compiled | None"
     diagnostics: tuple[Diagnostic, ...]
 
     @property
-    def plan(self) -> Plan | None:
+    def plan(self) -> "Plan | None":
         """The compiled workflow; None when it is invalid."""
         return self.compiled.plan if self.compiled is not None else None
 
@@ -43,15 +46,17 @@ class Valid:
     """A workflow that can be used."""
 
     document: Document
-    plan: Plan
+    plan: "Plan"
     hash: str
 
 
-def check(place: Place, found: Found, catalog: Catalog, *, advise: bool = False) -> Checked:
+def check(place: Place, found: Found, catalog: "Catalog", *, advise: bool = False) -> Checked:
     """Read and compile a workflow; with `advise`, also say what could be better."""
     opened = open_workflow(found, place)
     if opened.document is None:
         return Checked(found, opened, None, _in_order(tuple(opened.report)))
+    from handrail.compiler.compile import compile_document  # noqa: PLC0415 (not all that is listed is compiled)
+
     compiled = compile_document(opened.document, catalog, opened.report)
     said = compiled.diagnostics
     if advise:
@@ -67,9 +72,10 @@ def valid(place: Place, checked: Checked) -> Valid:
     if document is not None and plan is not None and hash_ is not None:
         return Valid(document, plan, hash_)
     path = place.shown(checked.found.main)
+    typed = shlex.quote(path)
     if any(each.code == Untrusted.code for each in checked.diagnostics):
-        raise Untrusted(f"the workflow {path} has not been trusted", next_step=f"read it, then: handrail trust {path}")
-    next_step = f"handrail validate {path}"
+        raise Untrusted(f"the workflow {path} has not been trusted", next_step=f"read it, then: handrail trust {typed}")
+    next_step = f"handrail validate {typed}"
     raise InvalidWorkflow(f"the workflow {path} is invalid", checked.diagnostics, next_step=next_step)
 
 

@@ -1,6 +1,7 @@
 """Writes files so that a reader sees the old content or the new, never half of it."""
 
 import os
+import shlex
 import tempfile
 from pathlib import Path
 
@@ -28,7 +29,9 @@ def refuse_link_elsewhere(path: Path) -> Path:
     """Give the file that a path means; a link that leads out of its folder is refused."""
     real = path.resolve()
     if not real.is_relative_to(path.parent.resolve()):
-        raise UsageError(f"'{path}' is a link that leads to '{real}'", next_step=f"name that file itself: {real}")
+        raise UsageError(
+            f"'{path}' is a link that leads to '{real}'", next_step=f"name that file itself: {shlex.quote(str(real))}"
+        )
     return real
 
 

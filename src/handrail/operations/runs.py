@@ -1,0 +1,169 @@
+"""What a user may do with runs: start, answer, stop, resume, go back, copy, take and release."""
+
+import time
+from dataclasses import dataclass, field
+
+import rfc8785
+
+from handrail.engine.snapshots import encode_state
+from handrail.errors import NotFound, UsageError, VersionConflict
+from handrail.model.codec import encode
+from handrail.model.events import Decision, RunForked, RunStarted
+from handrail.model.run import RunState
+from handrail.model.values import JsonValue
+from handrail.ports.log import Filter, Log
+from handrail.runtime.histories import beginning, events_of, state_before, state_of
+from handrail.runtime.outside import message
+from handrail.runtime.ports import Pinned
+
+BEGINS = frozenset(
+    {"step_began", "approval_requested", "child_started", "loop_entered", "group_entered", "step_skipped"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything a new run is given."""
+
+    pinned: Pinned
+    workspace: str
+    inputs: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    checks: dict[str, str] = field(default_factory=dict[str, str])
+    task: str = ""
+    by: str = ""
+
+
+def start(log: Log, request: Request) -> str:
+    """Bring a run into being, pinned to its plan; give its id, such as `fix-bug-1`."""
+    plan = log.put_blob(rfc8785.dumps(encode(request.pinned.plan)))
+    number = _next_number(log, request.pinned.plan.name)
+    while True:
+        run = f"{request.pinned.plan.name}-{number}"
+        started = RunStarted(
+            run=run,
+            workflow=request.pinned.plan.name,
+            definition=request.pinned.definition,
+            plan=plan,
+            inputs=request.inputs,
+            workspace=request.workspace,
+            checks=request.checks,
+            task=request.task,
+            by=request.by,
+            at=time.time(),
+        )
+        try:
+            log.append([beginning(log, run, started)], [])
+        except VersionConflict:
+            number += 1
+        else:
+            return run
+
+
+def _next_number(log: Log, name: str) -> int:
+    numbers = [row.key.removeprefix(f"{name}-") for row in log.summaries(Filter(prefix=f"{name}-"))]
+    return 1 + max((int(number) for number in numbers if number.isdigit()), default=0)
+
+
+def find(log: Log, words: str) -> str:
+    """Find a run by its id, a unique beginning of it, or `@last`."""
+    rows = log.summaries(Filter())
+    if words == "@last":
+        if not rows:
+            raise NotFound("there are no runs yet", next_step="handrail run WORKFLOW")
+        return max(rows, key=lambda row: float(str(row.document.get("started_at") or 0))).key
+    keys = [row.key for row in rows]
+    if words in keys:
+        return words
+    found = [key for key in keys if key.startswith(words)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"'{words}' begins the ids of {len(found)} runs: {', '.join(sorted(found)[:5])}")
+    raise NotFound(f"there is no run '{words}'", next_step="handrail status")
+
+
+def answer(log: Log, run: str, decision: Decision, by: str, feedback: str = "") -> None:
+    """Answer the question a run waits on; the answer is taken once."""
+    state = state_of(log, run)
+    pending = state.pending
+    if pending is None or pending.kind != "approval":
+        raise UsageError(f"{run} asks nobody for approval", next_step=f"handrail status {run}")
+    said = message("answer", decision=decision, by=by, feedback=feedback, asked=pending.seq)
+    if not log.send(run, f"answer:{pending.seq}", said):
+        raise UsageError(
+            f"the question of '{pending.address}' was answered already", next_step=f"handrail status {run}"
+        )
+
+
+def stop(log: Log, run: str, by: str) -> None:
+    """Stop a run for good, and end what it started."""
+    state = state_of(log, run)
+    if state.status in ("succeeded", "cancelled"):
+        raise UsageError(f"{run} is over already ({state.status})")
+    log.send(run, f"stop:{state.seq}", message("stop", by=by))
+
+
+def resume(log: Log, run: str, by: str) -> RunState:
+    """Let a run go on that is blocked, failed or paused; what is done is not repeated."""
+    state = state_of(log, run)
+    if state.over:
+        raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
+    log.send(run, f"resume:{state.seq}", message("resume", by=by))
+    return state
+
+
+def rewind(log: Log, run: str, step: str, by: str) -> int:
+    """Let a run go back to before a step; give the event it goes back to."""
+    seq = place_of(log, run, step)
+    before = log.put_blob(encode_state(state_before(log, run, seq)))
+    state = state_of(log, run)
+    crossed = [what for at, what in state.crossed if at >= seq]
+    log.send(
+        run, f"rewind:{state.seq}:{seq}", message("rewind", to=step, seq=seq, state=before, crossed=crossed, by=by)
+    )
+    return seq
+
+
+def fork(log: Log, run: str, step: str | None, by: str) -> str:
+    """Copy a run as it was before a step, or as it is; the original is untouched."""
+    source = state_of(log, run)
+    seq = source.seq + 1 if step is None else place_of(log, run, step)
+    state = log.put_blob(encode_state(state_before(log, run, seq)))
+    number = _next_number(log, source.workflow)
+    while True:
+        copy = f"{source.workflow}-{number}"
+        forked = RunForked(run=copy, source=run, seq=seq, state=state, by=by, at=time.time())
+        try:
+            log.append([beginning(log, copy, forked)], [])
+        except VersionConflict:
+            number += 1
+        else:
+            return copy
+
+
+def place_of(log: Log, run: str, step: str) -> int:
+    """Give the event that began a step: `STEP`, `STEP@2` for its second beginning, `LOOP[key]/STEP`."""
+    name, _, nth = step.rpartition("@") if step.rpartition("@")[2].isdigit() else (step, "", "")
+    begun = [(seq, str(getattr(event, "address", ""))) for seq, event in events_of(log, run) if event.kind in BEGINS]
+    exact = [seq for seq, address in begun if address == step]
+    if exact:
+        return exact[-1]
+    named = [seq for seq, address in begun if address == name]
+    if named and nth and 1 <= int(nth) <= len(named):
+        return named[int(nth) - 1]
+    known = ", ".join(dict.fromkeys(address for _, address in begun)) or "none"
+    raise NotFound(f"{run} never began a step '{step}'", next_step=f"steps it began: {known}")
+
+
+def take(log: Log, run: str, by: str) -> None:
+    """Hand a run to an outside performer."""
+    state = state_of(log, run)
+    if state.held_by:
+        raise UsageError(f"{run} is held by {state.held_by}", next_step=f"handrail release {run}")
+    log.send(run, f"take:{state.seq}", message("take", by=by))
+
+
+def release(log: Log, run: str, by: str) -> None:
+    """Give a run back to the engine."""
+    state = state_of(log, run)
+    log.send(run, f"release:{state.seq}", message("release", by=by))

@@ -1,0 +1,42 @@
+"""What the runtime needs beside the log and processes: a clock, prepared commands, other workflows."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from handrail.model.plan import Plan
+from handrail.model.values import Command
+
+Clock: TypeAlias = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What to run, and the variables that carry its values."""
+
+    argv: tuple[str, ...]
+    env: tuple[tuple[str, str], ...]
+
+
+class Commands(Protocol):
+    """Makes commands ready to run."""
+
+    def prepare(self, command: Command, values: Mapping[str, object], folder: str) -> Prepared | str:
+        """Give what to run; a plain text says why a value cannot be passed."""
+        ...
+
+    def environment(self) -> dict[str, str]:
+        """Give the environment that every command gets."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A workflow that was found and compiled."""
+
+    plan: Plan
+    definition: str
+
+
+Workflows: TypeAlias = Callable[[str], Pinned]
+"""Finds and compiles a workflow by name; raises what a person can act on."""
