@@ -5,7 +5,11 @@
     │   └── NotFound         no such workflow, file, step
     ├── InvalidWorkflow      a workflow file is wrong; carries its diagnostics
     ├── Untrusted            the content was never trusted, or has changed since
+    ├── LogConflict          another process was first
+    │   ├── VersionConflict  the stream has moved on, or the message was consumed already
+    │   └── LeaseLost        another process drives the run now
     └── EnvironmentFault     the machine refuses: permissions, a full disk, a broken file of our own
+        └── StorageFault     the log cannot be kept: Storage{Full, Refused, Busy, TooNew, Damaged}
 
 Each carries a stable code, the exit code, and what to do next.
 """
@@ -65,3 +69,66 @@ class EnvironmentFault(HandrailError):
 
     code = "environment"
     retryable = True
+
+
+class LogConflict(HandrailError):
+    """Another process wrote first; nothing of this append was recorded."""
+
+    code = "log-conflict"
+    retryable = True
+
+
+class VersionConflict(LogConflict):
+    """A stream is not at the version that the writer expected."""
+
+    code = "version-conflict"
+
+
+class LeaseLost(LogConflict):
+    """The writer does not hold the newest lease of the stream."""
+
+    code = "lease-lost"
+    retryable = False
+
+
+class StorageFault(EnvironmentFault):
+    """The machine does not let the log be read or written."""
+
+    code = "storage"
+
+
+class StorageFull(StorageFault):
+    """There is no room for what has to be recorded."""
+
+    code = "storage-full"
+
+
+class StorageRefused(StorageFault):
+    """The log may not be opened or written: permissions, a read-only disk."""
+
+    code = "storage-refused"
+
+
+class StorageBusy(StorageFault):
+    """Another process kept the log locked for too long."""
+
+    code = "storage-busy"
+
+
+class StorageTooNew(StorageFault):
+    """The log was written by a newer Handrail."""
+
+    code = "storage-too-new"
+    retryable = False
+
+
+class StorageDamaged(StorageFault):
+    """Recorded bytes are not what was written; `intact` events of `stream`, if one is named, can still be read."""
+
+    code = "storage-damaged"
+    retryable = False
+
+    def __init__(self, message: str, *, next_step: str | None = None, stream: str = "", intact: int = 0) -> None:
+        super().__init__(message, next_step=next_step)
+        self.stream = stream
+        self.intact = intact

@@ -1,0 +1,1 @@
+"""What Handrail needs from outside, as protocols and the values that cross them."""

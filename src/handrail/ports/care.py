@@ -1,0 +1,44 @@
+"""What a check of kept facts found, and what a salvage did about it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it was written; of a stream, the first `intact` events still are."""
+
+    part: Literal["database", "stream", "blob", "checkpoint"]
+    name: str
+    problem: str
+    intact: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found."""
+
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def healthy(self) -> bool:
+        """Tell whether everything is as it was written."""
+        return not self.findings
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A stream that lost its damaged tail: `kept` events remain, `moved` rows are kept aside."""
+
+    stream: str
+    kept: int
+    moved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Salvage:
+    """What a salvage did: `copy` is the damaged file as it was found; `left` could not be mended."""
+
+    cuts: tuple[Cut, ...] = ()
+    copy: str | None = None
+    left: tuple[Finding, ...] = ()

@@ -1,0 +1,40 @@
+"""The chain of hashes over a stream: each event's hash covers its bytes and the hash before it."""
+
+import json
+from collections.abc import Iterable
+from hashlib import sha256
+
+from handrail.ports.log import Checkpoint, Head, NewEvent, StoredEvent
+
+START = Head(0, "0" * 64)
+"""The head of a stream that has no events."""
+
+
+def link(stream: str, before: Head, event: NewEvent | StoredEvent) -> Head:
+    """Give the head of a stream after one more event."""
+    seq = before.seq + 1
+    # The newline cannot occur inside the header, so no two events give the same bytes.
+    header = json.dumps([stream, seq, event.kind, event.version]).encode() + b"\n"
+    return Head(seq, sha256(before.hash.encode() + header + event.payload).hexdigest())
+
+
+def intact(stream: str, before: Head, events: Iterable[StoredEvent]) -> Head:
+    """Follow the events as long as each is the one that was written; give the head that they reach."""
+    head = before
+    for event in events:
+        after = link(stream, head, event)
+        if event.seq != after.seq or event.hash != after.hash:
+            break
+        head = after
+    return head
+
+
+def seal(checkpoint: Checkpoint, event_hash: str) -> str:
+    """Give the hash that ties a checkpoint to its bytes and to the event after which it was taken."""
+    header = json.dumps([checkpoint.stream, checkpoint.seq, checkpoint.reducer, event_hash]).encode() + b"\n"
+    return sha256(header + checkpoint.state).hexdigest()
+
+
+def digest_of(data: bytes) -> str:
+    """Name a blob."""
+    return sha256(data).hexdigest()

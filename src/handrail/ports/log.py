@@ -1,0 +1,276 @@
+"""The event log: streams of facts, the inbox of each, blobs, leases, timers, checkpoints and read models.
+
+The log knows nothing of what events mean: a kind, the version of its shape, and bytes. Calls are synchronous, and
+each either happens as a whole or raises an error of `handrail.errors`. Only the holder of a stream's lease appends
+to it; everybody else sends to its inbox.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from handrail.model.values import JsonValue
+from handrail.ports.care import Report, Salvage
+
+RUNS = "runs"
+"""The read model that `Append.summary` writes."""
+
+Document: TypeAlias = Mapping[str, JsonValue]
+OnPoint: TypeAlias = Callable[[str], None]
+"""Called with `<call>.before` and `<call>.after` around each commit; crash tests end the process there."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """A fact to be recorded."""
+
+    kind: str
+    version: int
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """A recorded fact: `seq` counts in its stream from 1 without gaps, `position` rises over all streams."""
+
+    stream: str
+    seq: int
+    position: int
+    kind: str
+    version: int
+    payload: bytes
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a stream ends; `seq` 0 for a stream that does not exist."""
+
+    seq: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The state of a stream after `seq`, as the reducer of that version gave it."""
+
+    stream: str
+    seq: int
+    reducer: int
+    state: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TimerSet:
+    """Wake the stream at `due`; replaces the timer of the same key."""
+
+    key: str
+    due: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimerCleared:
+    """Forget a timer; no error when there is none."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """A timer that is set."""
+
+    stream: str
+    key: str
+    due: float
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """What one stream gains in a commit: events, and everything that must become true together with them."""
+
+    stream: str
+    expected: int
+    """The `seq` of the last event that the writer has seen."""
+    events: tuple[NewEvent, ...] = ()
+    consumed: tuple[int, ...] = ()
+    """Ids of the inbox rows that these events answer."""
+    checkpoint: Checkpoint | None = None
+    timers: tuple[TimerSet | TimerCleared, ...] = ()
+    summary: Document | None = None
+    blobs: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A row of an inbox that was not consumed yet."""
+
+    id: int
+    key: str
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to append to a stream, until somebody acquires it with a higher epoch."""
+
+    stream: str
+    epoch: int
+    holder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a lease; `since` is for people, nothing is decided by it."""
+
+    name: str
+    pid: int
+    host: str
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """A read model that is folded from all events: `key` names the document that an event changes."""
+
+    name: str
+    version: int
+    key: Callable[[StoredEvent], str | None]
+    fold: Callable[[Document | None, StoredEvent], Document]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A document of a read model, and the position of the last event that changed it."""
+
+    key: str
+    position: int
+    document: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which documents of a read model to give: newest first, by the start of the key and by their `status`."""
+
+    prefix: str = ""
+    status: str | None = None
+    limit: int | None = None
+
+
+class Streams(Protocol):
+    """Facts in order."""
+
+    def append(self, appends: Sequence[Append], leases: Sequence[Lease]) -> tuple[StoredEvent, ...]:
+        """Record all or nothing; a stream needs its lease among `leases` unless it begins here (`expected` 0)."""
+        ...
+
+    def read(self, stream: str, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
+        """Give the events after a seq, verified against the chain; `StorageDamaged` says how many are intact."""
+        ...
+
+    def read_all(self, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
+        """Give the events of all streams after a position, in the order in which they were committed."""
+        ...
+
+    def last(self, stream: str) -> Head:
+        """Say where a stream ends."""
+        ...
+
+    def streams(self) -> tuple[str, ...]:
+        """Name all streams, sorted."""
+        ...
+
+    def changed(self) -> int:
+        """Give a token that differs whenever anything was written since, by any process; costs microseconds."""
+        ...
+
+    def checkpoint(self, stream: str, reducer: int) -> Checkpoint | None:
+        """Give the newest sound checkpoint that this version of the reducer wrote; the last two are kept."""
+        ...
+
+    def due(self, now: float, limit: int | None = None) -> tuple[Timer, ...]:
+        """Give the timers that are due, the earliest first."""
+        ...
+
+
+class Inbox(Protocol):
+    """What others want a stream to know."""
+
+    def send(self, stream: str, key: str, payload: bytes) -> bool:
+        """Leave a message; False when the stream was ever sent one with this key."""
+        ...
+
+    def inbox(self, stream: str, limit: int | None = None) -> tuple[Message, ...]:
+        """Give the messages that were not consumed, in the order in which they came."""
+        ...
+
+    def pending_streams(self) -> tuple[str, ...]:
+        """Name the streams that have messages to consume, sorted."""
+        ...
+
+
+class Blobs(Protocol):
+    """Large contents, named by their SHA-256."""
+
+    def put_blob(self, data: bytes) -> str:
+        """Keep a content and give its digest."""
+        ...
+
+    def get_blob(self, digest: str) -> bytes:
+        """Give a content, verified; `NotFound` when it was never kept or was erased."""
+        ...
+
+    def erase_blob(self, digest: str) -> bool:
+        """Remove a content from the disk; events that name it stay valid. False when there is nothing to erase."""
+        ...
+
+
+class Leases(Protocol):
+    """Who may append."""
+
+    def acquire(self, stream: str, holder: str) -> Lease | Holder:
+        """Take the lease, or say who has it. It ends with `release`, `close` or the process, never with time."""
+        ...
+
+    def release(self, lease: Lease) -> None:
+        """Give a lease back; one that was lost already is ignored."""
+        ...
+
+    def holder(self, stream: str) -> Holder | None:
+        """Say who holds the lease now."""
+        ...
+
+
+class ReadModels(Protocol):
+    """Documents that can be thrown away and built again from the events."""
+
+    def apply_projection(self, projection: Projection) -> int:
+        """Fold the events since the last time, from the first when the version changed; give how many."""
+        ...
+
+    def rebuild(self, name: str) -> None:
+        """Throw a read model away; the next `apply_projection` begins with the first event."""
+        ...
+
+    def documents(self, name: str, wanted: Filter | None = None) -> tuple[Row, ...]:
+        """Give documents of a read model."""
+        ...
+
+    def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
+        """Give the documents that appends left in `Append.summary`, by stream."""
+        ...
+
+
+class Log(Streams, Inbox, Blobs, Leases, ReadModels, Protocol):
+    """The whole log, as one process holds it."""
+
+    def check(self) -> Report:
+        """Verify everything that is kept."""
+        ...
+
+    def salvage(self) -> Salvage:
+        """Cut each damaged stream back to its intact events; what is cut is kept aside."""
+        ...
+
+    def close(self) -> None:
+        """Give back the leases and let go of the storage."""
+        ...

@@ -1,0 +1,101 @@
+"""Commands that outlive the process that started them: their output and exit status are kept in a folder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+DEFAULT_LIMIT = 64 << 20
+"""Bytes that one stream may grow to before the command is ended."""
+
+MARK = "HANDRAIL_MARK"
+"""The environment variable by which a command's processes are found wherever they went."""
+
+Stream: TypeAlias = Literal["stdout", "stderr"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSpec:
+    """What to run, and the folder that makes it one process however often it is started."""
+
+    key: str
+    """The idempotency key of the effect: the run and the seq of its intent."""
+    argv: tuple[str, ...]
+    cwd: str
+    env: tuple[tuple[str, str], ...]
+    """The whole environment; nothing is inherited."""
+    folder: str
+    """Where `stdout`, `stderr`, `status` and `process.json` are kept; one folder for one process."""
+    limit_bytes: int = DEFAULT_LIMIT
+
+    @property
+    def mark(self) -> str:
+        """The value of `HANDRAIL_MARK`; the folder keeps equal keys of different databases apart."""
+        return mark_of(self.key, self.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """It was started; a process is known by its id together with its start time."""
+
+    pid: int
+    started: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """It ended and left a status: an exit code or the signal that ended it."""
+
+    exit_code: int | None
+    signal: int | None = None
+    stdout_size: int = 0
+    stderr_size: int = 0
+    reason: str | None = None
+    """Why it could not start, or why it was ended by us, in words for a person."""
+
+    @property
+    def code(self) -> int:
+        """The exit code as a shell shows it: 128 + n for signal n."""
+        return 128 + (self.signal or 0) if self.exit_code is None else self.exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """It was started, is not alive, and left no status: it was killed from outside, or the machine went down."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """It is still running after the time that was given."""
+
+
+class Processes(Protocol):
+    """Starts commands, finds them again after a restart, awaits and ends them with all they started."""
+
+    def start(self, spec: ProcessSpec) -> Running:
+        """Start a command, or adopt the one that was started in this folder before."""
+        ...
+
+    def look(self, folder: str) -> Running | Ended | Gone | None:
+        """Say how the command of a folder is; nothing was started there if none."""
+        ...
+
+    async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
+        """Wait until the command and all it started have ended."""
+        ...
+
+    async def end(self, folder: str, grace: tuple[float, float]) -> Ended | Gone:
+        """End a command and all it started: INT, then TERM after the first grace, then KILL after the second."""
+        ...
+
+    def read_output(self, folder: str, stream: Stream, limit: int, tail: bool) -> bytes:
+        """Give at most `limit` bytes of what it wrote, from the end if `tail`."""
+        ...
+
+    def escaped(self, marker: str) -> Sequence[int]:
+        """List the live processes that carry a mark, given in full or as the key alone."""
+        ...
+
+
+def mark_of(key: str, folder: str) -> str:
+    """Give the mark of a command by its key and its folder."""
+    return f"{key}@{folder}"

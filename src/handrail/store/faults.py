@@ -1,0 +1,61 @@
+"""What SQLite and the file system refuse, as errors that say what to do."""
+
+import errno
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from handrail.errors import StorageBusy, StorageDamaged, StorageFault, StorageFull, StorageRefused
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+MAKE_ROOM = "free space on that disk, then resume; everything recorded so far is safe"
+GET_ACCESS = "make the folder writable for your user, or set HANDRAIL_HOME to a folder that is"
+REPAIR = "run `handrail doctor --repair`: it keeps a copy of the file and every event that is intact"
+WAIT = "wait for the other process or end it, then try again"
+LOOK_AT_DISK = "look at the disk (`dmesg`, free space, permissions), then resume; everything recorded so far is safe"
+
+
+@contextmanager
+def named_faults(path: Path) -> Generator[None]:
+    """Turn what SQLite or the system raises inside into a `StorageFault` about this file."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise of_sqlite(error, path) from error
+    except OSError as error:
+        raise of_system(error, path) from error
+
+
+def of_sqlite(error: apsw.Error, path: Path, system: int = 0) -> StorageFault:
+    """Name what SQLite refused; `system` is the error number of the system call that failed, if any."""
+    match error:
+        case apsw.FullError():
+            return _full(path)
+        case apsw.IOError() | apsw.CantOpenError() if system in NO_ROOM:
+            return _full(path)
+        case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError():
+            return _refused(path, str(error))
+        case apsw.CorruptError() | apsw.NotADBError():
+            return StorageDamaged(f"the log in {path} is damaged: {error}", next_step=REPAIR)
+        case apsw.BusyError() | apsw.LockedError():
+            return StorageBusy(f"another process keeps the log in {path} locked", next_step=WAIT)
+        case _:
+            return StorageFault(f"the log in {path} cannot be used: {error}", next_step=LOOK_AT_DISK)
+
+
+def of_system(error: OSError, path: Path) -> StorageFault:
+    """Name what the file system refused."""
+    if error.errno in NO_ROOM:
+        return _full(path)
+    return _refused(path, error.strerror or str(error))
+
+
+def _full(path: Path) -> StorageFull:
+    return StorageFull(f"there is no room left for the log in {path}", next_step=MAKE_ROOM)
+
+
+def _refused(path: Path, why: str) -> StorageRefused:
+    return StorageRefused(f"the log in {path} cannot be written: {why}", next_step=GET_ACCESS)

@@ -1,0 +1,132 @@
+"""Locks that the kernel frees when their process ends: one file per name, with who holds it written inside.
+
+Works on local disks; every step is taken while holding the gate, a lock that nobody keeps for longer than that.
+"""
+
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from weakref import WeakSet
+
+from handrail.ports.log import Holder
+
+GATE = "gate"
+
+
+class KernelLocks:
+    """The locks that this process holds in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._mutex = threading.RLock()
+        self._held: dict[str, int] = {}
+        self._open_gates: set[int] = set()
+        _guard_forks().add(self)
+
+    def take(self, name: str, holder: Holder) -> Holder | None:
+        """Take a lock and give None, or say who has it."""
+        with self.gate():
+            file = os.open(self._path(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                if not _locked(file):
+                    return _read(file)
+                _write(file, {**asdict(holder), "lock": name})
+            except BaseException:
+                os.close(file)
+                raise
+            self._held[name] = file
+            return None
+
+    def holds(self, name: str) -> bool:
+        """Tell whether this process holds the lock."""
+        return name in self._held
+
+    def free(self, name: str) -> None:
+        """Let go of a lock."""
+        with self.gate():
+            file = self._held.pop(name, None)
+            if file is not None:
+                with suppress(OSError):
+                    self._path(name).unlink()
+                _unlock(file)
+
+    def holder(self, name: str) -> Holder | None:
+        """Say who holds a lock now."""
+        with self.gate():
+            try:
+                file = os.open(self._path(name), os.O_RDWR | os.O_CLOEXEC)
+            except FileNotFoundError:
+                return None
+            try:
+                return None if _locked(file) else _read(file)
+            finally:
+                os.close(file)
+
+    @contextmanager
+    def gate(self) -> Generator[None]:
+        """Keep all other processes and threads out."""
+        with self._mutex:
+            file = os.open(self._folder / GATE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._open_gates.add(file)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                yield
+            finally:
+                self._open_gates.discard(file)
+                _unlock(file)
+
+    def forget(self) -> None:
+        """Close without unlocking: in a forked child the locks still belong to the parent."""
+        for file in (*self._held.values(), *self._open_gates):
+            os.close(file)
+        self._held, self._open_gates, self._mutex = {}, set(), threading.RLock()
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{sha256(name.encode()).hexdigest()[:40]}.lock"
+
+
+def _locked(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _unlock(file: int) -> None:
+    # Closing alone is not enough: a child between fork and exec still has a copy of the file open.
+    fcntl.flock(file, fcntl.LOCK_UN)
+    os.close(file)
+
+
+def _write(file: int, data: dict[str, object]) -> None:
+    os.ftruncate(file, 0)
+    os.pwrite(file, json.dumps(data).encode(), 0)
+
+
+def _read(file: int) -> Holder:
+    try:
+        data = json.loads(os.pread(file, 65_536, 0))
+        return Holder(str(data["name"]), int(data["pid"]), str(data["host"]), float(data["since"]))
+    except (ValueError, KeyError, TypeError):
+        # Somebody wrote into the file; the lock is held all the same.
+        return Holder("unknown", 0, "unknown", 0.0)
+
+
+@cache
+def _guard_forks() -> "WeakSet[KernelLocks]":
+    known: WeakSet[KernelLocks] = WeakSet()
+
+    def forget_all() -> None:
+        for locks in list(known):
+            locks.forget()
+
+    os.register_at_fork(after_in_child=forget_all)
+    return known

@@ -1,0 +1,138 @@
+"""Rebuild a damaged database file: copy it aside, ask the copy for every row, put back what answers."""
+
+import os
+import shutil
+from contextlib import closing, suppress
+from pathlib import Path
+
+import apsw
+
+from handrail.store.database import BUSY_MS, migrate
+from handrail.store.session import Session
+from handrail.store.statements import migrations
+
+TABLES = (
+    "streams", "events", "damaged", "inbox", "blobs", "leases", "timers", "checkpoints", "projections", "documents",
+)  # fmt: skip
+ROWS_PER_PAGE = 512
+"""More than fit into a page: bounds the search when a damaged table does not tell its last row."""
+
+# Where the header of a SQLite file says how it is written, what `user_version` is, and which change its page count
+# was written by (zero: never).
+MODE, VERSION, AGREED = 18, 60, 92
+WAL = b"\x02\x02"
+
+
+def rebuild(path: Path) -> Path:
+    """Put a sound database in the place of a damaged one and give the copy of what was found."""
+    copy, scratch, fresh = _free_name(path), _named(path, ".scratch"), _named(path, ".rebuilt")
+    _remove(scratch, fresh)
+    # Two copies: reading one lets SQLite change it, and the other stays as it was found.
+    _copy(path, copy)
+    _copy(path, scratch)
+    _recover(scratch, fresh)
+    _put_back(fresh, path)
+    _remove(scratch, fresh)
+    return copy
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    while (free := _named(path, f".damaged-{number}")).exists():
+        number += 1
+    return free
+
+
+def _named(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _copy(path: Path, target: Path) -> None:
+    # Not the -shm file: it only says how to read the -wal file, and SQLite makes it again.
+    for suffix in ("", "-wal"):
+        if _named(path, suffix).exists():
+            shutil.copy2(_named(path, suffix), _named(target, suffix))
+
+
+def _remove(*paths: Path) -> None:
+    for path in paths:
+        for suffix in ("", "-wal", "-shm"):
+            _named(path, suffix).unlink(missing_ok=True)
+
+
+def _recover(scratch: Path, fresh: Path) -> None:
+    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    new = Session(fresh, BUSY_MS)
+    with closing(new.raw):
+        migrate(new, fresh, _version_of(scratch))
+        try:
+            old = _readable(scratch, fresh)
+        except apsw.Error:
+            return
+        with closing(old.raw):
+            new.execute("BEGIN")
+            for table in TABLES:
+                _recover_table(old, new, table)
+            with suppress(apsw.Error):
+                new.run("raise_positions", old.number("highest_position"))
+            new.execute("COMMIT")
+
+
+def _readable(scratch: Path, fresh: Path) -> Session:
+    try:
+        return _opened(scratch)
+    except apsw.NotADBError:
+        # The first bytes of all logs are alike but for the page count, which SQLite then finds out by itself.
+        with scratch.open("r+b") as damaged, fresh.open("rb") as sound:
+            header = sound.read(AGREED)
+            damaged.write(header[:MODE] + WAL + header[MODE + len(WAL) :] + bytes(4))
+        return _opened(scratch)
+
+
+def _version_of(path: Path) -> int | None:
+    with path.open("rb") as file:
+        version = int.from_bytes(file.read(VERSION + 4)[VERSION:])
+    return version if 0 < version <= len(migrations()) else None
+
+
+def _opened(path: Path) -> Session:
+    session = Session(path, BUSY_MS)
+    session.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    return session
+
+
+def _recover_table(old: Session, new: Session, table: str) -> None:
+    columns = ", ".join(str(row[1]) for row in new.execute(f"PRAGMA table_info({table})").fetchall())
+    marks = ", ".join("?" for _ in columns.split(", "))
+    for rowid in range(1, _last_row(old, table) + 1):
+        with suppress(apsw.Error):
+            found = old.execute(f"SELECT {columns} FROM {table} NOT INDEXED WHERE rowid = ?", (rowid,)).fetchone()  # noqa: S608
+            if found is not None:
+                new.execute(f"INSERT OR IGNORE INTO {table} (rowid, {columns}) VALUES (?, {marks})", (rowid, *found))  # noqa: S608
+
+
+def _last_row(old: Session, table: str) -> int:
+    try:
+        return int(old.execute(f"SELECT coalesce(max(rowid), 0) FROM {table} NOT INDEXED").fetchall()[0][0])  # noqa: S608
+    except apsw.NotADBError:
+        return 0
+    except apsw.Error:
+        return ROWS_PER_PAGE * int(old.execute("PRAGMA page_count").fetchall()[0][0])
+
+
+def _put_back(fresh: Path, path: Path) -> None:
+    source = Session(fresh, BUSY_MS)
+    with closing(source.raw):
+        try:
+            # Through SQLite, so that processes that have the file open see the change and lose nothing.
+            target = Session(path, BUSY_MS)
+            with closing(target.raw), target.raw.backup("main", source.raw, "main") as backup:
+                while not backup.done:
+                    backup.step()
+        except (apsw.CorruptError, apsw.NotADBError):
+            replaced = True
+        else:
+            replaced = False
+    if replaced:
+        _remove(path)
+        fresh.replace(path)

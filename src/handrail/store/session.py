@@ -1,0 +1,51 @@
+"""A connection to SQLite, typed: statements by name, values in, rows out."""
+
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, cast
+
+import apsw
+
+from handrail.store.statements import sql
+
+Value: TypeAlias = str | bytes | int | float | None
+Fields: TypeAlias = tuple[Any, ...]
+"""The columns of a row; the statement says of which types, and STRICT tables hold it."""
+
+
+class _Rows(Protocol):
+    def fetchall(self) -> list[Fields]: ...
+
+    def fetchone(self) -> Fields | None: ...
+
+
+class _Execute(Protocol):
+    def __call__(self, statements: str, bindings: tuple[Value, ...] = ()) -> _Rows: ...
+
+
+class Session:
+    """One connection; belongs to one thread."""
+
+    def __init__(self, path: Path, busy_ms: int, flags: int = apsw.SQLITE_OPEN_READWRITE) -> None:
+        self.raw = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW)
+        self.raw.set_busy_timeout(busy_ms)
+        # The types that apsw declares use a name that Python 3.11 does not have.
+        untyped = cast("Any", self.raw)
+        self.execute: _Execute = untyped.execute
+        self.execute("PRAGMA synchronous = FULL")
+
+    def run(self, name: str, *values: Value) -> int:
+        """Run a statement and give how many rows it changed."""
+        self.execute(sql(name), values)
+        return self.raw.changes()
+
+    def all(self, name: str, *values: Value) -> list[Fields]:
+        """Give all rows of a statement."""
+        return self.execute(sql(name), values).fetchall()
+
+    def one(self, name: str, *values: Value) -> Fields | None:
+        """Give the first row of a statement."""
+        return self.execute(sql(name), values).fetchone()
+
+    def number(self, name: str, *values: Value) -> int:
+        """Give the number that a statement gives."""
+        return int(self.all(name, *values)[0][0])

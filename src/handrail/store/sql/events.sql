@@ -1,0 +1,66 @@
+-- name: head
+-- Where a stream ends.
+SELECT seq, hash FROM streams WHERE name = ?;
+
+-- name: set_head
+-- Move the end of a stream.
+INSERT INTO streams (name, seq, hash) VALUES (?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash;
+
+-- name: append_event
+-- Record one event; the database gives its position.
+INSERT INTO events (stream, seq, kind, version, payload, hash) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: read_stream
+-- Events of a stream after a seq, up to a seq; a limit of -1 is none.
+SELECT stream, seq, position, kind, version, payload, hash FROM events
+WHERE stream = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?;
+
+-- name: read_all
+-- Events of all streams after a position.
+SELECT stream, seq, position, kind, version, payload, hash FROM events
+WHERE position > ? ORDER BY position LIMIT ?;
+
+-- name: event_hash
+-- The hash of one event.
+SELECT hash FROM events WHERE stream = ? AND seq = ?;
+
+-- name: latest_position
+-- The position of the newest event.
+SELECT coalesce(max(position), 0) FROM events;
+
+-- name: streams
+-- All streams.
+SELECT name FROM streams ORDER BY name;
+
+-- name: changed
+-- A number that differs after any other connection has written.
+PRAGMA data_version;
+
+-- name: put_checkpoint
+-- Keep the state of a stream after a seq.
+INSERT OR REPLACE INTO checkpoints (stream, seq, reducer, packed, state, seal) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: prune_checkpoints
+-- Keep the two newest checkpoints of a stream.
+DELETE FROM checkpoints WHERE stream = ?1 AND rowid NOT IN (
+    SELECT rowid FROM checkpoints WHERE stream = ?1 ORDER BY seq DESC, reducer DESC LIMIT 2
+);
+
+-- name: checkpoints
+-- The checkpoints of a stream by one version of the reducer, newest first, with the hash of their event.
+SELECT c.seq, c.packed, c.state, c.seal, e.hash
+FROM checkpoints c JOIN events e ON e.stream = c.stream AND e.seq = c.seq
+WHERE c.stream = ? AND c.reducer = ? ORDER BY c.seq DESC;
+
+-- name: set_timer
+-- Set or replace a timer.
+INSERT INTO timers (stream, key, due) VALUES (?, ?, ?) ON CONFLICT (stream, key) DO UPDATE SET due = excluded.due;
+
+-- name: clear_timer
+-- Forget a timer.
+DELETE FROM timers WHERE stream = ? AND key = ?;
+
+-- name: due_timers
+-- Timers that are due, the earliest first.
+SELECT stream, key, due FROM timers WHERE due <= ? ORDER BY due, stream, key LIMIT ?;

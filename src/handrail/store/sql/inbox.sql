@@ -1,0 +1,19 @@
+-- name: send
+-- Leave a message unless one with its key was ever left.
+INSERT INTO inbox (stream, key, payload) VALUES (?, ?, ?) ON CONFLICT (stream, key) DO NOTHING;
+
+-- name: was_sent
+-- Tell whether a stream was ever sent a message with this key.
+SELECT 1 FROM inbox WHERE stream = ? AND key = ?;
+
+-- name: pending
+-- Messages of a stream that were not consumed, in the order in which they came.
+SELECT id, key, payload FROM inbox WHERE stream = ? AND consumed IS NULL ORDER BY id LIMIT ?;
+
+-- name: pending_streams
+-- Streams that have messages to consume.
+SELECT DISTINCT stream FROM inbox WHERE consumed IS NULL ORDER BY stream;
+
+-- name: consume
+-- Mark a message as consumed by the stream at a seq.
+UPDATE inbox SET consumed = ? WHERE id = ? AND stream = ? AND consumed IS NULL;

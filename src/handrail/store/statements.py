@@ -1,0 +1,41 @@
+"""The SQL of the store: named statements and numbered migrations, read once from the `.sql` files beside this one."""
+
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+NAME = "-- name: "
+
+
+def sql(name: str) -> str:
+    """Give the statement with this name."""
+    return _statements()[name]
+
+
+@cache
+def migrations() -> tuple[str, ...]:
+    """Give the scripts that bring a database from each version to the next, the first one from 0 to 1."""
+    found = sorted((_folder() / "migrations").iterdir(), key=lambda file: file.name)
+    return tuple(file.read_text("utf-8") for file in found if file.name.endswith(".sql"))
+
+
+@cache
+def _statements() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for file in _folder().iterdir():
+        if file.name.endswith(".sql"):
+            found.update(_named(file.read_text("utf-8")))
+    return found
+
+
+def _folder() -> Traversable:
+    return files("handrail.store") / "sql"
+
+
+def _named(text: str) -> dict[str, str]:
+    blocks = [block.partition("\n") for block in text.split(NAME)[1:]]
+    return {name.strip(): _code(body) for name, _, body in blocks}
+
+
+def _code(body: str) -> str:
+    return "\n".join(line for line in body.splitlines() if line and not line.startswith("--"))

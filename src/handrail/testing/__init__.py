@@ -1,0 +1,1 @@
+"""What others need to test with Handrail: conformance suites for every port."""

@@ -1,0 +1,104 @@
+"""The in-memory twin of `Processes`: commands are scripts of what they would do, and nothing is spawned."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from handrail.errors import UsageError
+from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, Stream, TimedOut
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """What a command does: write, then end with a code; without a code it runs until it is ended."""
+
+    stdout: bytes = b""
+    stderr: bytes = b""
+    exit_code: int | None = 0
+    ignores: frozenset[int] = frozenset()
+    """Signals that do not end it."""
+
+
+@dataclass(slots=True)
+class _Life:
+    spec: ProcessSpec
+    script: Scripted
+    running: Running
+    outcome: Ended | Gone | None = None
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class MemoryProcesses:
+    """`Processes` that exist only here; `script` says what a command does."""
+
+    def __init__(self, script: Callable[[ProcessSpec], Scripted]) -> None:
+        self._script = script
+        self._lives: dict[str, _Life] = {}
+        self.started: list[ProcessSpec] = []
+        """Every command that was really started, in order."""
+
+    def start(self, spec: ProcessSpec) -> Running:
+        """Start a command, or adopt the one that was started in this folder before."""
+        life = self._lives.get(spec.folder)
+        if life is None:
+            self.started.append(spec)
+            number = len(self.started)
+            life = _Life(spec, self._script(spec), Running(number, f"memory:{number}"))
+            self._lives[spec.folder] = life
+            if life.script.exit_code is not None:
+                self.finish(spec.folder, life.script.exit_code)
+        if life.spec.key != spec.key:
+            raise UsageError(f"the folder {spec.folder} belongs to another process than {spec.key}")
+        return life.running
+
+    def look(self, folder: str) -> Running | Ended | Gone | None:
+        """Say how the command of a folder is; nothing was started there if none."""
+        life = self._lives.get(folder)
+        return life and (life.outcome or life.running)
+
+    async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
+        """Wait until the command has ended."""
+        life = self._lives.get(folder)
+        if life is None:
+            return Gone()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(life.over.wait(), timeout)
+        return life.outcome or TimedOut()
+
+    async def end(self, folder: str, grace: tuple[float, float]) -> Ended | Gone:  # noqa: ARG002 - no time passes
+        """End a command with the first signal that it does not ignore; the graces pass at once."""
+        life = self._lives.get(folder)
+        if life is None:
+            return Gone()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            if life.outcome is None and number not in life.script.ignores - {signal.SIGKILL}:
+                self._over(life, Ended(None, number, len(life.script.stdout), len(life.script.stderr)))
+        return life.outcome or Gone()
+
+    def read_output(self, folder: str, stream: Stream, limit: int, tail: bool) -> bytes:
+        """Give at most `limit` bytes of what it wrote, from the end if `tail`."""
+        life = self._lives.get(folder)
+        if life is None:
+            return b""
+        written = life.script.stdout if stream == "stdout" else life.script.stderr
+        return written[max(0, len(written) - limit) :] if tail else written[:limit]
+
+    def escaped(self, marker: str) -> tuple[int, ...]:
+        """List the running processes that carry a mark, given in full or as the key alone."""
+        lives = [life for life in self._lives.values() if life.outcome is None]
+        return tuple(life.running.pid for life in lives if marker in (life.spec.key, life.spec.mark))
+
+    def finish(self, folder: str, exit_code: int) -> None:
+        """Let a running command end by itself."""
+        life = self._lives[folder]
+        self._over(life, Ended(exit_code, None, len(life.script.stdout), len(life.script.stderr)))
+
+    def lose(self, folder: str) -> None:
+        """Let a running command vanish without a status, as a power failure does."""
+        self._over(self._lives[folder], Gone())
+
+    def _over(self, life: _Life, outcome: Ended | Gone) -> None:
+        life.outcome = life.outcome or outcome
+        life.over.set()

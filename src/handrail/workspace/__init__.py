@@ -1,0 +1,1 @@
+"""Where the work is done: processes, work trees, snapshots."""

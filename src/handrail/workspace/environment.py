@@ -1,0 +1,42 @@
+"""The one environment that everything run in a workspace gets: an allow-list, and what the user names."""
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+
+from handrail.ports.processes import MARK
+
+PASS_ENV = "HANDRAIL_PASS_ENV"  # noqa: S105 - the name of a variable
+"""Names or globs to pass, separated by commas, beside those of the configuration."""
+
+ALLOWED = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "XDG_*"),
+    *("LANG", "LANGUAGE", "LC_*", "TERM", "COLORTERM", "NO_COLOR", "CI"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO"),
+    *("VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "NVM_DIR", "JAVA_HOME"),
+    *("GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME"),
+)
+"""How programs find themselves, speak to people, trust certificates, and where tool chains lie."""
+
+_SECRET = (
+    *("*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*"),
+    *("*_KEY", "*_KEY_*", "*APIKEY*", "*_PAT", "*_DSN"),
+)
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def allowed_environment(parent: Mapping[str, str], pass_env: Iterable[str] = ()) -> dict[str, str]:
+    """Choose what a command may see of our environment; what looks like a secret must be named, `*` is no name."""
+    named = [*pass_env, *parent.get(PASS_ENV, "").split(",")]
+    asked = [pattern for pattern in (name.strip() for name in named) if pattern]
+    chosen = {name: value for name, value in parent.items() if _passes(name, asked)}
+    chosen.setdefault("PATH", _PATH)
+    return dict(sorted(chosen.items()))
+
+
+def _passes(name: str, asked: list[str]) -> bool:
+    if name == MARK:
+        return False
+    if any(fnmatchcase(name, pattern) for pattern in asked if pattern.strip("*")):
+        return True
+    secret = any(fnmatchcase(name.upper(), pattern) for pattern in _SECRET)
+    return not secret and ("*" in asked or any(fnmatchcase(name, pattern) for pattern in ALLOWED))

@@ -1,0 +1,279 @@
+"""The keeper: a small process between Handrail and a command, so that the exit status outlives Handrail.
+
+`processes.py` starts it with `python -I -S`, so it and what it imports use the standard library only.
+
+1. Nothing runs before `process.json` names it: the command waits for a byte, and takes the keeper's death for a no.
+2. `process.json` is made by link(2): of two keepers started for one folder, one wins and the other leaves.
+3. The command has a session of its own, so that signals to its group spare the keeper, which records them.
+4. Orphans of the command become the keeper's children (Linux), so that no fork or session hides them.
+5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper goes.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypedDict, cast
+
+from handrail.workspace.proctable import adopt_orphans, birth_of, tree
+
+SETTLE, GRACE, LAST = 0.5, 2.0, 5.0
+"""Seconds that what is left of a tree gets: to finish by itself, to heed TERM, to vanish after KILL."""
+BUSY, IDLE = 0.02, 0.2
+"""Seconds between two looks at the size of the output, while it grows and while it does not."""
+
+
+class Spec(TypedDict):
+    """What the keeper is told, as one JSON document on its standard input."""
+
+    key: str
+    mark: str
+    argv: list[str]
+    cwd: str
+    env: dict[str, str]
+    limit: int
+
+
+def main() -> None:
+    """Keep one command."""
+    folder = Path(sys.argv[-1])
+    _close_what_leaked_in()
+    spec = _told()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    adopting = adopt_orphans()
+    bell = _bell()
+    command, go, faults = _fork(spec)
+    refusal = _claim(folder, spec, command)
+    if refusal:
+        _answer(refusal)
+        os._exit(0)
+    with contextlib.suppress(BrokenPipeError):
+        os.write(go, b"g")
+    os.close(go)
+    reason = _read_all(faults).decode(errors="replace") or None
+    _answer("ok")
+    keeper = Keeper(folder, command, bell, spec["limit"])
+    keeper.group = None if adopting else command
+    keeper.keep(reason)
+
+
+def _close_what_leaked_in() -> None:
+    for name in os.listdir("/dev/fd"):  # noqa: PTH208 - pathlib would open it while it is walked
+        if int(name) > 2:
+            with contextlib.suppress(OSError):
+                os.close(int(name))
+
+
+def _told() -> Spec:
+    try:
+        return cast("Spec", json.loads(_read_all(0)))
+    except ValueError:
+        os._exit(1)  # the one who speaks died in the middle of it
+
+
+def _answer(words: str) -> None:
+    with contextlib.suppress(OSError):
+        os.write(0, words.encode(errors="replace"))
+    _stdin_from_nowhere()
+
+
+def _read_all(descriptor: int) -> bytes:
+    chunks: list[bytes] = []
+    while chunk := os.read(descriptor, 1 << 16):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _bell() -> int:
+    """Give a descriptor that becomes readable when a child ends."""
+    listen, ring = os.pipe()
+    os.set_blocking(listen, False)
+    os.set_blocking(ring, False)
+    signal.signal(signal.SIGCHLD, _heard)
+    signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
+    return listen
+
+
+def _heard(_number: int, _frame: object) -> None:
+    """Do nothing: the wake-up descriptor tells."""
+
+
+def _stdin_from_nowhere() -> None:
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nowhere, 0)
+    os.close(nowhere)
+
+
+def _fork(spec: Spec) -> tuple[int, int, int]:
+    """Fork the command, which waits for a byte on `go` and tells on `faults` why it could not start."""
+    wait, go = os.pipe()
+    faults, tell = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(go)
+        _become(spec, wait, tell)
+    os.close(wait)
+    os.close(tell)
+    return pid, go, faults
+
+
+def _become(spec: Spec, wait: int, tell: int) -> None:
+    code, trouble = 127, f"the working folder {spec['cwd']} cannot be entered"
+    try:
+        os.setsid()
+        _stdin_from_nowhere()
+        # Before anybody can know of the command: an interrupt that comes early must not be ignored.
+        _forget_signals()
+        if os.read(wait, 1) != b"g":
+            os._exit(0)
+        os.chdir(spec["cwd"])
+        trouble = f"cannot run {spec['argv'][0]}"
+        os.execvpe(spec["argv"][0], spec["argv"], spec["env"])  # noqa: S606 - what the keeper is for
+    except (OSError, ValueError) as error:
+        code = 127 if isinstance(error, FileNotFoundError) else 126
+        words = error.strerror if isinstance(error, OSError) else str(error)
+        os.write(tell, f"{trouble}: {words}".encode(errors="replace"))
+    finally:
+        os._exit(code)
+
+
+def _forget_signals() -> None:
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _claim(folder: Path, spec: Spec, command: int) -> str:
+    me = os.getpid()
+    record = {
+        "key": spec["key"],
+        "mark": spec["mark"],
+        "pid": me,
+        "started": birth_of(me),
+        "command": command,
+        "command_started": birth_of(command),
+    }
+    draft = folder / f"process.json.{me}.tmp"
+    try:
+        _write(draft, record)
+        os.link(draft, folder / "process.json")
+    except FileExistsError:
+        return "taken"
+    except OSError as error:
+        return error.strerror or str(error)
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+    return ""
+
+
+def _write(path: Path, content: Mapping[str, object]) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(content, file)
+
+
+class Keeper:
+    """Waits for the command, watches its output, and ends what it leaves behind."""
+
+    def __init__(self, folder: Path, command: int, bell: int, limit: int) -> None:
+        self._folder = folder
+        self._command = command
+        self._bell = bell
+        self._limit = limit
+        self._raw: int | None = None
+        self._size = 0
+        self._childless = False
+        self.group: int | None = None
+        """The command's group, where orphans cannot be followed otherwise."""
+
+    def keep(self, reason: str | None) -> None:
+        """Stay until the command and its whole tree have ended."""
+        pause = BUSY
+        while not self._reap():
+            size = self._largest()
+            if size > self._limit:
+                reason = f"it wrote more than {self._limit} bytes to one of its streams and was ended"
+                self._signal(signal.SIGKILL)
+            pause = BUSY if size != self._size else min(pause * 1.5, IDLE)
+            self._size = size
+            self._listen(pause)
+        if not self._empty():
+            self._record(reason, cleared=False)
+            self._clear()
+        self._cut()
+        self._record(reason, cleared=self._empty())
+
+    def _reap(self) -> bool:
+        """Take note of children that ended; tell whether the command is one."""
+        with contextlib.suppress(ChildProcessError):
+            self._childless = False
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if ended[0] == self._command:
+                    self._raw = ended[1]
+            return self._raw is not None
+        self._childless = True
+        return self._raw is not None
+
+    def _empty(self) -> bool:
+        # Having no child proves that nothing is left where orphans become ours; a look at the table may miss a fork.
+        self._reap()
+        return self._childless and (self.group is None or not self._rest())
+
+    def _listen(self, seconds: float) -> None:
+        if select.select([self._bell], [], [], seconds)[0]:
+            os.read(self._bell, 4096)
+
+    def _largest(self) -> int:
+        return max(os.fstat(1).st_size, os.fstat(2).st_size)
+
+    def _cut(self) -> None:
+        for descriptor in (1, 2):
+            if os.fstat(descriptor).st_size > self._limit:
+                os.ftruncate(descriptor, self._limit)
+
+    def _rest(self) -> Iterable[int]:
+        return tree(os.getpid(), self.group).keys()
+
+    def _signal(self, number: int) -> None:
+        for pid in self._rest():
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
+
+    def _clear(self) -> None:
+        if self._empties(SETTLE):
+            return
+        self._signal(signal.SIGTERM)
+        if self._empties(GRACE):
+            return
+        self._empties(LAST, signal.SIGKILL)
+
+    def _empties(self, seconds: float, number: int | None = None) -> bool:
+        until = time.monotonic() + seconds
+        while not (empty := self._empty()) and time.monotonic() < until:
+            if number is not None:
+                self._signal(number)
+            self._listen(BUSY)
+        return empty
+
+    def _record(self, reason: str | None, *, cleared: bool) -> None:
+        raw = self._raw or 0
+        status = {
+            "exit_code": os.WEXITSTATUS(raw) if os.WIFEXITED(raw) else None,
+            "signal": os.WTERMSIG(raw) if os.WIFSIGNALED(raw) else None,
+            "reason": reason,
+            "cleared": cleared,
+        }
+        draft = self._folder / "status.tmp"
+        # With a full disk or a deleted folder the status is lost, but the rest of the tree is still to be ended.
+        with contextlib.suppress(OSError):
+            _write(draft, status)
+            draft.replace(self._folder / "status")

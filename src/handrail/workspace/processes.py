@@ -1,0 +1,135 @@
+"""Processes of this machine: started once, found again after a crash, awaited and ended with all they started."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from handrail.errors import UsageError
+from handrail.ports.processes import MARK, Ended, Gone, ProcessSpec, Running, Stream, TimedOut
+from handrail.workspace.launch import launch
+from handrail.workspace.proctable import Row, marked, send, tree
+from handrail.workspace.records import LOST, Record, ended, read_record, read_status
+from handrail.workspace.waiting import until_dead
+
+_LAST = 5.0
+_AGAIN = 0.05
+"""Seconds that killed processes get to vanish, and between two kills of what was forked meanwhile."""
+
+
+class LocalProcesses:
+    """The `Processes` of this machine."""
+
+    def __init__(self) -> None:
+        self._children: set[int] = set()
+        """Keepers that this object started and that nobody else reaps."""
+
+    def start(self, spec: ProcessSpec) -> Running:
+        """Start a command, or adopt the one that was started in this folder before."""
+        folder = Path(spec.folder)
+        record = read_record(folder)
+        if record is None:
+            self._children.add(launch(spec))
+            record = read_record(folder)
+        if record is None or record.key not in (spec.key, LOST.key):
+            raise UsageError(f"the folder {folder} belongs to another process than {spec.key}")
+        return Running(record.pid, record.started)
+
+    def look(self, folder: str) -> Running | Ended | Gone | None:
+        """Say how the command of a folder is; nothing was started there if none."""
+        self._reap()
+        place = Path(folder)
+        record = read_record(place)
+        if record is None:
+            return None
+        if record.keeper_lives or record.command_lives:
+            return Running(record.pid, record.started)
+        status = read_status(place)
+        return Gone() if status is None else ended(place, status)
+
+    async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
+        """Wait until the command and all it started have ended."""
+        record = read_record(Path(folder))
+        if record is None:
+            return Gone()
+        clock = asyncio.get_running_loop().time
+        until = None if timeout is None else clock() + timeout
+        # The command is awaited by itself only where somebody killed its keeper.
+        for pid, started in ((record.pid, record.started), (record.command, record.command_started)):
+            if not await until_dead(pid, started, None if until is None else max(0.0, until - clock())):
+                return TimedOut()
+        return await self._finish(Path(folder), record)
+
+    async def end(self, folder: str, grace: tuple[float, float]) -> Ended | Gone:
+        """End a command and all it started: INT, then TERM after the first grace, then KILL after the second."""
+        place = Path(folder)
+        record = read_record(place)
+        if record is None:
+            return Gone()
+        for number, seconds in ((signal.SIGINT, grace[0]), (signal.SIGTERM, grace[1])):
+            for row in _members(record).values():
+                send(row, number)
+            if not isinstance(outcome := await self.wait(folder, seconds), TimedOut):
+                return outcome
+        await _kill(lambda: _members(record))
+        if not isinstance(outcome := await self.wait(folder, _LAST), TimedOut):
+            return outcome
+        send(Row(record.pid, 0, 0, record.started), signal.SIGKILL)
+        return await self._finish(place, record)
+
+    def read_output(self, folder: str, stream: Stream, limit: int, tail: bool) -> bytes:
+        """Give at most `limit` bytes of what it wrote, from the end if `tail`."""
+        with contextlib.suppress(FileNotFoundError), (Path(folder) / stream).open("rb") as file:
+            if tail:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
+            return file.read(limit)
+        return b""
+
+    def escaped(self, marker: str) -> tuple[int, ...]:
+        """List the live processes that carry a mark, given in full or as the key alone."""
+        return tuple(sorted(marked(MARK, marker, "@")))
+
+    async def _finish(self, place: Path, record: Record) -> Ended | Gone:
+        self._reap()
+        status = read_status(place)
+        if status is None or not status.cleared:
+            # The keeper was killed before it had ended the rest of the tree.
+            await _kill(lambda: _marked(record))
+        return Gone() if status is None else ended(place, status)
+
+    def _reap(self) -> None:
+        for pid in tuple(self._children):
+            try:
+                dead = os.waitpid(pid, os.WNOHANG)[0] == pid
+            except ChildProcessError:
+                dead = True
+            if dead:
+                self._children.discard(pid)
+
+
+def _members(record: Record) -> dict[int, Row]:
+    """Give all that a command started and itself, but never the keeper."""
+    found = _marked(record)
+    if record.keeper_lives:
+        found |= tree(record.pid)
+    if record.command_lives:
+        found |= tree(record.command, record.command)
+        found[record.command] = Row(record.command, record.pid, record.command, record.command_started)
+    found.pop(record.pid, None)
+    return found
+
+
+def _marked(record: Record) -> dict[int, Row]:
+    return marked(MARK, record.mark)
+
+
+async def _kill(members: Callable[[], dict[int, Row]]) -> None:
+    """Kill again and again, since what is killed may have forked a moment before."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + _LAST
+    while (rows := members()) and clock() < until:
+        for row in rows.values():
+            send(row, signal.SIGKILL)
+        await asyncio.sleep(_AGAIN)

@@ -1,0 +1,139 @@
+"""The machine's process table: who is alive since when, who descends from whom, who carries a mark.
+
+The keeper uses it too, which starts without site-packages and must start fast: little is imported here.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+LINUX = sys.platform == "linux"
+PROC = Path("/proc")
+_SUBREAPER = 36
+"""PR_SET_CHILD_SUBREAPER."""
+
+
+class Row(NamedTuple):
+    """One process."""
+
+    pid: int
+    parent: int
+    group: int
+    started: str
+    dead: bool = False
+    """A zombie: it does nothing more, but its children still hang on it."""
+
+
+def birth_of(pid: int) -> str | None:
+    """Give what tells a process from a later one with the same id; none if it is dead, or a zombie."""
+    row = _stat(pid) if LINUX else next((row for row in _ps("-p", str(pid))), None)
+    return row.started if row and not row.dead else None
+
+
+def alive(pid: int, started: str) -> bool:
+    """Whether the process that had this id at that time still lives."""
+    return birth_of(pid) == started
+
+
+def tree(root: int, group: int | None = None) -> dict[int, Row]:
+    """Give the live processes that descend from `root`, without it, and the members of a process group."""
+    rows = {row.pid: row for row in _rows()}
+    children: dict[int, list[int]] = {}
+    for row in rows.values():
+        children.setdefault(row.parent, []).append(row.pid)
+    found: dict[int, Row] = {}
+    pending = children.get(root, []) + [row.pid for row in rows.values() if row.group == group]
+    while pending:
+        pid = pending.pop()
+        if pid != root and pid not in found:
+            found[pid] = rows[pid]
+            pending.extend(children.get(pid, ()))
+    return {pid: row for pid, row in found.items() if not row.dead}
+
+
+def marked(name: str, value: str, then: str = "") -> dict[int, Row]:
+    """Give the live processes whose environment sets `name` to `value`, or to what starts with `value` and `then`."""
+    whole = f"{name}={value}".encode(errors="surrogateescape")
+    start = whole + then.encode()
+    found: dict[int, Row] = {}
+    for row in _rows():
+        entries = _environment(row.pid)
+        if any(entry == whole or (then and entry.startswith(start)) for entry in entries):
+            found[row.pid] = row
+    return found
+
+
+def send(row: Row, number: int) -> None:
+    """Signal a process, unless its id has gone to another one meanwhile."""
+    with contextlib.suppress(OSError):
+        if not LINUX:
+            if alive(row.pid, row.started):
+                os.kill(row.pid, number)
+            return
+        descriptor = os.pidfd_open(row.pid)
+        try:
+            # The descriptor holds the process that has the id now; only then is it asked who that is.
+            if alive(row.pid, row.started):
+                signal.pidfd_send_signal(descriptor, number)
+        finally:
+            os.close(descriptor)
+
+
+def adopt_orphans() -> bool:
+    """Let descendants whose parents die become our children; only Linux can."""
+    if not LINUX:
+        return False
+    import ctypes  # noqa: PLC0415 - the keeper alone needs it
+
+    return ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0) == 0
+
+
+def _rows() -> Iterator[Row]:
+    if not LINUX:
+        yield from _ps("-ax")
+        return
+    for name in os.listdir(PROC):  # noqa: PTH208 - a path for each of thousands of entries is waste
+        if name.isdigit() and (row := _stat(int(name))):
+            yield row
+
+
+def _stat(pid: int) -> Row | None:
+    try:
+        text = (PROC / str(pid) / "stat").read_bytes()
+    except OSError:
+        return None
+    # The name in parentheses may hold anything, so fields are counted from its last parenthesis.
+    fields = text.rpartition(b")")[2].split()
+    dead = fields[0] in (b"Z", b"X")
+    return Row(pid, int(fields[1]), int(fields[2]), f"{_boot()}:{fields[19].decode()}", dead)
+
+
+def _boot() -> str:
+    return (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
+
+
+def _environment(pid: int) -> list[bytes]:
+    if LINUX:
+        try:
+            return (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        except OSError:
+            return []
+    shown = _run_ps("-E", "-ww", "-o", "command=", "-p", str(pid))
+    return shown.encode(errors="surrogateescape").split()
+
+
+def _ps(*which: str) -> Iterator[Row]:
+    for line in _run_ps("-o", "pid=,ppid=,pgid=,stat=,lstart=", *which).splitlines():
+        pid, parent, group, state, started = line.split(maxsplit=4)
+        yield Row(int(pid), int(parent), int(group), started.strip(), state.startswith("Z"))
+
+
+def _run_ps(*arguments: str) -> str:
+    import subprocess  # noqa: PLC0415 - slow to load, and Linux does without
+
+    words = ["/bin/ps", *arguments]
+    return subprocess.run(words, capture_output=True, text=True, errors="surrogateescape", check=False).stdout  # noqa: S603

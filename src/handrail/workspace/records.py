@@ -1,0 +1,93 @@
+"""What a process folder says: who was started in it, and how that ended."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from handrail.ports.processes import Ended, Stream
+from handrail.workspace.proctable import alive
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """`process.json`: the keeper and the command, each with its start time."""
+
+    key: str
+    mark: str
+    pid: int
+    started: str
+    command: int
+    command_started: str
+
+    @property
+    def keeper_lives(self) -> bool:
+        """Whether the keeper is there to write the status."""
+        return alive(self.pid, self.started)
+
+    @property
+    def command_lives(self) -> bool:
+        """Whether the command itself runs."""
+        return alive(self.command, self.command_started)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`status`: how the command ended, and whether what it had left behind was ended too."""
+
+    exit_code: int | None
+    signal: int | None
+    reason: str | None
+    cleared: bool
+
+
+LOST = Record("", "", 0, "", 0, "")
+"""Something was started, but a power failure tore the record of it: no process fits."""
+
+
+def read_record(folder: Path) -> Record | None:
+    """Give the record of a folder, if something was started there."""
+    match _json(folder / "process.json"):
+        case {
+            "key": str(key),
+            "mark": str(mark),
+            "pid": int(pid),
+            "started": str(started),
+            "command": int(command),
+            "command_started": str(command_started),
+        }:
+            return Record(key, mark, pid, started, command, command_started)
+        case _:
+            return LOST if (folder / "process.json").exists() else None
+
+
+def read_status(folder: Path) -> Status | None:
+    """Give the status of a folder; a missing or torn file, as a power failure leaves it, is none."""
+    match _json(folder / "status"):
+        case {"exit_code": int() | None as code, "signal": int() | None as number, "cleared": bool(cleared), **rest}:
+            reason = rest.get("reason")
+            return Status(code, number, reason if isinstance(reason, str) else None, cleared)
+        case _:
+            return None
+
+
+def ended(folder: Path, status: Status) -> Ended:
+    """Make the answer of a status and the files beside it."""
+    sizes = size_of(folder, "stdout"), size_of(folder, "stderr")
+    return Ended(status.exit_code, status.signal, *sizes, reason=status.reason)
+
+
+def size_of(folder: Path, stream: Stream) -> int:
+    """Give the bytes of a stream."""
+    try:
+        return (folder / stream).stat().st_size
+    except OSError:
+        return 0
+
+
+def _json(path: Path) -> dict[str, object] | None:
+    try:
+        content: object = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return cast("dict[str, object]", content) if isinstance(content, dict) else None
