@@ -16,7 +16,7 @@ from handrail.model.suggest import did_you_mean
 _CAPITALS = re.compile(r"[A-Z_][A-Z0-9_]*\Z|\d+\Z|[@*#?$!-]\Z", re.ASCII)
 _ROOT = re.compile(r"\s*(?:not\s+)?([A-Za-z_]\w*)", re.ASCII)
 _EXPANSION = re.compile(
-    r"[#!]?([A-Za-z_]\w*)(?:\[[^\]]*\])?(:[-=?+]?|[-=?+](?!\s)|%%?|##?|//?|\^\^?|,,?|@[A-Za-z])(.*)", re.DOTALL
+    r"[#!]?([A-Za-z_]\w*|\d+)(?:\[[^\]]*\])?(:[-=?+]?|[-=?+](?!\s)|%%?|##?|//?|\^\^?|,,?|@[A-Za-z])(.*)", re.DOTALL
 )
 _INDIRECT = re.compile(r"[#!]([A-Za-z_]\w*)(\[[@*]\]|[@*])?\Z", re.ASCII)
 _ELEMENT = re.compile(r"([A-Za-z_]\w*)\[[^\]]*\]\Z", re.ASCII)
