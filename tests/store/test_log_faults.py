@@ -121,6 +121,7 @@ def test_a_damaged_log_on_a_full_disk_cannot_be_salvaged_and_is_left_alone(tiny_
     with pytest.raises(StorageFull):
         salvage_folder(tiny_disk / "data")
     assert path.read_bytes() == b"not a database" * 1000
+    assert {each.name for each in path.parent.iterdir()} == {FILE, "locks"}
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:

@@ -27,10 +27,14 @@ def rebuild(path: Path) -> Path:
     """Put a sound database in the place of a damaged one and give the copy of what was found."""
     copy, scratch, fresh = _free_name(path), _named(path, ".scratch"), _named(path, ".rebuilt")
     _remove(scratch, fresh)
-    # Two copies: reading one lets SQLite change it, and the other stays as it was found.
-    _copy(path, copy)
-    _copy(path, scratch)
-    _recover(scratch, fresh)
+    try:
+        # Two copies: reading one lets SQLite change it, and the other stays as it was found.
+        _copy(path, copy)
+        _copy(path, scratch)
+        _recover(scratch, fresh)
+    except BaseException:
+        _remove(copy, scratch, fresh)
+        raise
     _put_back(fresh, path)
     _remove(scratch, fresh)
     return copy
