@@ -59,13 +59,13 @@ def test_a_placeholder_on_a_later_line_of_a_flow_mapping_is_found() -> None:
 def test_a_template_without_quotes_is_named() -> None:
     assert [complaints(text) for text in ("x: {{ a.b }}", "x: {{ a }} and more", "[{{ a }}]")] == snapshot(
         [
-            ["1:4-13 flow-placeholder", "`{{ a.b }}` at the start of a value needs quotes", 'write x: "{{ a.b }}"'],
+            ["1:4-13 flow-placeholder", "`{{ a.b }}` at the start of a value needs quotes", 'write x: "${a.b}"'],
             [
                 "1:4-11 flow-placeholder",
                 "`{{ a }}` at the start of a value needs quotes",
-                'write x: "{{ a }} and more"',
+                'write x: "${a} and more"',
             ],
-            ["1:2-9 flow-placeholder", "`{{ a }}` at the start of a value needs quotes", 'write "{{ a }}"'],
+            ["1:2-9 flow-placeholder", "`{{ a }}` at the start of a value needs quotes", 'write "${a}"'],
         ]
     )
 

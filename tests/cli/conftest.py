@@ -1,8 +1,10 @@
 """Fixtures of the command line's tests."""
 
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from running import Runs
 from shop import Shop
 
 
@@ -12,3 +14,10 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
     (root / ".git").mkdir(parents=True)
     monkeypatch.chdir(root)
     return Shop(root, tmp_path / "home")
+
+
+@pytest.fixture
+def runs(shop: Shop) -> Generator[Runs]:
+    found = Runs(shop)
+    yield found
+    found.end_driver()

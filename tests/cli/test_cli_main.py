@@ -40,6 +40,27 @@ Options:
   --version  Show the version.
   --help     Show this message and exit.
 
+Runs:
+  run         Run a workflow here, and show each step as it happens.
+  status      Show what needs you, what runs and what ended.
+  inbox       Show what needs you.
+  logs        Show everything that happened in a run.
+  show        Show a run's steps, or one step with its output.
+  why         Explain why steps ran, were skipped or repeated.
+  approve     Approve what a run asks about, and go on.
+  revise      Send the work back with a comment, and go on.
+  reject      Reject what a run asks about.
+  answer      Answer a question that a run asks.
+  resume      Let a run go on; what is done is not repeated.
+  stop        Stop a run for good.
+  rewind      Go back to before a step, and go on from there.
+  fork        Copy a run, as it is or as it was before a step.
+  take        Take a run out of Handrail's hands.
+  release     Give a run back to Handrail.
+  export      Write a run into one file.
+  import-run  Take in a run that was exported.
+  doctor      Check the tools and everything that is recorded.
+
 Workflows:
   list      Show the workflows that can be used here.
   inspect   Show one workflow: inputs, steps, files, bound on agent calls.
@@ -55,7 +76,8 @@ Groups:
   workflow  The same commands, as `handrail workflow list`.
 
 Every command takes --help, and --json for one JSON document on stdout.
-Exit codes: 0 done, 1 failed, 2 wrong call, 3 needs a person, 4 invalid workflow.
+Exit codes: 0 done, 1 failed, 2 wrong call, 3 needs a person, 4 invalid workflow,
+  5 budget or usage limit, 130 paused.
 Completion:  eval "$(_HANDRAIL_COMPLETE=bash_source handrail)"   (or zsh_source, fish_source)
 """)
 
@@ -119,7 +141,7 @@ def test_a_usage_error_in_json_is_one_document_on_stdout() -> None:
 
 def test_commands_complete_without_being_loaded() -> None:
     ran = handrail(COMP_WORDS="handrail i", COMP_CWORD="1", _HANDRAIL_COMPLETE="bash_complete")
-    assert ran.stdout.split() == ["plain,inspect", "plain,import"]
+    assert ran.stdout.split() == ["plain,inbox", "plain,import-run", "plain,inspect", "plain,import"]
 
 
 FOUND = Diagnostic(Severity.ERROR, "unknown-key", "unknown key 'x'", "w.yaml", 1, 1, 2, "x: 1")

@@ -14,6 +14,7 @@ from handrail.sources.config import read_repository_config, read_user_config
 from handrail.sources.folders import Folders
 
 OTHER_TESTS = {
+    "docs/engine.md": "tests/docs/test_engine_docs.py",
     "docs/language.md": "tests/language/test_language_docs.py",
     "docs/python-workflows.md": "tests/authoring/test_objects_docs.py",
 }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.errors import UsageError
+from handrail.errors import EnvironmentFault, UsageError
 from handrail.operations.writing import refuse_link_elsewhere, replace_file
 
 
@@ -25,7 +25,7 @@ def test_an_old_file_keeps_its_permissions(tmp_path: Path) -> None:
 
 def test_a_failure_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="irectory"):
+    with pytest.raises(EnvironmentFault, match="folder cannot be written: is a directory"):
         replace_file(tmp_path / "folder", b"x")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 

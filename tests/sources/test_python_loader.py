@@ -144,7 +144,7 @@ def test_a_file_without_resolve_says_what_to_write() -> None:
 
 
 def test_a_dynamic_flow_is_not_supported_yet() -> None:
-    assert fault("async def run(ctx):\n    ...\n").message == "dynamic flows (`run`) are not supported yet"
+    assert fault("def run(ctx):\n    ...\n").message == "`run` is no coroutine"
 
 
 def test_a_coding_comment_cannot_hide_code() -> None:

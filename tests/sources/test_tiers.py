@@ -280,12 +280,12 @@ def test_an_unknown_name_says_what_is_near_and_where_it_was_searched(work: Workp
         work.find("fix-bgu")
     assert caught.value.message == snapshot("there is no workflow 'fix-bgu', did you mean 'fix-bug'?")
     assert (caught.value.next_step or "").replace(str(work.home), "HOME") == snapshot(
-        "searched: user (HOME/workflows), repository (.handrail/workflows), built-in"
+        "handrail list shows what there is; searched: user (HOME/workflows), repository (.handrail/workflows), built-in"
     )
     with pytest.raises(NotFound) as caught:
         find(Place(work.folders, None, work.repo), "zzz", Report())
     assert (caught.value.next_step or "").replace(str(work.home), "HOME") == snapshot(
-        "searched: user (HOME/workflows), repository (none here), built-in"
+        "handrail list shows what there is; searched: user (HOME/workflows), repository (none here), built-in"
     )
 
 

@@ -11,6 +11,9 @@ from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean, suggest
 
+MOST_NAMED = 12
+"""A hint names all keys of a map up to so many."""
+
 
 def conform(shape: Shape, node: Node, report: Report) -> bool:
     """Report every place where a tree departs from its shape; tell whether there was none."""
@@ -159,7 +162,8 @@ def _map(shape: shapes.MapOf, node: Node, report: Report) -> None:
 
 def _record(shape: shapes.Record, node: Node, report: Report) -> None:
     if not isinstance(node, Mapping):
-        mismatch("a map", node, report)
+        few = 0 < len(shape.keys) <= MOST_NAMED
+        mismatch("a map", node, report, f"its keys are {', '.join(shape.keys)}" if few else None)
         return
     keys = shape.keys
     for name, entry in node.entries.items():

@@ -32,15 +32,20 @@ def kind_of(node: Node) -> Kind:
     return "flag" if isinstance(value, bool) else "number"
 
 
-def mismatch(wanted: str, node: Node, report: Report) -> None:
-    """Report a value of the wrong kind."""
+def mismatch(wanted: str, node: Node, report: Report, hint: str | None = None) -> None:
+    """Report a value of the wrong kind, with a hint of its own where the value shows what was meant."""
     kind = kind_of(node)
-    hint = None
-    if isinstance(node, Scalar) and wanted == "text" and kind in ("number", "flag"):
-        hint = f'quote it: "{written(node)}"'
-    elif isinstance(node, Scalar) and kind == "text":
-        hint = _bare(str(node.value).lower(), wanted)
-    report.error("wrong-type", f"expected {wanted}, got {NAMES[kind]}", node, hint)
+    report.error("wrong-type", f"expected {wanted}, got {NAMES[kind]}", node, _repair(wanted, kind, node) or hint)
+
+
+def _repair(wanted: str, kind: Kind, node: Node) -> str | None:
+    if wanted == "a list" and kind == "map":
+        return "begin each item with `- `"
+    if not isinstance(node, Scalar):
+        return None
+    if wanted == "text" and kind in ("number", "flag"):
+        return f'quote it: "{written(node)}"'
+    return _bare(str(node.value).lower(), wanted) if kind == "text" else None
 
 
 def _bare(text: str, wanted: str) -> str | None:

@@ -13,6 +13,8 @@ from handrail.model.source import Scalar, SourceText, Span
 _NUMBERED_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
 _GLUED = re.compile(r"([ -]*[A-Za-z_][\w-]{0,60}:)([^\s:/].{0,80})")
 """A key whose value sticks to its colon."""
+_BLOCK = re.compile(r":[ \t]+[|>][-+0-9]*[ \t]*$")
+"""A key whose text stands on the lines below."""
 _PLACEHOLDER = re.compile(r"\$\{[^}\n]*\}?")
 
 
@@ -121,6 +123,14 @@ def _second_colon(case: _Case) -> Finding:
 
 
 def _no_colon(case: _Case) -> Finding:
+    here = case.line_of(case.opened)
+    glued = _GLUED.match(case.source.line(here))
+    if glued is not None:
+        at = case.source.offset(here, glued.start(2) + 1)
+        return Finding("a `:` needs a space after it", case.span(at - 1), f"write {glued[1].strip(' -')} {glued[2]}")
+    if _BLOCK.search(case.source.line(here - 1)):
+        hint = "indent every line of the text further than its key"
+        return Finding(f"the text that line {here - 1} begins is not indented", case.span(case.opened), hint)
     hint = "write `key: value`; a text of several lines needs `|` after its key"
     return Finding("a key without a `:`", case.span(case.opened), hint)
 

@@ -9,6 +9,9 @@ from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, S
 
 _TAG = re.compile(r"![^\s,\[\]{}]*")
 _TEMPLATE = re.compile(r"\{\{[^{}\n]{0,200}\}\}")
+_BRACES = re.compile(r"\{\{[ \t]*([^{}\n]{0,200}?)[ \t]*\}\}")
+TEMPLATE_KEYS = ("prompt", "when", "while", "until", "expect")
+"""Ends of the keys whose values may hold `{{ ... }}`."""
 
 
 def key_not_text(key: Scalar, report: Report) -> Scalar:
@@ -27,10 +30,16 @@ def key_not_scalar(node: Mapping | Sequence, report: Report) -> None:
     if template is not None:
         at = Span(source, template.start(), template.end())
         line = source.line(source.position(start).line)
-        hint = f"write {quote_value(line) or quoted(template[0])}"
+        hint = f"write {_as_value(quote_value(line) or quoted(template[0]))}"
         report.error("flow-placeholder", f"`{shown(template[0])}` at the start of a value needs quotes", at, hint)
         return
     report.error("key-not-text", f"a key must be text, not {_kind(node)}", node, "write a plain name as the key")
+
+
+def _as_value(fixed: str) -> str:
+    """Outside prompts and conditions a value stands in `${...}`; `{{ ... }}` would stay as it is."""
+    key = fixed.lstrip(" -").partition(":")[0]
+    return fixed if key.endswith(TEMPLATE_KEYS) else _BRACES.sub(r"${\1}", fixed)
 
 
 def unknown_alias(span: Span, report: Report) -> None:

@@ -1,5 +1,27 @@
 """Every command as a literal table, so that neither `--help` nor `--version` imports one."""
 
+RUNS: dict[str, tuple[str, str]] = {
+    "run": ("handrail.cli.run:command", "Run a workflow here, and show each step as it happens."),
+    "status": ("handrail.cli.status:command", "Show what needs you, what runs and what ended."),
+    "inbox": ("handrail.cli.inbox:command", "Show what needs you."),
+    "logs": ("handrail.cli.logs:command", "Show everything that happened in a run."),
+    "show": ("handrail.cli.show:command", "Show a run's steps, or one step with its output."),
+    "why": ("handrail.cli.why:command", "Explain why steps ran, were skipped or repeated."),
+    "approve": ("handrail.cli.approve:command", "Approve what a run asks about, and go on."),
+    "revise": ("handrail.cli.revise:command", "Send the work back with a comment, and go on."),
+    "reject": ("handrail.cli.reject:command", "Reject what a run asks about."),
+    "answer": ("handrail.cli.answer:command", "Answer a question that a run asks."),
+    "resume": ("handrail.cli.resume:command", "Let a run go on; what is done is not repeated."),
+    "stop": ("handrail.cli.stop:command", "Stop a run for good."),
+    "rewind": ("handrail.cli.rewind:command", "Go back to before a step, and go on from there."),
+    "fork": ("handrail.cli.fork:command", "Copy a run, as it is or as it was before a step."),
+    "take": ("handrail.cli.take:command", "Take a run out of Handrail's hands."),
+    "release": ("handrail.cli.release:command", "Give a run back to Handrail."),
+    "export": ("handrail.cli.export:command", "Write a run into one file."),
+    "import-run": ("handrail.cli.import_run:command", "Take in a run that was exported."),
+    "doctor": ("handrail.cli.doctor:command", "Check the tools and everything that is recorded."),
+}
+
 WORKFLOWS: dict[str, tuple[str, str]] = {
     "list": (
         "handrail.cli.list_workflows:command",
@@ -18,3 +40,6 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
     "import": ("handrail.cli.import_workflows:command", "Bring in workflows written for other tools."),
 }
 """Name: where the command is, and its line in the help."""
+
+HIDDEN: dict[str, str] = {"drive": "handrail.cli.drive:command"}
+"""Commands that Handrail itself calls, not people: name, and where the command is."""

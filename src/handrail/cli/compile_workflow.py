@@ -6,7 +6,7 @@ from handrail.cli.options import current_place, json_option, workflow_argument
 from handrail.cli.output import note, write_json
 
 
-@click.command("compile")
+@click.command("compile", epilog="Example: handrail compile fix-bug --json")
 @workflow_argument
 @json_option
 def command(*, workflow: str, as_json: bool) -> None:

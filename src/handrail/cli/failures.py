@@ -65,6 +65,10 @@ def _expected(error: HandrailError) -> dict[str, Any]:
 def _usage(error: click.ClickException) -> dict[str, Any]:
     context = getattr(error, "ctx", None)
     path = context.command_path if isinstance(context, click.Context) else "handrail"
+    if isinstance(error, click.FileError):
+        return {"code": "environment", "message": f"{error.ui_filename}: {error.message}", "next": None}
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--json":
+        return {"code": "usage", "message": "--json stands after a command", "next": f"{path} COMMAND --json"}
     message = error.format_message().rstrip(".")
     return {"code": "usage", "message": message[:1].lower() + message[1:], "next": f"{path} --help"}
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from handrail.authoring.importers.result import SourceKind
 
 
-@click.command("import")
+@click.command("import", epilog="Example: handrail import ../old-project/grimoires --kind coven")
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--to", type=click.Path(path_type=Path), help="Folder to write to; default: the repository's workflows.")
 @click.option("--kind", type=click.Choice(["workrail", "coven", "cyrus"]), help="What wrote it, where that is unclear.")

@@ -6,7 +6,7 @@ from handrail.cli.options import current_place, developing, json_option, workflo
 from handrail.cli.output import note, write_json
 
 
-@click.command("inspect")
+@click.command("inspect", epilog="Example: handrail inspect fix-bug")
 @workflow_argument
 @click.option("--expand", is_flag=True, help="Also show the steps that routines put in, and why they are there.")
 @json_option

@@ -1,21 +1,25 @@
 """A group whose commands are named in a table and loaded when they are called."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import click
+
+from handrail.cli.commands import HIDDEN
+
+Table: TypeAlias = dict[str, tuple[str, str]]
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
 class CommandGroup(click.Group):
-    """Commands from a table of `name: (module:attribute, help)`; groups of commands are added the ordinary way."""
+    """Commands from tables of `name: (module:attribute, help)`, by the title of their section in the help."""
 
-    def __init__(self, name: str, table: dict[str, tuple[str, str]], title: str, help_text: str, epilog: str) -> None:
-        super().__init__(name, help=help_text, epilog=epilog, invoke_without_command=True, callback=_show_help)
-        self.table = table
-        self.title = title
+    def __init__(self, name: str, sections: dict[str, Table], help_text: str, epilog: str) -> None:
+        super().__init__(name, help=help_text, epilog=epilog, invoke_without_command=True, callback=show_help)
+        self.sections = sections
+        self.table: Table = {command: place for table in sections.values() for command, place in table.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """Name all commands, in the order of the table."""
@@ -23,9 +27,10 @@ class CommandGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command."""
-        if cmd_name not in self.table:
+        place = self.table[cmd_name][0] if cmd_name in self.table else HIDDEN.get(cmd_name)
+        if place is None:
             return super().get_command(ctx, cmd_name)
-        module, _, attribute = self.table[cmd_name][0].partition(":")
+        module, _, attribute = place.partition(":")
         return cast("click.Command", getattr(import_module(module), attribute))
 
     def resolve_command(
@@ -33,7 +38,7 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is meant, or say which one was probably meant."""
         known = self.list_commands(ctx)
-        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
+        if args[0] not in known and args[0] not in HIDDEN and not args[0].startswith("-") and not ctx.resilient_parsing:
             from handrail.model.suggest import did_you_mean
 
             raise click.UsageError(f"there is no command '{args[0]}'{did_you_mean(args[0], known)}", ctx)
@@ -41,8 +46,9 @@ class CommandGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the sections of commands from the table alone."""
-        with formatter.section(self.title):
-            formatter.write_dl([(name, text) for name, (_, text) in self.table.items()])
+        for title, table in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, text) for name, (_, text) in table.items()])
         if self.commands:
             with formatter.section("Groups"):
                 formatter.write_dl([(name, group.get_short_help_str(90)) for name, group in self.commands.items()])
@@ -63,6 +69,7 @@ class CommandGroup(click.Group):
 
 
 @click.pass_context
-def _show_help(ctx: click.Context) -> None:
+def show_help(ctx: click.Context) -> None:
+    """Show a group's help where no command of it was called."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -7,7 +7,7 @@ import click
 from handrail.cli.options import current_place, json_option, sarif_option, workflows_argument
 
 
-@click.command("lint")
+@click.command("lint", epilog="Example: handrail lint fix-bug --strict")
 @workflows_argument
 @click.option("--library", is_flag=True, help="Check the built-in workflows.")
 @click.option("--strict", is_flag=True, help="Exit with 4 on warnings too.")

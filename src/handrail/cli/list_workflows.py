@@ -6,7 +6,7 @@ from handrail.cli.options import current_place, developing, json_option
 from handrail.cli.output import note, write_json
 
 
-@click.command("list")
+@click.command("list", epilog="Example: handrail list --all")
 @click.option("--tier", type=click.Choice(["user", "repository", "built-in"]), help="Only those of one tier.")
 @click.option("--all", "everything", is_flag=True, help="Also routines, and workflows that another one hides.")
 @json_option
@@ -19,7 +19,7 @@ def command(*, tier: str | None, everything: bool, as_json: bool) -> None:
     from handrail.cli.render_list import listing_data, render_listing
     from handrail.operations.listing import list_workflows
 
-    listing = list_workflows(current_place(), tier=tier, developing=developing())
+    listing = list_workflows(current_place(), tier=tier, developing=developing(), pinned=as_json)
     if listing.diagnostics:
         note(render_diagnostics(listing.diagnostics))
     if as_json:

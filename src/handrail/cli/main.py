@@ -7,12 +7,13 @@ from typing import Any, NoReturn, TextIO
 import click
 
 from handrail import __version__
-from handrail.cli.commands import WORKFLOWS
+from handrail.cli.commands import RUNS, WORKFLOWS
 from handrail.cli.lazy import CommandGroup
 
 EPILOG = """\
 Every command takes --help, and --json for one JSON document on stdout.
-Exit codes: 0 done, 1 failed, 2 wrong call, 3 needs a person, 4 invalid workflow.
+Exit codes: 0 done, 1 failed, 2 wrong call, 3 needs a person, 4 invalid workflow,
+  5 budget or usage limit, 130 paused.
 Completion:  eval "$(_HANDRAIL_COMPLETE=bash_source handrail)"   (or zsh_source, fish_source)
 """
 
@@ -52,16 +53,33 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         ctx.exit()
 
 
+@click.pass_context
+def _what_needs_me(ctx: click.Context) -> int | None:
+    """The bare command: what needs me, what runs, what ended; the help while there are no runs."""
+    if ctx.invoked_subcommand is not None:
+        return None
+    from handrail.cli.status import show_overview
+
+    code = show_overview()
+    if code is None:
+        click.echo(ctx.get_help())
+    return code
+
+
 cli = Handrail(
-    "handrail", WORKFLOWS, "Workflows", "Run coding agents along workflows you can trust, stop and rewind.", EPILOG
+    "handrail",
+    {"Runs": RUNS, "Workflows": WORKFLOWS},
+    "Run coding agents along workflows you can trust, stop and rewind.",
+    EPILOG,
 )
+cli.callback = _what_needs_me
 cli.params.append(
     click.Option(
         ["--version"], is_flag=True, is_eager=True, expose_value=False, help="Show the version.", callback=_show_version
     )
 )
 cli.add_command(
-    CommandGroup("workflow", WORKFLOWS, "Commands", "The same commands, as `handrail workflow list`.", epilog="")
+    CommandGroup("workflow", {"Commands": WORKFLOWS}, "The same commands, as `handrail workflow list`.", epilog="")
 )
 
 

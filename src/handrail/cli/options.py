@@ -45,3 +45,22 @@ def complete_workflows(_ctx: click.Context, _param: click.Parameter, incomplete:
 
 workflow_argument = click.argument("workflow", metavar="NAME|PATH", shell_complete=complete_workflows)
 workflows_argument = click.argument("workflows", metavar="[NAME|PATH]...", nargs=-1, shell_complete=complete_workflows)
+
+
+def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the ids of runs."""
+    from handrail.cli.session import existing_session
+
+    with existing_session() as session:
+        if session is None:
+            return []
+        from handrail.ports.log import Filter
+
+        return [row.key for row in session.log.summaries(Filter(prefix=incomplete))]
+
+
+run_argument = click.argument("run", metavar="RUN", shell_complete=complete_runs)
+optional_run_argument = click.argument("run", metavar="[RUN]", required=False, shell_complete=complete_runs)
+step_argument = click.argument("step", metavar="[STEP]", required=False)
+message_option = click.option("-m", "--message", "text", metavar="TEXT", default="", help="What to say about it.")
+detach_option = click.option("--detach", is_flag=True, help="Let the background driver go on; do not wait for it.")

@@ -12,6 +12,8 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.ADVICE: "
 LINE_WIDTH = 100
 """Columns for the source line; longer ones are cropped around the mark."""
 BEFORE_MARK = 30
+NEAR = 1000
+"""Characters on each side of the mark that are looked at, so that a huge line costs no more than a long one."""
 
 
 def render_diagnostics(diagnostics: Iterable[Diagnostic], line_width: int = LINE_WIDTH) -> str:
@@ -63,12 +65,15 @@ def _place(found: Diagnostic) -> str:
 
 
 def _excerpt(found: Diagnostic, line_width: int) -> list[str]:
-    shown = [visible(character) for character in found.text]
-    start = min(max(found.column - 1, 0), len(shown))
-    stop = max(start, min(found.end_column - 1, len(shown)))
+    column = min(max(found.column - 1, 0), len(found.text))
+    cut = max(column - NEAR, 0)
+    shown = [visible(character) for character in found.text[cut : column + NEAR]]
+    start = column - cut
+    stop = max(start, min(found.end_column - 1 - cut, len(shown)))
     first, last = _window([width(each) for each in shown], start, line_width)
-    before = ("…" if first else "") + "".join(shown[first:start])
-    line = ("…" if first else "") + "".join(shown[first:last]) + ("…" if last < len(shown) else "")
+    lead = "…" if cut or first else ""
+    before = lead + "".join(shown[first:start])
+    line = lead + "".join(shown[first:last]) + ("…" if cut + last < len(found.text) else "")
     mark = "^" * max(1, width("".join(shown[start : min(stop, last)])))
     return [f"{found.line:>5} | {line}", f"      | {' ' * width(before)}{mark}"]
 

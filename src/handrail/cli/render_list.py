@@ -1,5 +1,6 @@
 """A list of workflows as a table, and as JSON data."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -80,7 +81,7 @@ def _notes(workflows: Sequence[Listed], *, everything: bool) -> Iterable[str]:
         yield f"reviewed against another authoring spec: {', '.join(stale)} (handrail lint, then handrail stamp)"
     invalid = [each.path for each in workflows if not each.valid and each.wins]
     if invalid:
-        yield f"next: handrail validate {invalid[0]}"
+        yield f"next: handrail validate {shlex.quote(invalid[0])}"
 
 
 def _number(count: int, what: str) -> str:

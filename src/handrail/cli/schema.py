@@ -10,7 +10,7 @@ next: handrail schema > .handrail/workflow.schema.json, then start each workflow
 # yaml-language-server: $schema=../../workflow.schema.json"""
 
 
-@click.command("schema")
+@click.command("schema", epilog="Example: handrail schema > .handrail/workflow.schema.json")
 @json_option
 def command(*, as_json: bool) -> None:
     """Print the JSON Schema of workflow.yaml, so that your editor completes and checks as you type."""

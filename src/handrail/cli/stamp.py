@@ -6,7 +6,7 @@ from handrail.cli.options import current_place, json_option, workflow_argument
 from handrail.cli.output import write_json
 
 
-@click.command("stamp")
+@click.command("stamp", epilog="Example: handrail stamp .handrail/workflows/fix-bug")
 @workflow_argument
 @json_option
 def command(*, workflow: str, as_json: bool) -> None:

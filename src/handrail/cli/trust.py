@@ -1,5 +1,6 @@
 """`handrail trust`."""
 
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from handrail.operations.trusting import TrustQuestion
 
 
-@click.command("trust")
+@click.command("trust", epilog="Example: handrail trust fix-bug --show")
 @workflow_argument
 @click.option("--show", is_flag=True, help="Only show what would be trusted.")
 @click.option("--forget", "forgetting", is_flag=True, help="Withdraw trust.")
@@ -51,5 +52,6 @@ def _ask(question: "TrustQuestion", *, yes: bool, may_ask: bool) -> None:
     if may_ask and sys.stdin.isatty() and click.confirm("Trust this content?", err=True):
         return
     raise Untrusted(
-        f"{question.path} needs your trust: {question.reason}", next_step=f"handrail trust {question.path} --yes"
+        f"{question.path} needs your trust: {question.reason}",
+        next_step=f"handrail trust {shlex.quote(question.path)} --yes",
     )

@@ -7,7 +7,7 @@ import click
 from handrail.cli.options import current_place, json_option, sarif_option, workflows_argument
 
 
-@click.command("validate")
+@click.command("validate", epilog="Example: handrail validate .handrail/workflows/fix-bug")
 @workflows_argument
 @click.option("--library", is_flag=True, help="Check the built-in workflows.")
 @sarif_option

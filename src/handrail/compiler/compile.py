@@ -24,6 +24,10 @@ def _lower(document: Document, catalog: Catalog, report: Report, places: Places)
         from handrail.compiler.workrail.lower import lower_workrail  # noqa: PLC0415
 
         return lower_workrail(document, catalog, report, places)
+    if document.dynamic:
+        from handrail.compiler.dynamic import lower_dynamic  # noqa: PLC0415
+
+        return lower_dynamic(document, catalog, report, places)
     from handrail.compiler.native.workflow import lower_native  # noqa: PLC0415
 
     return lower_native(document, catalog, report, places)

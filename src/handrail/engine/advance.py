@@ -8,14 +8,16 @@
 
 from dataclasses import dataclass
 
-from handrail.engine import loops, outcomes
+from handrail.engine import guided_loops, loops, outcomes, rescan
 from handrail.engine.apply import Blobs, apply
+from handrail.engine.apply_guided import left_behind
 from handrail.engine.begin import begin
+from handrail.engine.context_conditions import decided
 from handrail.engine.names import condition
 from handrail.engine.walk import Moment, current, list_of
 from handrail.language.problems import EvaluationError
-from handrail.model.events import Event, GroupLeft, RunBlocked, RunEnded, StepSkipped
-from handrail.model.plan import Plan
+from handrail.model.events import Event, GroupLeft, RunBlocked, RunEnded, StepSkipped, Why
+from handrail.model.plan import Plan, Step
 from handrail.model.run import RunState
 from handrail.model.values import Expression
 
@@ -45,8 +47,8 @@ def advance(plan: Plan, state: RunState, now: float, blobs: Blobs) -> Advance:
 
 def decide(plan: Plan, state: RunState, now: float) -> Event | None:
     """Give the one event that follows, or None while the outside must act first."""
-    if state.status != "running" or state.pending is not None or state.held_by:
-        return None
+    if state.status != "running" or state.pending is not None:
+        return left_behind(state, now)
     try:
         return _next(plan, state, now)
     except EvaluationError as error:
@@ -54,18 +56,36 @@ def decide(plan: Plan, state: RunState, now: float) -> Event | None:
 
 
 def _next(plan: Plan, state: RunState, now: float) -> Event:
-    frame = state.stack[-1]
-    if frame.loop is not None and (frame.index < 0 or frame.loop.leaving):
-        return loops.next_round(plan, state, now)
-    if frame.index >= len(list_of(plan, state)):
-        return _end_of_list(state, now)
+    moved = _between_steps(plan, state, now)
+    if moved is not None:
+        return moved
     step, address = current(plan, state)
     if state.failure is not None:
         return outcomes.after_failure(plan, state, step, now)
-    why = condition(step.when, state) if isinstance(step.when, Expression) else None
+    why = _tested(plan, state, step)
     if why is not None and why.result is not True:
         return StepSkipped(address=address, why=why, at=now)
-    return begin(state, step, Moment(address, now, why))
+    return begin(plan, state, step, Moment(address, now, why))
+
+
+def _between_steps(plan: Plan, state: RunState, now: float) -> Event | None:
+    """What is decided before a step is looked at: on the loop around it, or which one is next."""
+    frame = state.stack[-1]
+    if frame.loop is not None and guided_loops.innermost(plan, state) is not None:
+        return guided_loops.before_step(plan, state, now)
+    if frame.loop is not None and (frame.index < 0 or frame.loop.leaving):
+        return loops.next_round(plan, state, now)
+    if plan.selection == "rescan" and len(state.stack) == 1:
+        return rescan.choose(plan, state, now)
+    return _end_of_list(state, now) if frame.index >= len(list_of(plan, state)) else None
+
+
+def _tested(plan: Plan, state: RunState, step: Step) -> Why | None:
+    if step.when is None:
+        return None
+    if isinstance(step.when, Expression):
+        return condition(step.when, state)
+    return decided(step.when, guided_loops.visible(plan, state))
 
 
 def _end_of_list(state: RunState, now: float) -> Event:

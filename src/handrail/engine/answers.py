@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from handrail.engine.flows import is_call
 from handrail.engine.walk import list_of
 from handrail.errors import UsageError
 from handrail.model.events import ApprovalDecided, Decision, StepEnded
@@ -24,7 +25,8 @@ def decide_approval(plan: Plan, state: RunState, answer: Answer, now: float) -> 
     pending = state.pending
     if pending is None or pending.kind != "approval":
         raise UsageError(f"{state.run} asks nobody for approval", next_step=f"handrail status {state.run}")
-    back_to, target = (None, "") if answer.decision != "revise" else _target(plan, state, pending.address)
+    goes_back = answer.decision == "revise" and not is_call(state, pending.address)
+    back_to, target = _target(plan, state, pending.address) if goes_back else (None, "")
     return ApprovalDecided(
         address=pending.address,
         asked=pending.seq,

@@ -6,17 +6,21 @@ from typing import Any, cast
 
 from rpds import HashTrieMap
 
+from handrail.engine import apply_guided as guided
+from handrail.engine import flows
 from handrail.engine.snapshots import decode_state
 from handrail.engine.transitions import IllegalMove, require
 from handrail.model import events as ev
 from handrail.model.names import spoken
-from handrail.model.run import Failure, Frame, GroupState, LoopState, Pending, RunState, StepState
+from handrail.model.run import Failure, Frame, GroupState, LoopState, Pending, RunState, StepState, changed
 from handrail.model.values import JsonValue
 
 Blobs = Callable[[str], bytes]
 """Gives the content of a blob by its digest."""
 
 Step = Callable[[RunState, Any, Blobs], RunState]
+
+_RUNNING: dict[str, Any] = {"status": "running", "reason": None, "message": ""}
 
 
 def apply(state: RunState | None, event: ev.Event, seq: int, blobs: Blobs) -> RunState:
@@ -26,14 +30,17 @@ def apply(state: RunState | None, event: ev.Event, seq: int, blobs: Blobs) -> Ru
         return replace(_begin(event, blobs), seq=seq)
     if seq != state.seq + 1:
         raise IllegalMove(f"event {seq} follows event {state.seq}")
-    after = _STEPS[event.kind](replace(state, seq=seq), event, blobs)
-    return replace(after, seq=seq)
+    after = _STEPS[event.kind](state, event, blobs)
+    return after if after.seq == seq else replace(after, seq=seq)
 
 
 def _begin(event: ev.Event, blobs: Blobs) -> RunState:
     if isinstance(event, ev.RunForked):
-        copy = decode_state(blobs(event.state))
-        return replace(copy, run=event.run, parent=None, held_by="", forked_from=(event.source, event.seq))
+        copy = flows.begun_anew(decode_state(blobs(event.state)))
+        # What its source had begun is in the source's log: the copy begins that step anew.
+        kept = copy.pending if copy.pending is not None and copy.pending.kind == "approval" else None
+        origin = (event.source, event.seq)
+        return replace(copy, run=event.run, parent=None, held_by="", forked_from=origin, pending=kept)
     started = cast("ev.RunStarted", event)
     return RunState(
         run=started.run,
@@ -48,7 +55,8 @@ def _begin(event: ev.Event, blobs: Blobs) -> RunState:
         task=started.task,
         parent=started.parent,
         stack=(Frame(""),),
-        names=HashTrieMap(started.inputs),
+        names=HashTrieMap({spoken(name): value for name, value in started.inputs.items()}),
+        context=guided.first_context(started),
     )
 
 
@@ -57,25 +65,31 @@ def _name(address: str) -> str:
     return address.rpartition("/")[2]
 
 
-def _with_step(state: RunState, address: str, step: StepState) -> RunState:
-    return replace(state, steps=state.steps.insert(address, step))
+def _with_step(state: RunState, address: str, step: StepState, **changes: Any) -> RunState:
+    return changed(state, seq=state.seq + 1, steps=state.steps.insert(address, step), **changes)
 
 
-def _advance(state: RunState) -> RunState:
-    """Move to the next step of the innermost list."""
+def _finished(state: RunState, address: str, step: StepState, **changes: Any) -> RunState:
+    """A step is over: it can be read by name, and the next one of the innermost list follows."""
     frame = state.stack[-1]
-    return replace(state, stack=(*state.stack[:-1], replace(frame, index=frame.index + 1)), failure=None)
-
-
-def _finished(state: RunState, address: str) -> RunState:
-    """A step is over: it can be read by name, and the next one follows."""
-    latest = state.latest.insert(spoken(_name(address)), address)
-    return _advance(replace(state, latest=latest, previous=address, pending=None))
+    next_one = Frame(frame.prefix, frame.index + 1, frame.loop, frame.group)
+    # One new state for everything that changes: this is the most frequent move of all.
+    return changed(
+        state,
+        seq=state.seq + 1,
+        steps=state.steps.insert(address, step),
+        latest=state.latest.insert(spoken(_name(address)), address),
+        previous=address,
+        pending=None,
+        failure=None,
+        stack=(*state.stack[:-1], next_one),
+        **changes,
+    )
 
 
 def _skipped(state: RunState, event: ev.StepSkipped, _: Blobs) -> RunState:
-    step = StepState("skipped", began=state.seq, began_at=event.at, ended_at=event.at)
-    return _finished(_with_step(state, event.address, step), event.address)
+    step = StepState("skipped", began=state.seq + 1, began_at=event.at, ended_at=event.at)
+    return _finished(state, event.address, step)
 
 
 def _began(state: RunState, event: ev.StepBegan, _: Blobs) -> RunState:
@@ -83,12 +97,12 @@ def _began(state: RunState, event: ev.StepBegan, _: Blobs) -> RunState:
     step = StepState(
         "running",
         attempts=event.attempt,
-        began=state.seq,
+        began=state.seq + 1,
         began_at=event.at,
         feedback=state.feedback.get(name, ""),
     )
-    pending = Pending(state.seq, event.address, "step", event.action, event.attempt, output=event.output)
-    return replace(_with_step(state, event.address, step), pending=pending, failure=None, status="running")
+    pending = Pending(state.seq + 1, event.address, "step", event.action, event.attempt, output=event.output)
+    return _with_step(state, event.address, step, pending=pending, failure=None, status="running")
 
 
 def _ended(state: RunState, event: ev.StepEnded, _: Blobs) -> RunState:
@@ -105,14 +119,17 @@ def _ended(state: RunState, event: ev.StepEnded, _: Blobs) -> RunState:
         error=event.error,
         ended_at=event.at,
     )
-    state = replace(_with_step(state, event.address, step), pending=None, status="running", reason=None, message="")
+    if flows.is_call(state, event.address):
+        return flows.call_over(state, event.address, step, **_RUNNING)
     if event.status == "failed":
-        return replace(state, failure=Failure(event.address, step.attempts, event.error))
-    if pending.output:
-        state = replace(state, names=state.names.insert(spoken(pending.output), event.output))
+        failure = Failure(event.address, step.attempts, event.error)
+        return _with_step(state, event.address, step, pending=None, failure=failure, **_RUNNING)
+    names = state.names.insert(spoken(pending.output), event.output) if pending.output else state.names
     if event.details.get("exit_loop") is True:
         state = _leave_loop(state)
-    return _finished(state, event.address)
+    if event.details.get("loop_control") == "stop":
+        state = guided.stopped(state)
+    return _finished(state, event.address, step, names=names, **_RUNNING)
 
 
 def _leave_loop(state: RunState) -> RunState:
@@ -125,7 +142,7 @@ def _leave_loop(state: RunState) -> RunState:
 
 def _passed_over(state: RunState, event: ev.StepPassedOver, _: Blobs) -> RunState:
     step = replace(state.steps[event.address], status="passed_over" if event.how == "warn" else "failed")
-    return _finished(_with_step(state, event.address, step), event.address)
+    return _finished(state, event.address, step)
 
 
 def _retry(state: RunState, event: ev.RetryScheduled, _: Blobs) -> RunState:
@@ -141,10 +158,9 @@ def _fired(state: RunState, event: ev.TimerFired, _: Blobs) -> RunState:
 
 
 def _loop_entered(state: RunState, event: ev.LoopEntered, _: Blobs) -> RunState:
-    step = StepState("running", attempts=1, began=state.seq, began_at=event.at)
-    loop = LoopState(event.address, 0, event.item, event.items, event.keys, event.count)
-    state = _with_step(state, event.address, step)
-    return replace(state, stack=(*state.stack, Frame(event.address, -1, loop)))
+    step = StepState("running", attempts=1, began=state.seq + 1, began_at=event.at)
+    loop = LoopState(event.address, 0, event.item, event.items, event.keys, event.count, steered=event.steered)
+    return _with_step(state, event.address, step, stack=(*state.stack, Frame(event.address, -1, loop)))
 
 
 def _round_started(state: RunState, event: ev.RoundStarted, _: Blobs) -> RunState:
@@ -193,18 +209,16 @@ def _loop_ended(state: RunState, event: ev.LoopEnded, _: Blobs) -> RunState:
         "left": left if total is not None else [],
     }
     step = replace(state.steps[event.address], status="succeeded", output=result, ended_at=event.at)
-    state = replace(_with_step(state, event.address, step), stack=state.stack[:-1])
-    return _finished(state, event.address)
+    return _finished(replace(state, stack=state.stack[:-1]), event.address, step)
 
 
 def _group_entered(state: RunState, event: ev.GroupEntered, _: Blobs) -> RunState:
-    step = StepState("running", attempts=1, began=state.seq, began_at=event.at)
+    step = StepState("running", attempts=1, began=state.seq + 1, began_at=event.at)
     hidden = GroupState(event.address, event.inputs, state.names, state.latest)
-    state = _with_step(state, event.address, step)
     names: HashTrieMap[str, JsonValue] = HashTrieMap(event.inputs)
-    return replace(
-        state, stack=(*state.stack, Frame(f"{event.address}/", 0, group=hidden)), names=names, latest=HashTrieMap()
-    )
+    latest: HashTrieMap[str, str] = HashTrieMap()
+    stack = (*state.stack, Frame(f"{event.address}/", 0, group=hidden))
+    return _with_step(state, event.address, step, stack=stack, names=names, latest=latest)
 
 
 def _group_left(state: RunState, event: ev.GroupLeft, _: Blobs) -> RunState:
@@ -212,14 +226,14 @@ def _group_left(state: RunState, event: ev.GroupLeft, _: Blobs) -> RunState:
     output: dict[str, JsonValue] = {name: value for name, value in state.names.items() if name not in hidden.inputs}
     step = replace(state.steps[event.address], status="succeeded", output=output, ended_at=event.at)
     state = replace(state, stack=state.stack[:-1], names=hidden.names, latest=hidden.latest)
-    return _finished(_with_step(state, event.address, step), event.address)
+    return _finished(state, event.address, step)
 
 
 def _asked(state: RunState, event: ev.ApprovalRequested, _: Blobs) -> RunState:
-    step = StepState("waiting", attempts=1, began=state.seq, began_at=event.at)
-    pending = Pending(state.seq, event.address, "approval", "approval")
-    state = replace(_with_step(state, event.address, step), pending=pending, status="waiting", reason="approval")
-    return replace(state, message=event.message, until=event.due)
+    step = StepState("waiting", attempts=1, began=state.seq + 1, began_at=event.at)
+    pending = Pending(state.seq + 1, event.address, "approval", "approval")
+    waiting = {"status": "waiting", "reason": "approval", "message": event.message, "until": event.due}
+    return _with_step(state, event.address, step, pending=pending, **waiting)
 
 
 def _answered(state: RunState, event: ev.ApprovalDecided, _: Blobs) -> RunState:
@@ -229,11 +243,13 @@ def _answered(state: RunState, event: ev.ApprovalDecided, _: Blobs) -> RunState:
     record: dict[str, JsonValue] = {"decision": event.decision, "feedback": event.feedback, "by": event.by}
     status = "failed" if event.decision == "reject" else "succeeded"
     done = replace(state.steps[event.address], status=status, output=record, feedback=event.feedback, ended_at=event.at)
-    state = replace(_with_step(state, event.address, done), status="running", reason=None, message="", until=None)
+    if flows.is_call(state, event.address):
+        return flows.call_over(state, event.address, done, until=None, **_RUNNING)
     if event.decision == "approve":
-        return _finished(state, event.address)
+        return _finished(state, event.address, done, until=None, **_RUNNING)
+    state = _with_step(state, event.address, done, pending=None, until=None, **_RUNNING)
     if event.decision == "reject":
-        return replace(state, pending=None, failure=Failure(event.address, 1, event.feedback or "no reason was given"))
+        return replace(state, failure=Failure(event.address, 1, event.feedback or "no reason was given"))
     return _go_back(state, event)
 
 
@@ -241,7 +257,6 @@ def _go_back(state: RunState, event: ev.ApprovalDecided) -> RunState:
     frame = replace(state.stack[-1], index=event.back_to or 0)
     return replace(
         state,
-        pending=None,
         stack=(*state.stack[:-1], frame),
         revisions=state.revisions.insert(event.address, state.revisions.get(event.address, 0) + 1),
         feedback=state.feedback.insert(spoken(event.target), event.feedback),
@@ -249,9 +264,9 @@ def _go_back(state: RunState, event: ev.ApprovalDecided) -> RunState:
 
 
 def _child(state: RunState, event: ev.ChildStarted, _: Blobs) -> RunState:
-    step = StepState("running", attempts=1, began=state.seq, began_at=event.at)
-    pending = Pending(state.seq, event.address, "child", "workflow", child=event.child, output=event.output)
-    return replace(_with_step(state, event.address, step), pending=pending, failure=None)
+    step = StepState("running", attempts=1, began=state.seq + 1, began_at=event.at)
+    pending = Pending(state.seq + 1, event.address, "child", "workflow", child=event.child, output=event.output)
+    return _with_step(state, event.address, step, pending=pending, failure=None)
 
 
 def _waits(state: RunState, event: ev.RunWaits, _: Blobs) -> RunState:
@@ -264,7 +279,11 @@ def _blocked(state: RunState, event: ev.RunBlocked, _: Blobs) -> RunState:
 
 def _resumed(state: RunState, event: ev.RunResumed, _: Blobs) -> RunState:
     del event
-    kept = state.pending if state.pending is not None and state.pending.kind != "step" else None
+    kept = state.pending
+    # After a fault of the machine the step itself is as it was: what it has done is looked for, not done again.
+    if kept is not None and kept.kind == "step" and state.reason != "fault":
+        kept = None
+    kept = flows.goes_on_with(state, kept)
     status = "waiting" if kept is not None and kept.kind == "approval" else "running"
     reason = "approval" if status == "waiting" else None
     cleared = replace(state, reason=reason, message="", next_step="", until=None, ended_at=None)
@@ -277,7 +296,8 @@ def _rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
 
 
 def _taken(state: RunState, event: ev.RunTaken, _: Blobs) -> RunState:
-    return replace(state, held_by=event.by)
+    held = replace(state, held_by=event.by)
+    return replace(held, next_step="", **_RUNNING) if guided.can_go_on(state) else held
 
 
 def _released(state: RunState, event: ev.RunReleased, _: Blobs) -> RunState:
@@ -291,8 +311,12 @@ def _over(state: RunState, event: ev.RunEnded, _: Blobs) -> RunState:
 
 _STEPS: dict[str, Step] = {
     "step_skipped": _skipped,
+    "step_chosen": lambda state, event, _: guided.chosen(state, event),
+    "step_refused": lambda state, event, _: guided.refused(state, event),
+    "context_merged": lambda state, event, _: guided.context_merged(state, event),
     "step_began": _began,
     "step_ended": _ended,
+    "call_requested": lambda state, event, _: flows.requested(state, event),
     "step_passed_over": _passed_over,
     "retry_scheduled": _retry,
     "timer_fired": _fired,

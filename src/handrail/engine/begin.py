@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 
-from handrail.engine import loops
+from handrail.engine import guided_loops, loops
 from handrail.engine.names import evaluated, rendered, value_of
+from handrail.engine.outside_work import begin_outside
 from handrail.engine.walk import Moment
 from handrail.model.actions import (
+    AgentAction,
     ApprovalAction,
     CallAction,
+    DynamicAction,
     EndAction,
     GateAction,
     GroupAction,
@@ -23,13 +26,14 @@ from handrail.model.events import (
     RunEnded,
     StepBegan,
 )
+from handrail.model.guidance import DelegateAction, GuidedAction, GuidedLoopAction
 from handrail.model.names import spoken
-from handrail.model.plan import Step
+from handrail.model.plan import Plan, Step
 from handrail.model.run import RunState
 from handrail.model.values import Command, JsonValue, NamedValue
 
 
-def begin(state: RunState, step: Step, at: Moment) -> Event:
+def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
     """Give the event that begins a step."""
     own = {each.name: value_of(each.value, state) for each in step.input}
     match step.action:
@@ -38,41 +42,62 @@ def begin(state: RunState, step: Step, at: Moment) -> Event:
             hint = "write them under [checks] in .handrail/config.toml, then start anew"
             return RunBlocked(reason="checks", message=message, address=at.address, next_step=hint, at=at.now)
         case ScriptAction() | GateAction():
-            spec = _commands(state, step, own)
-            return StepBegan(
-                address=at.address,
-                action=step.action.kind,
-                attempt=at.attempt,
-                spec=spec,
-                output=step.output or "",
-                at=at.now,
-                why=at.why,
-            )
+            return _begun(step, at, _commands(state, step, own))
+        case DynamicAction():
+            return _begun(step, at, {"input": own})
         case ApprovalAction():
             return _ask(state, step, step.action, at)
         case LoopAction():
             return loops.enter(state, step.action, at)
-        case GroupAction():
-            inputs = {spoken(each.name): value_of(each.value, state) for each in step.action.inputs}
-            return GroupEntered(address=at.address, inputs=inputs, at=at.now)
-        case CallAction():
-            child = f"{state.run}.{state.seq + 1}"
-            return ChildStarted(
-                address=at.address,
-                child=child,
-                workflow=step.action.workflow,
-                inputs=own,
-                output=step.output or "",
-                at=at.now,
-                why=at.why,
-            )
-        case EndAction():
-            message = "" if step.action.message is None else rendered(value_of(step.action.message, state))
-            return RunEnded(status=step.action.status, message=message, at=at.now)
+        case GuidedLoopAction():
+            return guided_loops.enter(step.action, at)
+        case GroupAction() | CallAction() | EndAction():
+            return _at_once(state, step, own, at)
         case _:
-            message = f"step '{at.address}' is of type {step.action.kind}, which this version cannot perform by itself"
-            hint = "take the run and complete the step from outside: handrail take RUN"
-            return RunBlocked(reason="step", message=message, address=at.address, next_step=hint, at=at.now)
+            return _for_others(plan, state, step, own, at)
+
+
+def _at_once(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+    """A step that nobody performs: the event is all of it."""
+    action = step.action
+    if isinstance(action, GroupAction):
+        inputs = {spoken(each.name): value_of(each.value, state) for each in action.inputs}
+        return GroupEntered(address=at.address, inputs=inputs, at=at.now)
+    if isinstance(action, EndAction):
+        message = "" if action.message is None else rendered(value_of(action.message, state))
+        return RunEnded(status=action.status, message=message, at=at.now)
+    return ChildStarted(
+        address=at.address,
+        child=f"{state.run}.{state.seq + 1}",
+        workflow=action.workflow if isinstance(action, CallAction) else "",
+        inputs=own,
+        output=step.output or "",
+        at=at.now,
+        why=at.why,
+    )
+
+
+def _begun(step: Step, at: Moment, spec: dict[str, JsonValue]) -> StepBegan:
+    return StepBegan(
+        address=at.address,
+        action=step.action.kind,
+        attempt=at.attempt,
+        spec=spec,
+        output=step.output or "",
+        at=at.now,
+        why=at.why,
+    )
+
+
+def _for_others(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+    """A step that only an outside performer can do."""
+    if state.held_by and isinstance(step.action, AgentAction | GuidedAction | DelegateAction):
+        return begin_outside(plan, state, step, at)
+    if state.held_by:
+        return _begun(step, at, {"input": own})
+    message = f"step '{at.address}' is of type {step.action.kind}, which this version cannot perform by itself"
+    hint = "take the run and complete the step from outside: handrail take RUN"
+    return RunBlocked(reason="step", message=message, address=at.address, next_step=hint, at=at.now)
 
 
 def _commands(state: RunState, step: Step, own: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -110,7 +110,7 @@ def _add_steps(steps: dict[str, JsonValue], state: RunState, ref: Ref) -> None:
 
 def step_record(step: StepState) -> dict[str, JsonValue]:
     """Give what `steps.NAME` says of a step."""
-    duration = None if step.ended_at is None else round(step.ended_at - step.began_at, 3)
+    duration = None if step.ended_at is None else max(0.0, round(step.ended_at - step.began_at, 3))
     record: dict[str, JsonValue] = {
         "status": step.status,
         "output": step.output,

@@ -23,7 +23,7 @@ def after_failure(plan: Plan, state: RunState, step: Step, now: float) -> Event:
     if isinstance(step.action, ApprovalAction):
         return RunEnded(status="failed", message=f"rejected at '{failure.address}': {failure.error}", at=now)
     if failure.attempt <= step.retry.more:
-        return _retry(state, step, failure, now)
+        return _retry(plan, state, step, now)
     if isinstance(step.action, GateAction) and step.action.warn_when is not None:
         why = condition(step.action.warn_when, state)
         if why.result is True:
@@ -37,11 +37,12 @@ def after_failure(plan: Plan, state: RunState, step: Step, now: float) -> Event:
     return _for_good(step, failure, now)
 
 
-def _retry(state: RunState, step: Step, failure: Failure, now: float) -> Event:
+def _retry(plan: Plan, state: RunState, step: Step, now: float) -> Event:
+    failure = state.failure or Failure("", 1, "")
     if step.retry.backoff and failure.retry_at is None:
         due = now + step.retry.backoff * 2 ** (failure.attempt - 1)
         return RetryScheduled(address=failure.address, attempt=failure.attempt + 1, due=due, at=now)
-    return begin(state, step, Moment(failure.address, now, attempt=failure.attempt + 1))
+    return begin(plan, state, step, Moment(failure.address, now, attempt=failure.attempt + 1))
 
 
 def _catching_loop(plan: Plan, state: RunState) -> tuple[str, int] | None:

@@ -11,8 +11,12 @@ from handrail.errors import HandrailError
 MOVES = frozenset(
     {
         "step_skipped",
+        "step_chosen",
         "step_began",
         "step_ended",
+        "step_refused",
+        "context_merged",
+        "call_requested",
         "step_passed_over",
         "retry_scheduled",
         "loop_entered",
@@ -36,7 +40,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "running": MOVES | ANYTIME | {"timer_fired"},
     "waiting": ANYTIME
     | {"approval_decided", "timer_fired", "run_resumed", "run_ended", "run_blocked", "step_ended", "run_waits"},
-    "blocked": ANYTIME | {"run_resumed", "run_ended", "step_ended"},
+    "blocked": ANYTIME | {"run_resumed", "run_ended", "step_ended", "context_merged"},
     "failed": ANYTIME | {"run_resumed", "run_ended"},
     "succeeded": frozenset({"run_rewound"}),
     "cancelled": frozenset(),

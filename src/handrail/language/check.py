@@ -28,7 +28,15 @@ from handrail.language.syntax import (
     Unary,
     children,
 )
-from handrail.language.typing_rules import condition_hint, find_field, join_types, kind_of_type
+from handrail.language.typing_rules import (
+    SPOKEN_FLAGS,
+    a_kind,
+    condition_hint,
+    field_hint,
+    find_field,
+    join_types,
+    kind_of_type,
+)
 from handrail.language.unparse import unparse
 from handrail.model.suggest import did_you_mean
 from handrail.model.types import (
@@ -44,7 +52,6 @@ from handrail.model.types import (
     MapType,
     RecordType,
     Type,
-    describe,
 )
 
 __all__ = ["Checked", "Ref", "check", "refs"]
@@ -85,7 +92,7 @@ class Checker:
         kind = kind_of_type(type_)
         if kind is not None and kind != "boolean" and len(self.problems) == before:
             text = unparse(expression)
-            message = f"a condition must be true or false, but `{text}` is {_a(type_)}"
+            message = f"a condition must be true or false, but `{text}` is {a_kind(type_)}"
             self.report("not-boolean", message, expression, condition_hint(text, type_))
             return BOOL
         return type_
@@ -132,7 +139,7 @@ class Checker:
         key = find_key(self.scope, expression.name)
         if key is None:
             message = f"unknown variable '{expression.name}'{did_you_mean(expression.name, self._names())}"
-            self.report("unknown-name", message, expression, self._names_hint())
+            self.report("unknown-name", message, expression, SPOKEN_FLAGS.get(expression.name, self._names_hint()))
             return ANY
         self.names.add(key)
         return self.scope[key]
@@ -158,7 +165,7 @@ class Checker:
             hint = f"`{owner} | length` counts" if name in ("length", "size") else None
             if isinstance(subject, ListType) and hint is None:
                 hint = f"one item is `{owner}[0].{name}`, all of them `{owner} | map('{name}')`"
-            self.report("unknown-field", f"'{owner}' is {_a(subject)} and has no field '{name}'", at, hint)
+            self.report("unknown-field", f"'{owner}' is {a_kind(subject)} and has no field '{name}'", at, hint)
         return ANY
 
     def _record_field(self, subject: RecordType, name: str, at: Expression, owner: str) -> Type:
@@ -166,7 +173,7 @@ class Checker:
         if found is None and not subject.open:
             known = [name.replace("-", "_") for name in subject.names()]
             message = f"unknown field '{name}' of '{owner}'{did_you_mean(name, known)}"
-            hint = f"the fields are {', '.join(known)}" if known else "it has no fields"
+            hint = field_hint(subject, name, owner)
             self.problems.append(Problem("unknown-field", message, at.end - len(name), at.end, hint))
         return found.type if found else ANY
 
@@ -184,7 +191,7 @@ class Checker:
                 return ANY
             case _:
                 if kind_of_type(subject) is not None:
-                    message = f"'{owner}' is {_a(subject)} and has no item under {_a(index)}"
+                    message = f"'{owner}' is {a_kind(subject)} and has no item under {a_kind(index)}"
                     self.report("type-mismatch", message, expression)
                 return ANY
 
@@ -220,12 +227,15 @@ class Checker:
         kind = kind_of_type(type_)
         if kind not in (None, "number"):
             hint = "texts are joined with `~`" if kind == "text" else None
-            self.report("type-mismatch", f"`{unparse(expression)}` is {_a(type_)}, not a number", expression, hint)
+            self.report("type-mismatch", f"`{unparse(expression)}` is {a_kind(type_)}, not a number", expression, hint)
             return NUMBER
         return type_ if type_ in (INT, NUMBER) else NUMBER
 
     def _compare(self, expression: Compare) -> None:
-        left, right = self.infer(expression.left), self.infer(expression.right)
+        left = self.infer(expression.left)
+        if isinstance(left, ChoiceType) and self._is_bare(expression.right, left):
+            return
+        right = self.infer(expression.right)
         if expression.operator in ("in", "not in"):
             self._membership(expression, left, right)
         elif expression.operator in ("==", "!="):
@@ -233,12 +243,20 @@ class Checker:
         else:
             self._order(expression, left, right)
 
+    def _is_bare(self, value: Expression, choice: ChoiceType) -> bool:
+        """Report one of a choice's values that stands without quotes."""
+        if not isinstance(value, Name) or value.name not in choice.values or find_key(self.scope, value.name):
+            return False
+        name = value.name
+        self.report("unknown-name", f"unknown variable '{name}'", value, f"a text needs quotes: '{name}'")
+        return True
+
     def _equality(self, expression: Compare, left: Type, right: Type) -> None:
         one, other = kind_of_type(left), kind_of_type(right)
         if one and other and one != other and "none" not in (one, other):
             message = (
-                f"`{unparse(expression.left)}` is {_a(left)} and "
-                f"`{unparse(expression.right)}` is {_a(right)}: they are never equal"
+                f"`{unparse(expression.left)}` is {a_kind(left)} and "
+                f"`{unparse(expression.right)}` is {a_kind(right)}: they are never equal"
             )
             self.report("type-mismatch", message, expression)
         self._choice(expression.left, left, expression.right)
@@ -255,13 +273,13 @@ class Checker:
         one, other = kind_of_type(left), kind_of_type(right)
         wrong = [kind for kind in (one, other) if kind not in (None, "number", "text")]
         if wrong or (one and other and one != other):
-            shown = f"{_a(left)} and {_a(right)}"
+            shown = f"{a_kind(left)} and {a_kind(right)}"
             self.report("type-mismatch", f"`{expression.operator}` has no meaning between {shown}", expression)
 
     def _membership(self, expression: Compare, left: Type, right: Type) -> None:
         container = kind_of_type(right)
         if container in ("number", "boolean", "none"):
-            message = f"`{unparse(expression.right)}` is {_a(right)}; `in` looks into lists, maps and texts"
+            message = f"`{unparse(expression.right)}` is {a_kind(right)}; `in` looks into lists, maps and texts"
             self.report("type-mismatch", message, expression.right)
         if isinstance(expression.right, ListDisplay):
             for item in expression.right.items:
@@ -282,10 +300,3 @@ def _literal_type(value: str | float | bool | None) -> Type:
             return NUMBER
         case str():
             return STRING
-
-
-def _a(type_: Type) -> str:
-    kind = kind_of_type(type_)
-    if isinstance(type_, ChoiceType):
-        return f"one of {', '.join(type_.values)}"
-    return kind or describe(type_) if kind in (None, "none") else f"a {kind}"

@@ -116,7 +116,7 @@ def _stray(word: str, start: int, rest: str) -> NoReturn:
     if word[0].isdigit() and word.isascii():
         hint = "a name does not begin with a digit; a `-` in a step's name is written `_`"
         fail(f"`{word}` is neither a number nor a name", start, start + len(word), hint)
-    hints = {"$": "write the name alone, without `$`", "@": None, "`": "texts stand in ' or \""}
+    hints = {"$": "write the name alone, without `$`", **dict.fromkeys("`‘’“”«»", "texts stand in ' or \"")}
     shown = word if word.isprintable() else f"character U+{ord(word):04X}"
     fail(f"unexpected `{shown}`", start, start + 1, hints.get(word))
 

@@ -14,7 +14,11 @@ from handrail.model.types import (
     ScalarType,
     SchemaType,
     Type,
+    describe,
 )
+
+SPOKEN_FLAGS = {"yes": "write true", "on": "write true", "no": "write false", "off": "write false"}
+"""What to say of words that older YAML reads as true or false."""
 
 
 def kind_of_type(type_: Type) -> Kind | None:
@@ -56,6 +60,15 @@ def find_field(record: RecordType, name: str) -> Field | None:
     return record.field(known)
 
 
+def field_hint(record: RecordType, name: str, owner: str) -> str:
+    """Say which fields there are, or that a step has the field one level down, in its result."""
+    output = record.field("output")
+    if output is not None and isinstance(output.type, RecordType) and find_field(output.type, name) is not None:
+        return f"it is a field of the result: write `{owner}.output.{name}`"
+    known = [each.replace("-", "_") for each in record.names()]
+    return f"the fields are {', '.join(known)}" if known else "it has no fields"
+
+
 def condition_hint(text: str, type_: Type) -> str:
     """Say how a condition about a value of a type is written."""
     match type_:
@@ -67,5 +80,15 @@ def condition_hint(text: str, type_: Type) -> str:
             return f"write `{text} > 0`"
         case ScalarType(kind) if kind in TEXT_KINDS:
             return f"write `{text} == '...'` or `{text} is not empty`"
+        case RecordType() if type_.field("status") is not None:
+            return f"write `{text}.status == 'succeeded'`"
         case _:
             return f"write `{text} is defined`"
+
+
+def a_kind(type_: Type) -> str:
+    """Say what a value of a type is: `a number`, `one of low, high`."""
+    kind = kind_of_type(type_)
+    if isinstance(type_, ChoiceType):
+        return f"one of {', '.join(type_.values)}"
+    return kind or describe(type_) if kind in (None, "none") else f"a {kind}"

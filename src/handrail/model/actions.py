@@ -236,6 +236,17 @@ class EndAction:
     kind: Literal["end"] = "end"
 
 
+@dataclass(frozen=True, slots=True)
+class DynamicAction:
+    """A coroutine that calls steps; its calls are recorded, and it is replayed from them."""
+
+    source: str
+    """The text of the Python file, which is thereby pinned with the plan."""
+    file: str
+    """The file's name, for people."""
+    kind: Literal["dynamic"] = "dynamic"
+
+
 Action: TypeAlias = (
     AgentAction
     | AgentLoopAction
@@ -251,6 +262,7 @@ Action: TypeAlias = (
     | MergeAction
     | PullRequestAction
     | EndAction
+    | DynamicAction
     | GuidedAction
     | GuidedLoopAction
     | DelegateAction

@@ -44,6 +44,12 @@ def encode(value: object, *, hashed_only: bool = False) -> JsonValue:
     return data
 
 
+def fields_of(record: object) -> dict[str, object]:
+    """Give what a record holds beside its defaults, as it is: for an encoder that asks again for records within."""
+    items = ((name, getattr(record, name), default) for name, default, _ in _layout(type(record)))
+    return {name: item for name, item, default in items if name in ALWAYS or (item is not default and item != default)}
+
+
 def decode(wanted: type[T], data: JsonValue) -> T:
     """Build a value of a model type from JSON data."""
     return cast("T", _decoder(wanted)(data))
@@ -129,17 +135,20 @@ def _kinds(record: type) -> tuple[str | None, ...]:
 
 def _record_decoder(wanted: type) -> Decoder:
     hints = _hints(wanted)
-    required = [f.name for f in fields(wanted) if f.default is MISSING]
+    required = {f.name for f in fields(wanted) if f.default is MISSING}
+    # Filled by the first record that is read: a record may contain records of its own type.
+    readers: dict[str, Decoder] = {}
 
     def read(data: Any) -> Any:
         if not isinstance(data, dict):
             raise CodecError(f"expected {wanted.__name__}, got {data!r}")
         given = cast("dict[str, Any]", data)
-        unknown = sorted(set(given) - set(hints))
-        missing = [name for name in required if name not in given]
-        if unknown or missing:
+        if not readers:
+            readers.update({name: _decoder(hint) for name, hint in hints.items()})
+        if not required <= given.keys() <= readers.keys():
+            unknown, missing = sorted(given.keys() - hints.keys()), sorted(required - given.keys())
             raise CodecError(f"{wanted.__name__}: unknown {unknown}, missing {missing}")
-        return wanted(**{name: _decoder(hints[name])(item) for name, item in given.items()})
+        return wanted(**{name: readers[name](item) for name, item in given.items()})
 
     return read
 

@@ -17,3 +17,5 @@ class Document:
     dialect: Dialect
     root: Mapping
     bundle: Bundle
+    dynamic: bool = False
+    """Whether the main file is itself the flow: Python whose `run` calls steps; then there are no steps here."""

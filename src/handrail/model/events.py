@@ -15,6 +15,17 @@ RunStatus: TypeAlias = Literal["queued", "running", "waiting", "blocked", "succe
 WaitReason: TypeAlias = Literal["approval", "review", "question", "quota", "timer", "pause"]
 BlockReason: TypeAlias = Literal["checks", "merge", "budget", "fault", "step"]
 Decision: TypeAlias = Literal["approve", "revise", "reject"]
+ShortfallCode: TypeAlias = Literal[
+    "missing_output",
+    "invalid_output",
+    "missing_assessment",
+    "invalid_assessment",
+    "validation_failed",
+    "missing_notes",
+    "follow_up",
+    "bad_context",
+    "missing_context",
+]
 
 VERSION = 1
 """Shape of the events here; older ones are lifted when they are read."""
@@ -82,6 +93,26 @@ class StepSkipped:
     kind: Literal["step_skipped"] = "step_skipped"
 
 
+@dataclass(frozen=True, slots=True)
+class PassedBy:
+    """A step that was looked at and not chosen, and why."""
+
+    address: str
+    why: Why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepChosen:
+    """Of the steps that are not done, another than the following one is next: those before it do not apply."""
+
+    address: str
+    place: int
+    """Its place in the list."""
+    passed_by: tuple[PassedBy, ...]
+    at: float
+    kind: Literal["step_chosen"] = "step_chosen"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepBegan:
     """The intent to perform a step, with everything that its performer needs."""
@@ -114,6 +145,60 @@ class StepEnded:
     """Who performed it, where that was not the engine."""
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     kind: Literal["step_ended"] = "step_ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """One thing that stands between what was given and what a step asks for."""
+
+    code: ShortfallCode
+    message: str
+    about: str = ""
+    """What it is about: a contract, an assessment with its dimension, a variable."""
+    fix: str = ""
+    schema: JsonValue = None
+    example: JsonValue = None
+    sent: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRefused:
+    """What was given does not complete the step; it is pending again, under this event's number."""
+
+    address: str
+    began: int
+    """Sequence number of what was pending until now."""
+    shortfalls: tuple[Shortfall, ...]
+    output: JsonValue
+    """What was given, apart from the context."""
+    at: float
+    by: str = ""
+    kind: Literal["step_refused"] = "step_refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextMerged:
+    """Values were merged into the context: each replaces the one of its name, null removes it."""
+
+    changes: dict[str, JsonValue]
+    at: float
+    by: str = ""
+    kind: Literal["context_merged"] = "context_merged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRequested:
+    """The coroutine of a dynamic step asked for a step, which begins with the next event."""
+
+    address: str
+    """The call's own: `flow#3` for the third call of `flow`."""
+    number: int
+    spec_hash: str
+    """Over what is asked for; a replay must ask for the same."""
+    asks: str
+    """The same in words."""
+    at: float
+    kind: Literal["call_requested"] = "call_requested"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +241,8 @@ class LoopEntered:
     keys: tuple[str, ...] | None = None
     item: str = "item"
     count: int | None = None
+    steered: bool = False
+    """Whether a step of its body may end it by what it gives."""
     why: Why | None = None
     kind: Literal["loop_entered"] = "loop_entered"
 
@@ -340,8 +427,12 @@ Event: TypeAlias = (
     RunStarted
     | RunForked
     | StepSkipped
+    | StepChosen
     | StepBegan
     | StepEnded
+    | StepRefused
+    | ContextMerged
+    | CallRequested
     | StepPassedOver
     | RetryScheduled
     | TimerFired

@@ -1,6 +1,7 @@
 """The state of a run: what its events add up to. Persistent maps make each change cheap whatever the history."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from rpds import HashTrieMap
@@ -8,7 +9,7 @@ from rpds import HashTrieMap
 from handrail.model.events import BlockReason, Parent, RunStatus, StepStatus, WaitReason
 from handrail.model.values import JsonValue
 
-REDUCER = 1
+REDUCER = 2
 """Version of the fold; a checkpoint of another version is not used."""
 
 
@@ -18,7 +19,7 @@ def _nothing() -> "HashTrieMap[str, Any]":
 
 @dataclass(frozen=True, slots=True)
 class StepState:
-    """What is known of a step at its address."""
+    """What is known of a step at its address; new fields go to the end, since kept states hold it as a row."""
 
     status: StepStatus
     attempts: int = 0
@@ -48,6 +49,8 @@ class LoopState:
     failed: tuple[JsonValue, ...] = ()
     leaving: bool = False
     """A step of the body asked to leave the loop."""
+    steered: bool = False
+    """Whether what a step of the body gives may end it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,15 @@ class Pending:
     """The name under which later steps see the result."""
 
 
+@dataclass(frozen=True, slots=True)
+class FlowState:
+    """The dynamic step that is under way, and the calls it made; their outcomes stand with the steps."""
+
+    pending: Pending
+    calls: tuple[tuple[str, str], ...] = ()
+    """Of each call, in order, the hash of what was asked for, and the same in words."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunState:
     """Everything that decides what comes next."""
@@ -121,8 +133,11 @@ class RunState:
     steps: "HashTrieMap[str, StepState]" = field(default_factory=_nothing)
     latest: "HashTrieMap[str, str]" = field(default_factory=_nothing)
     """Name of a step, as expressions write it, with the address at which it ran last."""
+    context: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
+    """What guided steps know: a flat map, to which each of them may add."""
     stack: tuple[Frame, ...] = ()
     pending: Pending | None = None
+    flow: FlowState | None = None
     failure: Failure | None = None
     previous: str = ""
     """Address of the step that ended last."""
@@ -140,3 +155,12 @@ class RunState:
     def over(self) -> bool:
         """Whether nothing more can happen."""
         return self.status in ("succeeded", "cancelled")
+
+
+_NAMES = tuple(each.name for each in fields(RunState))
+_VALUES = attrgetter(*_NAMES)
+
+
+def changed(state: RunState, **changes: Any) -> RunState:
+    """Give a state with some fields changed; `dataclasses.replace` does the same in twice the time."""
+    return RunState(**{**dict(zip(_NAMES, _VALUES(state), strict=True)), **changes})

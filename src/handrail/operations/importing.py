@@ -38,9 +38,7 @@ def import_workflows(
     _refuse_links(place, paths, target)
     if not force:
         _refuse_overwriting(place, [path for path in paths if path.exists()])
-    for path, text in paths.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, text.encode("utf-8"))
+    _write(paths)
     folders = dict.fromkeys(target / PurePosixPath(name).parts[0] for name in sorted(imported.files))
     validation = validate(place, [str(folder) for folder in folders])
     return ImportResult(
@@ -103,6 +101,20 @@ def _inside(name: str) -> PurePosixPath:
     if path.is_absolute() or ".." in path.parts:
         raise UsageError(f"the import would write outside its folder: {printable(name)}")
     return path
+
+
+def _write(texts: dict[Path, str]) -> None:
+    """Write all files; when one cannot be written, those that were not there before go again."""
+    fresh: list[Path] = []
+    try:
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fresh += [] if path.exists() else [path]
+            replace_file(path, text.encode("utf-8"))
+    except BaseException:
+        for path in fresh:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def _refuse_links(place: Place, paths: Iterable[Path], target: Path) -> None:

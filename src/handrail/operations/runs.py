@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import rfc8785
 
+from handrail.engine.answers import Answer, decide_approval
 from handrail.engine.snapshots import encode_state
 from handrail.errors import NotFound, UsageError, VersionConflict
 from handrail.model.codec import encode
@@ -12,7 +13,7 @@ from handrail.model.events import Decision, RunForked, RunStarted
 from handrail.model.run import RunState
 from handrail.model.values import JsonValue
 from handrail.ports.log import Filter, Log
-from handrail.runtime.histories import beginning, events_of, state_before, state_of
+from handrail.runtime.histories import beginning, events_of, plan_of, state_before, state_of
 from handrail.runtime.outside import message
 from handrail.runtime.ports import Pinned
 
@@ -36,7 +37,7 @@ class Request:
 def start(log: Log, request: Request) -> str:
     """Bring a run into being, pinned to its plan; give its id, such as `fix-bug-1`."""
     plan = log.put_blob(rfc8785.dumps(encode(request.pinned.plan)))
-    number = _next_number(log, request.pinned.plan.name)
+    number = next_number(log, request.pinned.plan.name)
     while True:
         run = f"{request.pinned.plan.name}-{number}"
         started = RunStarted(
@@ -59,26 +60,30 @@ def start(log: Log, request: Request) -> str:
             return run
 
 
-def _next_number(log: Log, name: str) -> int:
+def next_number(log: Log, name: str) -> int:
+    """Give the number of a workflow's next run."""
     numbers = [row.key.removeprefix(f"{name}-") for row in log.summaries(Filter(prefix=f"{name}-"))]
     return 1 + max((int(number) for number in numbers if number.isdigit()), default=0)
 
 
 def find(log: Log, words: str) -> str:
-    """Find a run by its id, a unique beginning of it, or `@last`."""
-    rows = log.summaries(Filter())
+    """Find a run by its id, a unique beginning of it, or `@last`; a child is meant only where its id is begun."""
+    rows = log.summaries(Filter(prefix="" if words == "@last" else words))
+    own = [row for row in rows if row.document.get("parent") is None]
     if words == "@last":
-        if not rows:
+        if not own:
             raise NotFound("there are no runs yet", next_step="handrail run WORKFLOW")
-        return max(rows, key=lambda row: float(str(row.document.get("started_at") or 0))).key
+        return max(own, key=lambda row: float(str(row.document.get("started_at") or 0))).key
     keys = [row.key for row in rows]
     if words in keys:
         return words
-    found = [key for key in keys if key.startswith(words)]
+    found = [row.key for row in own] or keys
     if len(found) == 1:
         return found[0]
-    if found:
-        raise UsageError(f"'{words}' begins the ids of {len(found)} runs: {', '.join(sorted(found)[:5])}")
+    if found and words:
+        next_step = f"give more of it, such as {sorted(found)[0]}"
+        message = f"'{words}' begins the ids of {len(found)} runs: {', '.join(sorted(found)[:5])}"
+        raise UsageError(message, next_step=next_step)
     raise NotFound(f"there is no run '{words}'", next_step="handrail status")
 
 
@@ -88,6 +93,8 @@ def answer(log: Log, run: str, decision: Decision, by: str, feedback: str = "") 
     pending = state.pending
     if pending is None or pending.kind != "approval":
         raise UsageError(f"{run} asks nobody for approval", next_step=f"handrail status {run}")
+    # An answer that cannot be given is refused here: once sent it would use up the question.
+    decide_approval(plan_of(log, state.plan), state, Answer(decision, by, feedback), time.time())
     said = message("answer", decision=decision, by=by, feedback=feedback, asked=pending.seq)
     if not log.send(run, f"answer:{pending.seq}", said):
         raise UsageError(
@@ -114,6 +121,8 @@ def resume(log: Log, run: str, by: str) -> RunState:
 
 def rewind(log: Log, run: str, step: str, by: str) -> int:
     """Let a run go back to before a step; give the event it goes back to."""
+    if state_of(log, run).status == "cancelled":
+        raise UsageError(f"{run} was stopped for good", next_step=f"handrail fork {run} {step}")
     seq = place_of(log, run, step)
     before = log.put_blob(encode_state(state_before(log, run, seq)))
     state = state_of(log, run)
@@ -127,9 +136,9 @@ def rewind(log: Log, run: str, step: str, by: str) -> int:
 def fork(log: Log, run: str, step: str | None, by: str) -> str:
     """Copy a run as it was before a step, or as it is; the original is untouched."""
     source = state_of(log, run)
-    seq = source.seq + 1 if step is None else place_of(log, run, step)
+    seq = _now(source) if step is None else place_of(log, run, step)
     state = log.put_blob(encode_state(state_before(log, run, seq)))
-    number = _next_number(log, source.workflow)
+    number = next_number(log, source.workflow)
     while True:
         copy = f"{source.workflow}-{number}"
         forked = RunForked(run=copy, source=run, seq=seq, state=state, by=by, at=time.time())
@@ -139,6 +148,11 @@ def fork(log: Log, run: str, step: str | None, by: str) -> str:
             number += 1
         else:
             return copy
+
+
+def _now(source: RunState) -> int:
+    """Where a copy begins: what is pending belongs to the original, so the copy begins it anew."""
+    return source.seq + 1 if source.pending is None else source.pending.seq
 
 
 def place_of(log: Log, run: str, step: str) -> int:
@@ -160,10 +174,14 @@ def take(log: Log, run: str, by: str) -> None:
     state = state_of(log, run)
     if state.held_by:
         raise UsageError(f"{run} is held by {state.held_by}", next_step=f"handrail release {run}")
+    if state.over:
+        raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
     log.send(run, f"take:{state.seq}", message("take", by=by))
 
 
 def release(log: Log, run: str, by: str) -> None:
     """Give a run back to the engine."""
     state = state_of(log, run)
+    if not state.held_by:
+        raise UsageError(f"nobody holds {run}", next_step=f"handrail status {run}")
     log.send(run, f"release:{state.seq}", message("release", by=by))

@@ -1,6 +1,7 @@
 """What a workflow may run, and the user's word that it may."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from handrail.errors import UsageError
 from handrail.operations.targets import one
@@ -32,15 +33,13 @@ class TrustQuestion:
 
 def examine(place: Place, name_or_path: str) -> TrustQuestion:
     """Read a workflow's files once and say how they stand."""
-    found = one(place, name_or_path)
-    if found.problem is not None:
-        raise UsageError(f"'{found.name}' cannot be used: {found.problem}")
-    snapshot = take(found.main)
+    name, main = _main(place, name_or_path)
+    snapshot = take(main)
     store = TrustStore(place.folders)
     status = store.status_of(snapshot)
     return TrustQuestion(
-        name=found.name,
-        path=place.shown(found.main),
+        name=name,
+        path=place.shown(main),
         digest=snapshot.fingerprint,
         state=status.state,
         reason=status.reason,
@@ -61,4 +60,15 @@ def grant(place: Place, question: TrustQuestion) -> TrustQuestion:
 
 def forget(place: Place, name_or_path: str) -> bool:
     """Withdraw trust; tell whether there was any."""
-    return TrustStore(place.folders).forget(one(place, name_or_path).main)
+    return TrustStore(place.folders).forget(_main(place, name_or_path)[1])
+
+
+def _main(place: Place, name_or_path: str) -> tuple[str, Path]:
+    """Find what is meant: a workflow, or the repository's configuration, whose checks are commands too."""
+    config = place.repository / ".handrail" / "config.toml" if place.repository is not None else None
+    if config is not None and config.is_file() and (place.cwd or Path.cwd()) / name_or_path == config:
+        return "config.toml", config
+    found = one(place, name_or_path)
+    if found.problem is not None:
+        raise UsageError(f"'{found.name}' cannot be used: {found.problem}")
+    return found.name, found.main

@@ -40,6 +40,11 @@ def bound_words(bound: Bound) -> str:
     return f"{bound.least} to {bound.most} agent calls"
 
 
+def pinned_words(definition: str, length: int = 4) -> str:
+    """Give the beginning of a pinned version's hash, enough to tell versions apart."""
+    return definition.removeprefix("sha256:")[:length]
+
+
 def input_type(declared: Input) -> str:
     """Say an input's type as its author wrote it."""
     return "issue" if declared.type == ISSUE else describe(declared.type)

@@ -5,11 +5,21 @@ import shlex
 import tempfile
 from pathlib import Path
 
-from handrail.errors import UsageError
+from handrail.errors import EnvironmentFault, UsageError
+from handrail.sources.files import printable, reason
 
 
 def replace_file(path: Path, content: bytes) -> None:
     """Replace a file's content at once, keeping its permissions."""
+    try:
+        _replace(path, content)
+    except OSError as error:
+        message = f"{printable(str(path))} cannot be written: {reason(error)}"
+        next_step = f"check the permissions of {printable(str(path.parent))} and the space on its disk; it is unchanged"
+        raise EnvironmentFault(message, next_step=next_step) from error
+
+
+def _replace(path: Path, content: bytes) -> None:
     mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     temporary = Path(name)

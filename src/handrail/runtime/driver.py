@@ -1,32 +1,37 @@
 """Drives one run: fold, decide, record, perform, again. The loop of `drive` is the whole of it.
 
-1. Only the holder of the lease appends; a driver that lost it stops at once.
+1. Only the holder of the lease appends; a driver that lost it stops at once, and leaves what runs to the next holder.
 2. The outcome of a step and the intent of the next are one commit.
 3. What was begun before a crash is looked for before anything is begun again.
-4. A driver returns when the run needs the outside: a person, a time, a child. Waiting costs nothing.
+4. What a message ends (a stop, a rewind, a pause) is over, processes and child runs included, before that is recorded.
+5. A driver returns when the run needs the outside: a person, a time, a child. Waiting costs nothing.
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from handrail.engine.advance import advance
-from handrail.engine.apply import apply
-from handrail.engine.snapshots import encode_state
-from handrail.model.events import ChildStarted, Event, StepBegan, StepEnded
+from handrail.model.events import ChildStarted, Event, RunBlocked, StepBegan, StepEnded
 from handrail.model.plan import Plan
-from handrail.model.run import REDUCER, RunState
-from handrail.ports.log import Append, Checkpoint, Lease, Log, TimerCleared, TimerSet
-from handrail.runtime.handlers.children import ChildHandler
+from handrail.model.run import Pending, RunState
+from handrail.ports.log import Holder, Lease, Log
+from handrail.runtime.dynamic import FlowHandler
+from handrail.runtime.handlers.children import ChildHandler, is_over
 from handrail.runtime.handlers.commands import CommandHandler
-from handrail.runtime.histories import plan_of, state_of
-from handrail.runtime.outside import message, timed_out, understood
+from handrail.runtime.histories import folded, plan_of
+from handrail.runtime.outside import message
 from handrail.runtime.ports import Clock
-from handrail.runtime.records import from_log, to_log
-from handrail.runtime.summaries import summary_of
+from handrail.runtime.recording import Recorder
 
-CHECKPOINT_EVERY = 200
 LOOK_EVERY = 0.05
 """Seconds between looks at the inbox while an effect runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What became of an effect: nothing yet when a message ended it."""
+
+    state: RunState
+    caused: tuple[Event, ...] = ()
 
 
 @dataclass(slots=True)
@@ -38,100 +43,96 @@ class Driver:
     commands: CommandHandler
     children: ChildHandler
     clock: Clock
-    checkpointed: int = 0
+    recorder: Recorder = field(init=False)
+    flows: FlowHandler = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.recorder = Recorder(self.log, self.lease, self.clock)
+        self.flows = FlowHandler(self.clock)
 
     async def drive(self) -> RunState:
         """Go on until the run is over or needs the outside."""
-        state = state_of(self.log, self.lease.stream)
+        state, self.recorder.checkpointed = folded(self.log, self.lease.stream)
         plan = plan_of(self.log, state.plan)
-        caused: list[Event] = []
-        while True:
-            state = self._record(plan, state, caused)
-            if state.pending is None or state.status != "running" or state.held_by:
-                self._tell_parent(state)
-                return state
-            outcome = await self._perform(plan, state)
-            if outcome is None:
-                return state
-            caused = [] if isinstance(outcome, RunState) else [outcome]
-            state = outcome if isinstance(outcome, RunState) else state
-
-    def _record(self, plan: Plan, state: RunState, caused: list[Event]) -> RunState:
-        """Commit what happened and what follows from it, with the messages that this answers."""
-        now = self.clock()
-        expected, events = state.seq, list(caused)
-        for event in caused:
-            state = apply(state, event, state.seq + 1, self.log.get_blob)
-        messages = self.log.inbox(state.run)
-        said, state = understood(self.log, plan, state, messages, now)
-        fired, state = self._timers(state, now)
-        moved = advance(plan, state, now, self.log.get_blob)
-        events += [*said, *fired, *moved.events]
-        state = moved.state
-        if events or messages:
-            self._append(state, expected, events, tuple(each.id for each in messages))
+        performed: Performed | None = Performed(state)
+        while performed is not None:
+            state = await self._record(plan, performed.state, performed.caused)
+            performed = await self._perform(plan, state)
+        self._tell_parent(state)
         return state
 
-    def _timers(self, state: RunState, now: float) -> tuple[list[Event], RunState]:
-        fired: list[Event] = []
-        for timer in self.log.due(now):
-            event = timed_out(state, timer.key, now) if timer.stream == state.run else None
-            if event is not None:
-                state = apply(state, event, state.seq + 1, self.log.get_blob)
-                fired.append(event)
-        return fired, state
+    async def _record(self, plan: Plan, state: RunState, caused: tuple[Event, ...]) -> RunState:
+        """Commit what happened and what follows from it, after what it gives up has ended."""
+        turn = self.recorder.turn(plan, state, caused)
+        for pending in turn.given_up:
+            await self._end(state, pending)
+        return self.recorder.commit(turn)
 
-    def _append(self, state: RunState, expected: int, events: list[Event], consumed: tuple[int, ...]) -> None:
-        checkpoint = None
-        if state.seq - self.checkpointed >= CHECKPOINT_EVERY:
-            checkpoint = Checkpoint(state.run, state.seq, REDUCER, encode_state(state))
-            self.checkpointed = state.seq
-        append = Append(
-            state.run,
-            expected,
-            tuple(to_log(event) for event in events),
-            consumed,
-            checkpoint,
-            _timers_of(state),
-            summary_of(state),
-        )
-        self.log.append([append], [self.lease])
-
-    async def _perform(self, plan: Plan, state: RunState) -> StepEnded | RunState | None:
-        """Perform what is pending; a message that changes the run ends the effect and gives the state after it."""
+    async def _perform(self, plan: Plan, state: RunState) -> Performed | None:
+        """Perform what is pending; None when only the outside can go on."""
         pending = state.pending
-        began = from_log(self.log.read(state.run, after=pending.seq - 1, limit=1)[0]) if pending is not None else None
-        if pending is None or began is None:
+        if state.status != "running":
             return None
+        if pending is None:
+            # A long walk through the plan is recorded in parts; others may go on in between.
+            await asyncio.sleep(0)
+            return Performed(state)
+        began = self.recorder.intent(state.run, pending.seq)
         if isinstance(began, ChildStarted):
-            return self.children.perform(state, pending, began)
-        if not isinstance(began, StepBegan):
+            outcome = self.children.perform(state, pending, began)
+            return None if outcome is None else Performed(state, (outcome,))
+        if state.held_by or not isinstance(began, StepBegan):
             return None
+        if began.action == "dynamic":
+            return Performed(state, await self.flows.perform(plan, state, pending))
         effect = asyncio.ensure_future(self.commands.perform(state, pending, began))
-        seen = -1
-        while not (await asyncio.wait({effect}, timeout=LOOK_EVERY))[0]:
-            seen, before = self.log.changed(), seen
-            if seen != before and self.log.inbox(state.run, limit=1):
-                after = self._record(plan, state, [])
-                if after.pending != pending or after.status != "running":
-                    effect.cancel()
-                    await self.commands.stop(state, pending)
-                    return after
-                state = after
-        return effect.result()
+        try:
+            # What is over at once needs no watching.
+            await asyncio.sleep(0)
+            return await self._watch(plan, state, effect)
+        finally:
+            if not effect.done():
+                effect.cancel()
+                await asyncio.gather(effect, return_exceptions=True)
+
+    async def _watch(self, plan: Plan, state: RunState, effect: "asyncio.Future[StepEnded | RunBlocked]") -> Performed:
+        """Wait for an effect; messages that leave it alone are recorded meanwhile, any other takes it away."""
+        seen: int | None = None
+        while not effect.done() and not (await asyncio.wait({effect}, timeout=LOOK_EVERY))[0]:
+            before, seen = seen, self.log.changed()
+            if seen == before or not self.log.inbox(state.run, limit=1):
+                continue
+            turn = self.recorder.turn(plan, state)
+            if turn.given_up:
+                return Performed(state)
+            state = self.recorder.commit(turn)
+        return Performed(state, (effect.result(),))
+
+    async def _end(self, state: RunState, pending: Pending) -> None:
+        """End what was begun, so that nothing of it is left when the run says so."""
+        if pending.kind == "child":
+            await self._end_child(state, pending)
+        elif pending.kind == "step":
+            began = self.recorder.intent(state.run, pending.seq)
+            if isinstance(began, StepBegan):
+                await self.commands.stop(state, pending, began)
+
+    async def _end_child(self, state: RunState, pending: Pending) -> None:
+        """Stop a child run: whoever drives it sees the stop, and if nobody does we drive it to its end."""
+        child = pending.child
+        while self.log.last(child).seq and not is_over(self.log, child):
+            self.log.send(child, f"stop:parent:{state.run}:{pending.seq}", message("stop", by=state.run))
+            lease = self.log.acquire(child, self.lease.holder)
+            if isinstance(lease, Holder):
+                await asyncio.sleep(LOOK_EVERY)
+                continue
+            try:
+                await Driver(self.log, lease, self.commands, self.children, self.clock).drive()
+            finally:
+                self.log.release(lease)
 
     def _tell_parent(self, state: RunState) -> None:
-        parent = state.parent
-        if parent is None or state.status not in ("succeeded", "failed", "cancelled"):
-            return
-        outputs = dict(state.names.items())
-        said = message("child_ended", child=state.run, status=state.status, outputs=outputs, message=state.message)
-        self.log.send(parent.run, f"child-ended:{state.run}:{state.seq}", said)
-
-
-def _timers_of(state: RunState) -> tuple[TimerSet | TimerCleared, ...]:
-    """The one timer that a waiting run may have."""
-    for key, reason in (("retry", "timer"), ("approval", "approval")):
-        if state.status == "waiting" and state.reason == reason and state.until is not None:
-            return (TimerSet(key, state.until),)
-    return (TimerCleared("retry"), TimerCleared("approval"))
+        """Wake the parent of a run that is over; if we die before that, the parent looks for itself."""
+        if state.parent is not None and state.status in ("succeeded", "failed", "cancelled"):
+            key = f"child-ended:{state.run}:{state.seq}"
+            self.log.send(state.parent.run, key, message("child_ended", child=state.run))

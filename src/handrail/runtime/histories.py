@@ -17,13 +17,18 @@ from handrail.runtime.summaries import summary_of
 
 def state_of(log: Log, run: str) -> RunState:
     """Fold a run's events, beginning with its newest checkpoint."""
+    return folded(log, run)[0]
+
+
+def folded(log: Log, run: str) -> tuple[RunState, int]:
+    """Give the state of a run, and the event after which the checkpoint was taken that it began with."""
     kept = log.checkpoint(run, REDUCER)
     state = decode_state(kept.state) if kept is not None else None
     for stored in log.read(run, after=state.seq if state is not None else 0):
         state = apply(state, from_log(stored), stored.seq, log.get_blob)
     if state is None:
         raise NotFound(f"there is no run '{run}'", next_step="handrail status")
-    return state
+    return state, 0 if kept is None else kept.seq
 
 
 def state_before(log: Log, run: str, seq: int) -> RunState:

@@ -1,107 +1,170 @@
 """What comes from outside, as events: messages of a run's inbox, and timers that are due.
 
-A message is JSON with a `kind`. One that no longer fits (an answer to a question that is gone) is consumed and has no
-effect; who sent it learns that from the run's state.
+A message is JSON with a `kind`. One that no longer fits (an answer to a question that is gone), or that nobody can
+read, is consumed and has no effect; who sent it learns that from the run's state.
 """
 
 import json
 from collections.abc import Callable
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
 
 from handrail.engine.answers import Answer, decide_approval
 from handrail.engine.apply import apply
 from handrail.engine.transitions import ALLOWED
-from handrail.errors import UsageError
+from handrail.errors import HandrailError, UsageError
 from handrail.model import events as ev
 from handrail.model.plan import Plan
-from handrail.model.run import RunState
+from handrail.model.run import Pending, RunState
 from handrail.ports.log import Log, Message
+from handrail.runtime.handlers.children import outcome_of
 
-_Data = dict[str, Any]
+_Data: TypeAlias = dict[str, Any]
+ENDS = frozenset({"run_ended", "run_rewound", "run_waits", "run_resumed"})
+"""Events that end what was begun without an outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What messages cause, and which of them were taken."""
+
+    events: tuple[ev.Event, ...]
+    state: RunState
+    consumed: tuple[int, ...]
+    given_up: tuple[Pending, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What a message meets."""
+
+    log: Log
+    plan: Plan
+    state: RunState
+    now: float
 
 
 def message(kind: str, **fields: object) -> bytes:
     """Write a message for a run's inbox."""
-    return json.dumps({"kind": kind, **fields}, ensure_ascii=False).encode()
+    return json.dumps({"kind": kind, **fields}).encode()
 
 
-def understood(
-    log: Log, plan: Plan, state: RunState, messages: tuple[Message, ...], now: float
-) -> tuple[list[ev.Event], RunState]:
+def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, ...], now: float) -> Heard:
     """Give the events that messages cause, one after the other, and the state after them."""
     caused: list[ev.Event] = []
+    consumed: list[int] = []
+    given_up: list[Pending] = []
     for each in messages:
-        event = _event(plan, state, json.loads(each.payload), now)
-        if event is not None and event.kind in ALLOWED[state.status]:
+        data = _read(each.payload)
+        if data.get("kind") == "take" and _engine_performs(state):
+            continue
+        consumed.append(each.id)
+        for event in _meant(_Scene(log, plan, state, now), data):
+            if _gives_up(state, event) and state.pending is not None:
+                given_up.append(state.pending)
             state = apply(state, event, state.seq + 1, log.get_blob)
             caused.append(event)
-    return caused, state
+    return Heard(tuple(caused), state, tuple(consumed), tuple(given_up))
 
 
-def _event(plan: Plan, state: RunState, data: _Data, now: float) -> ev.Event | None:
-    make = _MEANINGS.get(data["kind"])
-    return None if make is None else make(plan, state, data, now)
-
-
-def _stop(_: Plan, state: RunState, data: _Data, now: float) -> ev.Event | None:
-    del state
-    by = data.get("by") or "a person"
-    return ev.RunEnded(status="cancelled", by=by, message=f"stopped by {by}", at=now)
-
-
-def _resume(_: Plan, state: RunState, data: _Data, now: float) -> ev.Event | None:
-    if state.status in ("blocked", "failed") or state.reason == "pause":
-        return ev.RunResumed(by=data.get("by", ""), at=now)
-    return None
-
-
-def _pause(_: Plan, state: RunState, data: _Data, now: float) -> ev.Event | None:
-    del data
-    return ev.RunWaits(reason="pause", message="paused", at=now) if state.status == "running" else None
-
-
-def _rewind(_: Plan, state: RunState, data: _Data, now: float) -> ev.Event | None:
-    del state
-    crossed = tuple(data["crossed"])
-    return ev.RunRewound(
-        to=data["to"], seq=data["seq"], state=data["state"], crossed=crossed, by=data.get("by", ""), at=now
-    )
-
-
-def _take(_: Plan, state: RunState, data: _Data, now: float) -> ev.Event | None:
-    return None if state.held_by else ev.RunTaken(by=data.get("by", ""), at=now)
-
-
-def _release(_: Plan, state: RunState, data: _Data, now: float) -> ev.Event | None:
-    return ev.RunReleased(by=data.get("by", ""), at=now) if state.held_by else None
-
-
-def _answer(plan: Plan, state: RunState, data: _Data, now: float) -> ev.Event | None:
-    if state.pending is None or state.pending.kind != "approval" or state.pending.seq != data["asked"]:
-        return None
-    answer = Answer(cast("ev.Decision", data["decision"]), str(data.get("by", "")), str(data.get("feedback", "")))
-    try:
-        return decide_approval(plan, state, answer, now)
-    except UsageError:
-        return None
-
-
-def _child(_: Plan, state: RunState, data: _Data, now: float) -> ev.Event | None:
+def _engine_performs(state: RunState) -> bool:
+    """Whether a step is in our own hands: it is finished before the run changes hands."""
     pending = state.pending
-    if pending is None or pending.kind != "child" or pending.child != data["child"]:
-        return None
-    good = data["status"] == "succeeded"
-    return ev.StepEnded(
-        address=pending.address,
-        began=pending.seq,
-        status="succeeded" if good else "failed",
-        output=data.get("outputs"),
-        error="" if good else f"run {data['child']} {data['status']}: {data.get('message', '')}",
-        at=now,
+    return state.status == "running" and not state.held_by and pending is not None and pending.kind == "step"
+
+
+def _gives_up(state: RunState, event: ev.Event) -> bool:
+    if event.kind not in ENDS or state.pending is None:
+        return False
+    if event.kind == "run_resumed":
+        return state.pending.kind == "step" and state.reason != "fault"
+    return state.pending.kind == "step" or event.kind != "run_waits"
+
+
+def _read(payload: bytes) -> _Data:
+    try:
+        data: object = json.loads(payload)
+    except ValueError:
+        return {}
+    return cast("_Data", data) if isinstance(data, dict) else {}
+
+
+def _meant(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """Give the events of a message; none when it does not fit, or when the events may not follow."""
+    make = _MEANINGS.get(str(data.get("kind")))
+    try:
+        events = () if make is None else make(scene, data)
+        state = scene.state
+        for event in events:
+            if event.kind not in ALLOWED[state.status]:
+                return ()
+            state = apply(state, event, state.seq + 1, scene.log.get_blob)
+    except (KeyError, TypeError, ValueError, UsageError):
+        return ()
+    return events
+
+
+def _stop(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    by = str(data.get("by") or "a person")
+    return (ev.RunEnded(status="cancelled", by=by, message=f"stopped by {by}", at=scene.now),)
+
+
+def _resume(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    if scene.state.status in ("blocked", "failed") or scene.state.reason in ("pause", "timer"):
+        return (ev.RunResumed(by=str(data.get("by", "")), at=scene.now),)
+    return ()
+
+
+def _pause(scene: _Scene, _: _Data) -> tuple[ev.Event, ...]:
+    if scene.state.status == "running":
+        return (ev.RunWaits(reason="pause", message="paused", at=scene.now),)
+    return ()
+
+
+def _rewind(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    rewound = ev.RunRewound(
+        to=str(data["to"]),
+        seq=int(data["seq"]),
+        state=str(data["state"]),
+        crossed=tuple(data["crossed"]),
+        by=str(data.get("by", "")),
+        at=scene.now,
     )
+    return (rewound,)
 
 
-_MEANINGS: dict[str, Callable[[Plan, RunState, _Data, float], ev.Event | None]] = {
+def _take(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    return () if scene.state.held_by else (ev.RunTaken(by=str(data.get("by", "")), at=scene.now),)
+
+
+def _release(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    return (ev.RunReleased(by=str(data.get("by", "")), at=scene.now),) if scene.state.held_by else ()
+
+
+def _answer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """Answer a question; one that was asked too long ago is asked again first, so that a late answer counts."""
+    state = scene.state
+    if state.pending is None or state.pending.kind != "approval" or state.pending.seq != data["asked"]:
+        return ()
+    answer = Answer(cast("ev.Decision", data["decision"]), str(data.get("by", "")), str(data.get("feedback", "")))
+    decided = decide_approval(scene.plan, state, answer, scene.now)
+    return (ev.RunResumed(by=answer.by, at=scene.now), decided) if state.status == "blocked" else (decided,)
+
+
+def _child(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """A child says that it is over; a run that does not go on by itself looks at it when it does."""
+    pending = scene.state.pending
+    if scene.state.status != "running" or pending is None or pending.child != data["child"]:
+        return ()
+    try:
+        ended = outcome_of(scene.log, pending, scene.now)
+    except HandrailError:
+        # What is wrong with the child's history comes up again when the driver looks at it.
+        return ()
+    return () if ended is None else (ended,)
+
+
+_MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
     "answer": _answer,
     "stop": _stop,
     "resume": _resume,
@@ -115,6 +178,8 @@ _MEANINGS: dict[str, Callable[[Plan, RunState, _Data, float], ev.Event | None]] 
 
 def timed_out(state: RunState, key: str, now: float) -> ev.Event | None:
     """Give the event of a timer that came due, if the run still waits for it."""
+    if state.status != "waiting":
+        return None
     if key == "retry" and state.reason == "timer":
         return ev.TimerFired(key="retry", at=now)
     pending = state.pending
@@ -123,7 +188,7 @@ def timed_out(state: RunState, key: str, now: float) -> ev.Event | None:
             reason="step",
             message=f"nobody answered '{pending.address}' in time",
             address=pending.address,
-            next_step=f"handrail resume {state.run}, then approve, revise or reject",
+            next_step=f"handrail approve, revise or reject {state.run}: an answer still counts",
             at=now,
         )
     return None

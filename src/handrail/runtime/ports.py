@@ -38,5 +38,5 @@ class Pinned:
     definition: str
 
 
-Workflows: TypeAlias = Callable[[str], Pinned]
-"""Finds and compiles a workflow by name; raises what a person can act on."""
+Workflows: TypeAlias = Callable[[str, str], Pinned]
+"""Finds and compiles a workflow by its name, seen from a run's workspace; raises what a person can act on."""

@@ -14,6 +14,8 @@ from handrail.sources.snapshot import COMPANION_FOLDERS, MAIN_NAMES, TESTS, VERS
 FORMS: dict[str, Form] = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".py": "python"}
 NOT_WORKFLOWS = ("hooks.py", "conftest.py")
 LONGEST_NAME = 128
+MOST_ENTRIES = 2000
+"""In one folder of workflows. Each single file is read with what lies beside it, so that time grows with the square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Candidate:
 def workflows_in(folder: Path) -> list[Candidate]:
     """List the workflows of a tier's folder, those that win among equal names first."""
     found: list[Candidate] = []
-    for entry in scan(folder):
+    for entry in scan(folder, MOST_ENTRIES):
         path = folder / entry.name
         if entry.name.startswith("_") or entry.name.casefold() == VERSIONS:
             continue
@@ -44,7 +46,7 @@ def workflows_in(folder: Path) -> list[Candidate]:
 
 def routines_in(folder: Path) -> list[Candidate]:
     """List the JSON files of a folder of routines."""
-    files = (folder / entry.name for entry in scan(folder) if not entry.name.startswith("_"))
+    files = (folder / entry.name for entry in scan(folder, MOST_ENTRIES) if not entry.name.startswith("_"))
     return sorted((_single(path) for path in files if path.suffix == ".json"), key=_strength)
 
 

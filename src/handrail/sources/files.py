@@ -1,8 +1,10 @@
 """Reads files that somebody else wrote: bounded, never blocking, never outside the folder they belong to."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from handrail.authoring.limits import MAX_BYTES
@@ -42,10 +44,13 @@ def decode(data: bytes) -> str | Refusal:
         return Refusal(NOT_TEXT)
 
 
-def scan(folder: Path) -> list[os.DirEntry[str]]:
-    """List a folder's visible entries in order of their names."""
+def scan(folder: Path, most: int | None = None) -> list[os.DirEntry[str]]:
+    """List a folder's visible entries in order of their names; more than `most` of them are an error."""
     with os.scandir(folder) as entries:
-        visible = [entry for entry in entries if entry.name[0] != "." and entry.name != "__pycache__"]
+        shown = (entry for entry in entries if entry.name[0] != "." and entry.name != "__pycache__")
+        visible = list(islice(shown, None if most is None else most + 1))
+    if most is not None and len(visible) > most:
+        raise OSError(errno.EFBIG, f"it holds more than {most} files and folders")
     return sorted(visible, key=lambda entry: entry.name)
 
 

@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail import library
-from handrail.compiler.builtins import Builtins
 from handrail.model.source import SourceText
+
+if TYPE_CHECKING:
+    from handrail.compiler.builtins import Builtins
 
 FOLDERS = {
     "assessments": ".json",
@@ -59,6 +62,8 @@ def library_root() -> Path:
 
 
 @cache
-def builtins() -> Builtins:
+def builtins() -> "Builtins":
     """Give the library by id."""
+    from handrail.compiler.builtins import Builtins  # noqa: PLC0415 (finding workflows needs only the folder)
+
     return Builtins(LibraryFiles(library_root()))

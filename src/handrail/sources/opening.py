@@ -6,18 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handrail.authoring.read import read_bundle
-from handrail.compiler.catalog import Catalog
 from handrail.errors import HandrailError
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.source import Bundle, Scalar, SourceText, Span
 from handrail.sources.files import OUTSIDE, TOO_LARGE, Refusal, decode, read_bytes
-from handrail.sources.library import builtins
 from handrail.sources.snapshot import COMPANION_FOLDERS, Snapshot, take
 from handrail.sources.tiers import Found, Place, Tier, discover, same_name
 
 if TYPE_CHECKING:
     from handrail.authoring.objects import ResolveContext
+    from handrail.compiler.catalog import Catalog
 
 REASONS = {TOO_LARGE: "file-too-large", OUTSIDE: "path-escape"}
 
@@ -60,8 +59,11 @@ def open_workflow(
     return _named(replace(opened, document=read_bundle(bundle, report)))
 
 
-def catalog_for(place: Place, context: "ResolveContext | None" = None) -> Catalog:
+def catalog_for(place: Place, context: "ResolveContext | None" = None) -> "Catalog":
     """Give what compiling may draw on here; other workflows are found and read when they are first asked for."""
+    from handrail.compiler.catalog import Catalog  # noqa: PLC0415 (a list need not compile)
+    from handrail.sources.library import builtins  # noqa: PLC0415
+
     config = place.config(Report())
     path = config.bindings if config is not None else None
     bindings = _text_of(path, place) if path is not None else None

@@ -1,6 +1,7 @@
 """Turns a trusted `workflow.py` into a Document, with the prompt versions that its `resolve` chose."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.source import Bundle, Mapping, Node, Scalar, Sequence, SourceText, Span
 from handrail.sources.files import Refusal, decode, printable
-from handrail.sources.python_loader import PythonFault, load_python
+from handrail.sources.python_loader import Dynamic, PythonFault, load_python
 from handrail.sources.snapshot import VERSIONS, Snapshot
 
 if TYPE_CHECKING:
@@ -30,10 +31,21 @@ def evaluate(
         end = bundle.source.offset(fault.line, len(bundle.source.line(fault.line)) + 1)
         report.error("python-error", fault.message, Span(bundle.source, start, max(start, end)), fault.hint)
         return None
+    if isinstance(made, Dynamic):
+        document = to_document(_head(made, snapshot), bundle, report)
+        return None if document is None else replace(document, dynamic=True)
     document = to_document(made, bundle, report)
     if document is not None:
         _take_versions(document, snapshot, shown)
     return document
+
+
+def _head(made: Dynamic, snapshot: Snapshot) -> dict[str, object]:
+    """What a dynamic flow has in common with other workflows: its name, which is where it lies, and its inputs."""
+    main = snapshot.main
+    name = snapshot.folder.name if main.name == "workflow.py" else main.stem
+    head: dict[str, object] = {"name": name, "description": made.description}
+    return head if made.inputs is None else {**head, "input": made.inputs}
 
 
 def _take_versions(document: Document, snapshot: Snapshot, shown: Callable[[Path], str]) -> None:

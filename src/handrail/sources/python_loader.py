@@ -7,10 +7,11 @@ import traceback
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from types import CodeType, ModuleType
-from typing import cast
+from types import CodeType, CoroutineType, ModuleType
+from typing import Any, cast
 
 from handrail.sources.files import Refusal, decode, printable
 
@@ -29,17 +30,44 @@ class PythonFault(Exception):
         self.hint = hint
 
 
+@dataclass(frozen=True, slots=True)
+class Dynamic:
+    """A file whose `run` calls steps: what it says about itself beside that."""
+
+    description: str
+    inputs: object
+
+
 def load_python(main: Path, source: bytes, context: object) -> object:
     """Execute the source in a fresh module and give what its `resolve(context)` returns; only for trusted sources."""
     with _module(main) as module, redirect_stdout(sys.stderr):
         try:
             exec(_compiled(main, source), module.__dict__)  # noqa: S102 (this is what the user trusted)
-            return _awaited(_resolve_of(module)(context))
+            return _dynamic(module) or _awaited(_resolve_of(module)(context))
         except (KeyboardInterrupt, PythonFault):
             raise
         except BaseException as error:
             # A workflow may raise anything, SystemExit too, and must not end the command.
-            raise _fault(error, main) from error
+            raise fault_of(error, main) from error
+
+
+def load_run(file: str, source: str) -> "Callable[[object], CoroutineType[Any, Any, object]]":
+    """Execute a pinned source in a fresh module and give its `run`; only for what was trusted when it was pinned."""
+    main = Path(file)
+    with _module(main) as module, redirect_stdout(sys.stderr):
+        try:
+            exec(_compiled(main, source.encode()), module.__dict__)  # noqa: S102 (this is what the user trusted)
+            return module.__dict__["run"]
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise fault_of(error, main) from error
+
+
+def _dynamic(module: ModuleType) -> Dynamic | None:
+    if hasattr(module, "resolve") or not inspect.iscoroutinefunction(getattr(module, "run", None)):
+        return None
+    return Dynamic(inspect.getdoc(module) or "", getattr(module, "inputs", None))
 
 
 def _compiled(main: Path, source: bytes) -> CodeType:
@@ -67,8 +95,7 @@ def _resolve_of(module: ModuleType) -> Callable[[object], object]:
     if callable(resolve):
         return cast("Callable[[object], object]", resolve)
     if callable(getattr(module, "run", None)):
-        message = "dynamic flows (`run`) are not supported yet"
-        raise PythonFault(message, hint="write `def resolve(context)` that returns the workflow")
+        raise PythonFault("`run` is no coroutine", hint="write `async def run(ctx)`")
     raise PythonFault("there is no function resolve", hint="write `def resolve(context)` that returns the workflow")
 
 
@@ -87,7 +114,8 @@ def _awaited(value: object) -> object:
         return pool.submit(asyncio.run, wait()).result()
 
 
-def _fault(error: BaseException, main: Path) -> PythonFault:
+def fault_of(error: BaseException, main: Path) -> PythonFault:
+    """Say what went wrong in a workflow's own file, and where in it."""
     if isinstance(error, SyntaxError) and error.filename == str(main):
         return PythonFault(f"not valid Python: {error.msg}", error.lineno or 1, error.offset or 1)
     line, column = _place(error, main)

@@ -72,7 +72,7 @@ def find(place: Place, name_or_path: str, report: Report) -> Found:
     near = did_you_mean(name_or_path, (found.name for found in every))
     beside = from_path((place.cwd or Path.cwd()) / name_or_path) is not None
     hint = f"for the folder in front of you write ./{name_or_path}; " if beside else ""
-    hint += f"searched: {', '.join(_searched(place))}"
+    hint += f"handrail list shows what there is; searched: {', '.join(_searched(place))}"
     raise NotFound(f"there is no workflow '{printable(name_or_path)}'{near}", next_step=hint)
 
 

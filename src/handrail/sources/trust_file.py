@@ -37,7 +37,7 @@ class TrustFile:
         """Read all entries; a damaged file is an error, never an empty one."""
         try:
             text = self.path.read_text("utf-8")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {}
         except (OSError, ValueError) as error:
             raise self._damaged(reason(error)) from error
@@ -112,11 +112,15 @@ def _replace(path: Path, data: bytes) -> None:
     """Write a private file so that a reader sees the old or the new content, also after a crash."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(handle)
-    fresh.replace(path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+        fresh.replace(path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
 
 
 def _entries(parsed: Any) -> dict[str, Entry]:

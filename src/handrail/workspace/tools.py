@@ -14,7 +14,7 @@ def version_of(name: str) -> str | None:
     if path is None:
         return None
     try:
-        ran = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        ran = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=PATIENCE, check=False)  # noqa: S603 (a tool of the user, by its full path)
     except (OSError, subprocess.TimeoutExpired):
         return None
     found = VERSION.search(ran.stdout)

@@ -10,11 +10,15 @@ _RESERVED = frozenset(
     | {"and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "null", "lambda", "for"}
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+NOT_LISTED = ("versions",)
+"""Folders of this name hold no workflows where workflows are looked for."""
 
 
 def workflow_name(text: str) -> str:
     """Give a workflow's name that is as near to the text as the format allows."""
     clean = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:LONGEST].strip("-._")
+    if clean in NOT_LISTED:
+        return f"{clean}-workflow"
     return clean if re.fullmatch(NAME_PATTERN, clean) else "imported"
 
 

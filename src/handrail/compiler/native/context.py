@@ -16,7 +16,7 @@ from handrail.model.document import Document
 from handrail.model.guidance import Assessment
 from handrail.model.names import spoken
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText
-from handrail.model.suggest import did_you_mean
+from handrail.model.suggest import did_you_mean, suggest
 from handrail.model.types import Type
 from handrail.model.values import Prompt
 
@@ -90,9 +90,11 @@ class Lowering:
         name = text[problem.start : problem.end].strip("${}").split(".")[0]
         if problem.code == "unknown-field" and STEPS_BEFORE.search(text[: problem.start]):
             return self._no_such_step(problem, name)
-        maker = self.later.get(name) if problem.code in ("unknown-name", "unknown-shell-name") else None
-        if maker is None:
+        if problem.code not in ("unknown-name", "unknown-shell-name"):
             return problem
+        maker = self.later.get(name)
+        if maker is None:
+            return self._step_for_value(problem, name)
         if maker.only_inside is not None:
             message = f"'{name}' is known only inside step '{maker.only_inside}'"
             hint = f"outside, its results are steps.{spoken(maker.only_inside)}.output, one per item"
@@ -101,10 +103,21 @@ class Lowering:
         message = f"'{name}' is used before it is produced by step '{maker.step}'"
         return replace(problem, code="used-before-produced", message=message, hint=hint)
 
+    def _step_for_value(self, problem: Problem, name: str) -> Problem:
+        """Say of an unknown name that a step is called so, where that is so."""
+        if name not in self.scope.steps.names() or suggest(name, self.scope.names):
+            return problem
+        hint = f"write steps.{name}.output, or give that step the key `output: {name}`"
+        return replace(
+            problem, code="unknown-name", message=f"'{name}' is a step, and no value has this name", hint=hint
+        )
+
     def _no_such_step(self, problem: Problem, name: str) -> Problem:
         known = self.scope.steps.names()
         message = f"no step '{name}' stands before this one{did_you_mean(name, known)}"
-        hint = "known here: " + (", ".join(f"steps.{each}" for each in known) or "no step")
+        hint = "known here: " + (
+            ", ".join(f"steps.{each}" for each in known) or "no step, for a step sees only those before it"
+        )
         return replace(problem, code="unknown-step", message=message, hint=hint)
 
     @contextmanager

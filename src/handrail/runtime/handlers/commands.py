@@ -1,20 +1,52 @@
-"""Runs the commands of a script or a gate, in files that survive us, and says how they ended."""
+"""Runs the commands of a script or a gate, in files that survive us, and says how they ended.
 
-import json
+1. One start of one command has one folder, named by the intent's sequence number; what is found there is adopted.
+2. A start that was lost without a trace is followed by another one, unless the step must not run twice.
+3. What the machine refuses (no folder to work in, nothing to start) is a fault and never a failed try of the step.
+"""
+
+import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from handrail.errors import EnvironmentFault
-from handrail.model.events import StepBegan, StepEnded
+from handrail.model.events import RunBlocked, StepBegan, StepEnded
 from handrail.model.run import Pending, RunState
-from handrail.model.values import Command, Expression, JsonValue, ShellBinding
-from handrail.ports.processes import Ended, Gone, Processes, ProcessSpec, TimedOut
+from handrail.model.values import Command, Expression, ShellBinding
+from handrail.ports.processes import Ended, Gone, Processes, ProcessSpec, Running, TimedOut
+from handrail.runtime.handlers.outcomes import Result, outcome
 from handrail.runtime.ports import Clock, Commands
 
 MOST_TEXT = 64 * 1024
-"""Characters of output that an event keeps; the whole stays in the effect's folder."""
+"""Bytes of each stream that an event keeps; the whole stays in the effect's folder."""
+MOST_OUTPUT = 1 << 20
+"""Bytes of a script's output that become its value."""
 GRACE = (2.0, 5.0)
+MOST_STARTS = 5
+"""Starts of one command that may be lost before a person has to look."""
+CANNOT_START = (126, 127)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One intent in hand."""
+
+    run: str
+    workspace: str
+    pending: Pending
+    spec: dict[str, Any]
+    base: Path
+    until: float | None = None
+    """When its time is up, on the loop's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A command was started, vanished without a status, and must not be started again by us."""
+
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,125 +58,122 @@ class CommandHandler:
     folder: Path
     clock: Clock
 
-    async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded:
+    async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded | RunBlocked:
         """Run every command of the intent; a gate runs all of them, so that all failures are seen."""
-        spec = cast("dict[str, Any]", began.spec)
-        results: list[dict[str, JsonValue]] = []
-        for number, each in enumerate(spec["commands"]):
-            results.append(await self._run(state, pending, spec, each, number))
-        return self._outcome(pending, spec, results)
+        if "commands" not in began.spec:
+            return self._blocked(pending, f"is of type {began.action}, which the engine cannot perform by itself")
+        effect = self._effect(state, pending, began)
+        results: list[Result] = []
+        for number, each in enumerate(effect.spec["commands"]):
+            result = await self._run(effect, each, number)
+            if isinstance(result, Lost):
+                return self._blocked(pending, result.why)
+            results.append(result)
+        return outcome(pending, effect.spec, results, self.clock())
 
-    async def stop(self, state: RunState, pending: Pending) -> None:
-        """End whatever the effect started."""
-        for place in sorted(self._place(state.run, pending.seq).glob("*")):
-            if self.processes.look(str(place)) is not None:
+    async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
+        """End whatever the effect started, with everything that this started."""
+        if "commands" in began.spec:
+            for place in self._starts(self._effect(state, pending, began)):
                 await self.processes.end(str(place), GRACE)
 
-    def _place(self, run: str, seq: int) -> Path:
-        return self.folder / run / str(seq)
+    def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> Effect:
+        base = self.folder / state.run / str(pending.seq)
+        effect = Effect(state.run, state.workspace, pending, cast("dict[str, Any]", began.spec), base)
+        timeout = effect.spec["timeout"]
+        if timeout is None:
+            return effect
+        # Time counts from the intent while something of it is alive; a clock that jumped may not make it longer.
+        alive = any(isinstance(self.processes.look(str(place)), Running) for place in self._starts(effect))
+        spent = min(max(self.clock() - began.at, 0.0), timeout) if alive else 0.0
+        until = asyncio.get_running_loop().time() + timeout - spent
+        return Effect(effect.run, effect.workspace, pending, effect.spec, base, until)
 
-    async def _run(
-        self, state: RunState, pending: Pending, spec: dict[str, Any], each: dict[str, Any], number: int
-    ) -> dict[str, JsonValue]:
-        place = self._fresh(self._place(state.run, pending.seq), number, repeatable=spec.get("repeatable", True))
-        if place is None:
-            return {"name": each["name"], "exit_code": None, "error": NOT_AGAIN}
-        started = self._start(state, pending, spec, each, place)
-        if started is not None:
-            return {"name": each["name"], "exit_code": None, "error": started}
-        ended = await self.processes.wait(str(place), spec["timeout"])
-        if isinstance(ended, TimedOut):
-            await self.processes.end(str(place), GRACE)
-            return self._result(each, place, None, f"it took longer than {spec['timeout']} s and was ended")
-        if isinstance(ended, Gone):
-            return await self._run(state, pending, spec, each, number)
-        return self._result(each, place, ended, ended.reason)
+    def _starts(self, effect: Effect) -> Iterator[Path]:
+        """Every start of every command so far."""
+        for number in range(len(effect.spec["commands"])):
+            again = 0
+            while self.processes.look(str(effect.base / f"{number}.{again}")) is not None:
+                yield effect.base / f"{number}.{again}"
+                again += 1
 
-    def _fresh(self, base: Path, number: int, *, repeatable: bool) -> Path | None:
-        """The folder of a command's newest start; a new one when that start was lost without a trace."""
-        again = 0
-        while isinstance(self.processes.look(str(base / f"{number}.{again}")), Gone):
+    async def _run(self, effect: Effect, each: dict[str, Any], number: int) -> Result | Lost:
+        late = f"it took longer than {effect.spec['timeout']} s and was ended"
+        while True:
+            place = self._place(effect, number)
+            if isinstance(place, Lost):
+                return place
+            left = None if effect.until is None else max(effect.until - asyncio.get_running_loop().time(), 0.0)
+            if left == 0 and self.processes.look(str(place)) is None:
+                return Result(each["name"], None, error=late)
+            refused = self._start(effect, each, place)
+            if refused:
+                return Result(each["name"], None, error=refused)
+            ended = await self.processes.wait(str(place), left)
+            if isinstance(ended, TimedOut):
+                await self.processes.end(str(place), GRACE)
+                return self._result(each, place, None, late)
+            if isinstance(ended, Ended):
+                _require_started(ended, effect.workspace)
+                return self._result(each, place, ended.code, ended.reason or "")
+
+    def _place(self, effect: Effect, number: int) -> Path | Lost:
+        """The folder of a command's newest start; a new one when that start came to nothing."""
+        again = lost = 0
+        while (found := self.processes.look(str(effect.base / f"{number}.{again}"))) is not None:
+            if isinstance(found, Gone):
+                lost += 1
+            elif not (isinstance(found, Ended) and _could_not_start(found)):
+                break
             again += 1
-        return None if again and not repeatable else base / f"{number}.{again}"
+        if lost and not effect.spec.get("repeatable", True):
+            return Lost("was ended before it was done, and it must not run twice (`repeatable: false`)")
+        if lost >= MOST_STARTS:
+            return Lost(f"was killed {lost} times from outside before it was done")
+        return effect.base / f"{number}.{again}"
 
-    def _start(
-        self, state: RunState, pending: Pending, spec: dict[str, Any], each: dict[str, Any], place: Path
-    ) -> str | None:
+    def _start(self, effect: Effect, each: dict[str, Any], place: Path) -> str:
+        """Start a command or adopt it; a text says why its values cannot be passed."""
+        if self.processes.look(str(place)) is not None:
+            return ""
         files = set(each["files"])
         bindings = tuple(ShellBinding(name, Expression(name), name in files) for name in each["values"])
         prepared = self.commands.prepare(Command(each["script"], bindings), each["values"], str(place))
         if isinstance(prepared, str):
             return prepared
-        env = {**self.commands.environment(), **spec["env"], **dict(prepared.env)}
-        key = f"{state.run}:{pending.seq}:{place.name}"
-        try:
-            self.processes.start(
-                ProcessSpec(key, prepared.argv, state.workspace, tuple(sorted(env.items())), str(place))
-            )
-        except EnvironmentFault as fault:
-            return fault.message
-        return None
+        env = {**self.commands.environment(), **effect.spec["env"], **dict(prepared.env)}
+        key = f"{effect.run}:{effect.pending.seq}:{place.name}"
+        self.processes.start(ProcessSpec(key, prepared.argv, effect.workspace, tuple(sorted(env.items())), str(place)))
+        return ""
 
-    def _result(
-        self, each: dict[str, Any], place: Path, ended: Ended | None, error: str | None
-    ) -> dict[str, JsonValue]:
-        return {
-            "name": each["name"],
-            "exit_code": None if ended is None else ended.code,
-            "stdout": self._text(place, "stdout"),
-            "stderr": self._text(place, "stderr"),
-            "error": error or "",
-        }
+    def _result(self, each: dict[str, Any], place: Path, code: int | None, error: str) -> Result:
+        text = self.processes.read_output(str(place), "stdout", MOST_OUTPUT + 1, tail=False)
+        stdout = self.processes.read_output(str(place), "stdout", MOST_TEXT, tail=True)
+        stderr = self.processes.read_output(str(place), "stderr", MOST_TEXT, tail=True)
+        cut = str(place / "stdout") if len(text) > MOST_OUTPUT else ""
+        return Result(
+            each["name"], code, _text(stdout), _text(stderr), error, output=_text(stdout if cut else text), cut=cut
+        )
 
-    def _text(self, place: Path, stream: str) -> str:
-        kind = "stdout" if stream == "stdout" else "stderr"
-        return self.processes.read_output(str(place), kind, MOST_TEXT, tail=True).decode("utf-8", "replace")
-
-    def _outcome(self, pending: Pending, spec: dict[str, Any], results: list[dict[str, JsonValue]]) -> StepEnded:
-        bad = [each for each in results if each["exit_code"] != 0]
-        worst = bad[0] if bad else results[-1] if results else {"exit_code": 0}
-        stdout, stderr = str(worst.get("stdout", "")), str(worst.get("stderr", ""))
-        output, problem = _output(pending.action, spec, stdout, results) if not bad else (None, "")
-        failed = [str(each["name"]) for each in bad]
-        error = problem or ("; ".join(_why(each) for each in bad))
-        return StepEnded(
+    def _blocked(self, pending: Pending, why: str) -> RunBlocked:
+        return RunBlocked(
+            reason="step",
+            message=f"step '{pending.address}' {why}",
             address=pending.address,
-            began=pending.seq,
-            status="failed" if bad or problem else "succeeded",
-            output=output if not bad else _gate_output(pending.action, results, failed),
-            exit_code=cast("int | None", worst.get("exit_code")),
-            stdout=stdout,
-            stderr=stderr,
-            error=error,
+            next_step="see what it has done, then resume: the step begins anew; or take the run and complete it",
             at=self.clock(),
-            details={"exit_loop": not bad and bool(spec.get("exit_loop"))},
         )
 
 
-NOT_AGAIN = "it was ended before it was done, and it must not run twice (`repeatable: false`)"
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
-def _why(result: dict[str, JsonValue]) -> str:
-    said = result.get("error") or f"exit {result['exit_code']}"
-    return f"{result['name']}: {said}"
+def _could_not_start(ended: Ended) -> bool:
+    return ended.reason is not None and ended.exit_code in CANNOT_START
 
 
-def _output(
-    action: str, spec: dict[str, Any], stdout: str, results: list[dict[str, JsonValue]]
-) -> tuple[JsonValue, str]:
-    if action == "gate":
-        return _gate_output(action, results, []), ""
-    if not spec.get("json"):
-        return stdout.strip(), ""
-    try:
-        return json.loads(stdout), ""
-    except ValueError as error:
-        return None, f"its output is no JSON: {error}"
-
-
-def _gate_output(action: str, results: list[dict[str, JsonValue]], failed: list[str]) -> JsonValue:
-    if action != "gate":
-        return None
-    said = "\n".join(str(each.get("stdout", "")) + str(each.get("stderr", "")) for each in results)
-    code = next((each["exit_code"] for each in results if each["exit_code"] != 0), 0)
-    return {"passed": not failed, "failed": list(failed), "exit_code": code, "output": said[-MOST_TEXT:]}
+def _require_started(ended: Ended, workspace: str) -> None:
+    if _could_not_start(ended):
+        hint = f"see to it that {workspace} is there and can be entered, then resume: nothing was run"
+        raise EnvironmentFault(ended.reason or "", next_step=hint)

@@ -1,0 +1,22 @@
+"""Gives a person's answer to a run and lets it go on."""
+
+from handrail.cli.session import me, run_session
+from handrail.cli.watching import go_on, go_on_detached, watch
+from handrail.errors import UsageError
+from handrail.model.events import Decision
+from handrail.operations.families import asking, root_of
+from handrail.operations.runs import answer
+
+
+def give(words: str, decision: Decision, text: str, *, detach: bool, as_json: bool) -> int:
+    """Answer the question of a run, or of the child that it waits for."""
+    with run_session() as session:
+        run = session.find(words)
+        asks = asking(session.log, run)
+        if asks is None:
+            raise UsageError(f"{run} asks nobody for approval", next_step=f"handrail status {run}")
+        watched = watch(session, root_of(run), f"handrail {decision}", as_json=as_json)
+        answer(session.log, asks.run, decision, me(), text)
+        code = go_on_detached(watched) if detach else go_on(watched)
+        # A rejected run that failed did what was asked of it.
+        return 0 if decision == "reject" and code == 1 else code

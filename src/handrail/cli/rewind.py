@@ -1,0 +1,27 @@
+"""`handrail rewind`."""
+
+import click
+
+from handrail.cli.options import json_option, run_argument
+
+
+@click.command("rewind", epilog="Example: handrail rewind fix-bug-1 fix")
+@run_argument
+@click.argument("step")
+@json_option
+def command(*, run: str, step: str, as_json: bool) -> int:
+    """Go back to before a step, and go on from there. What came after stays in the history.
+
+    STEP is an address: fix, fix@2 for its second beginning, loop[key]/fix inside a loop.
+    """
+    from handrail.cli.output import note
+    from handrail.cli.session import me, run_session
+    from handrail.cli.watching import go_on, watch
+    from handrail.operations.runs import rewind
+
+    with run_session() as session:
+        found = session.find(run)
+        watched = watch(session, found, "handrail rewind", as_json=as_json)
+        seq = rewind(session.log, found, step, me())
+        note(f"{found} goes back to before '{step}' (event {seq})")
+        return go_on(watched)

@@ -1,0 +1,79 @@
+"""`handrail show`."""
+
+import json
+from typing import Any
+
+import click
+
+from handrail.cli.options import json_option, run_argument, step_argument
+from handrail.cli.output import write_json
+from handrail.cli.safe_text import harmless, harmless_lines
+from handrail.operations.words import pinned_words
+
+TAIL = 40
+"""Lines of a command's output that are shown."""
+
+
+@click.command("show", epilog="Example: handrail show fix-bug-1 checks")
+@run_argument
+@step_argument
+@json_option
+def command(*, run: str, step: str | None, as_json: bool) -> None:
+    """Show a run's steps and outputs, or one step: tries, exit code, output and the end of what it wrote."""
+    from handrail.cli.render_runs import render_steps
+    from handrail.cli.session import run_session
+    from handrail.operations.histories import step_details
+    from handrail.operations.run_views import run_document
+
+    with run_session() as session:
+        found = session.find(run)
+        if step is not None:
+            details = step_details(session.log, found, step)
+            shown: Any = {"run": found, "steps": details}
+            text = "\n\n".join(_step(each) for each in details)
+        else:
+            shown = run_document(session.log, found)
+            text = "\n".join([*_head(shown), render_steps(shown), *_outputs(shown["outputs"])])
+    if as_json:
+        write_json(shown)
+    else:
+        click.echo(text)
+
+
+def _head(document: dict[str, Any]) -> list[str]:
+    status = f"{document['status']} ({document['reason']})" if document["reason"] else document["status"]
+    pinned = pinned_words(document["hash"])
+    lines = [f"{document['run']}  {document['workflow']}, pinned {pinned}", f"status     {status}"]
+    lines += [f"error      {document['error']}"] if document["error"] else []
+    lines += [f"started    {document['started_at']}"]
+    lines += [f"ended      {document['completed_at']}"] if document["completed_at"] else []
+    lines += [f"workspace  {document['workspace']}"]
+    lines += [f"input      {name} = {_json(value)}" for name, value in document["input"].items()]
+    return [harmless(line) for line in lines]
+
+
+def _outputs(outputs: dict[str, Any]) -> list[str]:
+    return [harmless(f"output     {name} = {_json(value)}") for name, value in outputs.items()]
+
+
+def _step(details: dict[str, Any]) -> str:
+    facts = {
+        "status": f"{details['status']}, try {details['attempts']}" if details["attempts"] else details["status"],
+        "exit code": details["exit_code"],
+        "error": details["error"],
+        "feedback": details["feedback"],
+        "began": details["began_at"],
+        "ended": details["ended_at"],
+        "output": None if details["output"] is None else _json(details["output"]),
+    }
+    lines = [details["address"], *(f"  {name:<10} {fact}" for name, fact in facts.items() if fact is not None)]
+    shown = [harmless(line) for line in lines]
+    for stream in ("stdout", "stderr"):
+        written = harmless_lines(details[stream].rstrip("\n"))[-TAIL:]
+        if details[stream].strip():
+            shown += [f"  {stream}", *(f"    {line}" for line in written)]
+    return "\n".join(shown)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

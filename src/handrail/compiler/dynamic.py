@@ -1,0 +1,27 @@
+"""Lowers a Python file whose `run` calls steps: a plan with one step, which carries the file's text."""
+
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.native.context import Lowering, text_of
+from handrail.compiler.native.inputs import lower_declared_inputs
+from handrail.compiler.outcome import Places
+from handrail.compiler.scope import Scope
+from handrail.model.actions import DynamicAction
+from handrail.model.diagnostics import Report
+from handrail.model.document import Document
+from handrail.model.plan import Plan, Step
+
+FLOW = "flow"
+"""The name of the one step."""
+
+
+def lower_dynamic(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan:
+    """Lower a dynamic flow; which steps it calls is known only when it runs."""
+    root, bundle = document.root, document.bundle
+    work = Lowering(document, catalog, report, places, Scope(()))
+    places.remember(FLOW, root)
+    return Plan(
+        name=text_of(root.get("name")) or "",
+        description=(text_of(root.get("description")) or "").strip(),
+        inputs=lower_declared_inputs(work, root.get("input")),
+        steps=(Step(name=FLOW, action=DynamicAction(bundle.source.text, bundle.main), output=FLOW, on_fail="fail"),),
+    )

@@ -1,0 +1,86 @@
+"""Folds what only guided workflows bring: a step chosen, their context, what was refused, loops that steps end."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from rpds import HashTrieMap
+
+from handrail.engine.transitions import IllegalMove
+from handrail.model.events import ContextMerged, RunBlocked, RunStarted, StepChosen, StepRefused
+from handrail.model.run import RunState
+from handrail.model.values import JsonValue
+
+OUTSIDE = frozenset(
+    {
+        "guided",
+        "delegate",
+        "agent",
+        "agent-loop",
+        "parallel-agents",
+        "create-issues",
+        "commit",
+        "merge",
+        "pull-request",
+    }
+)
+"""Actions that only an outside performer can do."""
+
+
+def first_context(started: RunStarted) -> "HashTrieMap[str, JsonValue]":
+    """Give the context that a run begins with: what it is asked to do, and its inputs."""
+    context: HashTrieMap[str, JsonValue] = HashTrieMap(started.inputs)
+    return context.insert("goal", started.task) if started.task else context
+
+
+def merged(context: "HashTrieMap[str, JsonValue]", changes: Mapping[str, JsonValue]) -> "HashTrieMap[str, JsonValue]":
+    """Give a context with changes: a value replaces, null removes."""
+    for name, value in changes.items():
+        context = context.discard(name) if value is None else context.insert(name, value)
+    return context
+
+
+def chosen(state: RunState, event: StepChosen) -> RunState:
+    """Stand before the step that was chosen."""
+    frame = replace(state.stack[-1], index=event.place)
+    return replace(state, stack=(*state.stack[:-1], frame))
+
+
+def context_merged(state: RunState, event: ContextMerged) -> RunState:
+    """Change the context."""
+    return replace(state, context=merged(state.context, event.changes))
+
+
+def refused(state: RunState, event: StepRefused) -> RunState:
+    """Leave the step pending, under the number of the refusal, which follows the state's."""
+    pending = state.pending
+    if pending is None or pending.seq != event.began or pending.address != event.address:
+        raise IllegalMove(f"step '{event.address}' was refused, but event {event.began} is not what is pending")
+    again = replace(pending, seq=state.seq + 1, attempt=pending.attempt + 1)
+    step = replace(state.steps[event.address], attempts=again.attempt)
+    return replace(state, pending=again, steps=state.steps.insert(event.address, step))
+
+
+def stopped(state: RunState) -> RunState:
+    """Let the innermost loop end that what a step gives may end; no other loop ever sees that stop."""
+    for place in range(len(state.stack) - 1, -1, -1):
+        frame = state.stack[place]
+        if frame.loop is not None and frame.loop.steered:
+            left = replace(frame, loop=replace(frame.loop, leaving=True))
+            return replace(state, stack=(*state.stack[:place], left, *state.stack[place + 1 :]))
+    return state
+
+
+def can_go_on(state: RunState) -> bool:
+    """Whether a run that is blocked waits for nothing but somebody who performs its step."""
+    steps_only = state.pending is None or state.pending.action in OUTSIDE
+    return state.status == "blocked" and state.reason == "step" and state.failure is None and steps_only
+
+
+def left_behind(state: RunState, now: float) -> RunBlocked | None:
+    """Block a run whose holder let go of it before completing a step that the engine cannot perform."""
+    pending = state.pending
+    if state.status != "running" or state.held_by or pending is None or pending.action not in OUTSIDE:
+        return None
+    message = f"step '{pending.address}' was begun by somebody who let go of the run"
+    hint = f"take the run and complete the step from outside: handrail take {state.run}"
+    return RunBlocked(reason="step", message=message, address=pending.address, next_step=hint, at=now)

@@ -1,0 +1,109 @@
+"""Keeps runs going when no terminal is open: the one background driver of a database, started on demand."""
+
+import asyncio
+import os
+import signal
+import time
+from dataclasses import dataclass
+
+from handrail.errors import EnvironmentFault
+from handrail.operations import runs
+from handrail.ports.log import Holder, Log
+from handrail.runtime import background
+from handrail.runtime.background import Background, DriverInfo, DriverLock
+from handrail.runtime.supervisor import Supervisor
+from handrail.sources.folders import Folders
+from handrail.workspace.detached import start_detached
+
+IDLE = "HANDRAIL_DRIVER_IDLE"
+"""Seconds without work after which the background driver ends; for tests."""
+SAYS = "driver.log"
+_STARTS_WITHIN = 20.0
+_CONSUMED_WITHIN = 1.0
+_LOOK_EVERY = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A background driver was started."""
+
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyRunning:
+    """There is a background driver already; it takes care of everything."""
+
+    pid: int
+    since: float
+
+
+def who(folders: Folders) -> DriverInfo | None:
+    """Say which background driver is running."""
+    return background.who(folders.data)
+
+
+def ensure(folders: Folders) -> Started | AlreadyRunning:
+    """See to it that there is a background driver, and come back when it drives."""
+    running = who(folders)
+    if running is not None:
+        return AlreadyRunning(running.pid, running.since)
+    folders.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    output = folders.data / SAYS
+    start_detached(["drive"], {**os.environ, **_home(folders)}, output)
+    until = time.monotonic() + _STARTS_WITHIN
+    while time.monotonic() < until:
+        running = who(folders)
+        if running is not None and running.pid:
+            return Started(running.pid)
+        time.sleep(_LOOK_EVERY)
+    raise EnvironmentFault("the background driver does not start", next_step=f"see {output}, or: handrail resume RUN")
+
+
+def _home(folders: Folders) -> dict[str, str]:
+    """Name the folders where they are not the ones that the environment gives."""
+    return {"HANDRAIL_HOME": str(folders.config)} if folders.data == folders.config / "data" else {}
+
+
+def keep_going(folders: Folders, log: Log, run: str) -> Holder | Started | AlreadyRunning:
+    """Let a run go on after a message was left for it: by whoever drives it, else by the background driver."""
+    holder = log.holder(run)
+    until = time.monotonic() + _CONSUMED_WITHIN
+    while holder is not None and time.monotonic() < until:
+        if not log.inbox(run, limit=1):
+            return holder
+        # It may have looked for the last time just before we wrote, and be on its way out.
+        time.sleep(_LOOK_EVERY)
+        holder = log.holder(run)
+    return ensure(folders)
+
+
+def continue_run(folders: Folders, log: Log, run: str, by: str) -> Holder | Started | AlreadyRunning:
+    """Resume a run without waiting for it."""
+    runs.resume(log, run, by)
+    return keep_going(folders, log, run)
+
+
+def drive(folders: Folders, log: Log, supervisor: Supervisor) -> AlreadyRunning | None:
+    """Be the background driver until there is nothing left to wait for; None when that was so."""
+    lock = DriverLock(folders.data)
+    while True:
+        other = lock.take()
+        if other is not None:
+            return AlreadyRunning(other.pid, other.since)
+        try:
+            serving = Background(log, supervisor, time.time, float(os.environ.get(IDLE) or background.GRACE))
+            stopped = asyncio.run(_serve(serving))
+        finally:
+            lock.free()
+        # Somebody may have left a message while we still held the lock, and trusts us to see it.
+        if stopped or serving.settled():
+            return None
+
+
+async def _serve(serving: Background) -> bool:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, serving.stop.set)
+    await serving.serve()
+    return serving.stop.is_set()

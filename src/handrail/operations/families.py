@@ -1,0 +1,93 @@
+"""A run together with the runs that its steps started, theirs included."""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from handrail.errors import NotFound
+from handrail.model.run import RunState
+from handrail.ports.log import Filter, Holder, Log
+from handrail.runtime.histories import state_of
+from handrail.runtime.outside import message
+
+DESCENDANT = re.compile(r"(\.[0-9]+)+", re.ASCII)
+"""A child's id is its parent's, a dot, and the event that started it; no workflow's own id ends that way."""
+
+
+def belongs_to(run: str) -> Callable[[str], bool]:
+    """Give a test of whether an id is that run or comes from it."""
+    return lambda other: (
+        other == run or (other.startswith(run) and DESCENDANT.fullmatch(other.removeprefix(run)) is not None)
+    )
+
+
+def root_of(run: str) -> str:
+    """Give the run that a person started."""
+    return re.sub(r"(\.[0-9]+)+$", "", run)
+
+
+def family(log: Log, run: str) -> tuple[str, ...]:
+    """Name a run and its descendants, parents before their children."""
+    ours = belongs_to(run)
+    found = [row.key for row in log.summaries(Filter(prefix=run)) if ours(row.key)]
+    return tuple(sorted(found, key=lambda key: [len(key.split(".")), key]))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a run really stands: one that waits for a child stands where the child does."""
+
+    state: RunState
+    acting: RunState
+    """The run in the family that decides: itself, or the child at which it stands."""
+
+    @property
+    def needs_child(self) -> bool:
+        """Whether a child is what keeps it."""
+        return self.acting.run != self.state.run
+
+
+def standing(log: Log, run: str) -> Standing:
+    """Find where a run stands."""
+    state = state_of(log, run)
+    acting = state
+    while acting.status == "running" and acting.pending is not None and acting.pending.child:
+        try:
+            child = state_of(log, acting.pending.child)
+        except NotFound:
+            break
+        if child.status in ("succeeded", "failed", "cancelled"):
+            break
+        acting = child
+    return Standing(state, acting)
+
+
+def asking(log: Log, run: str) -> RunState | None:
+    """Give the run of the family that waits for an answer."""
+    acting = standing(log, run).acting
+    return acting if acting.status == "waiting" and acting.reason == "approval" else None
+
+
+def holder_of(log: Log, run: str) -> Holder | None:
+    """Say which process drives a run or one of its descendants."""
+    return next((found for each in family(log, run) if (found := log.holder(each)) is not None), None)
+
+
+def held_words(holder: Holder) -> str:
+    """Say who drives a run: `handrail run (process 4711 on box)`."""
+    return f"{holder.name} (process {holder.pid} on {holder.host})"
+
+
+def pause(log: Log, run: str) -> None:
+    """Ask whoever drives to pause the whole family; each is asked once at each point of its history."""
+    for row in log.summaries(Filter(prefix=run)):
+        if belongs_to(run)(row.key) and row.document.get("status") == "running":
+            log.send(row.key, f"pause:{row.position}:{log.last(row.key).seq}", message("pause"))
+
+
+def tell_family(log: Log, run: str, kind: str, by: str) -> None:
+    """Send every descendant that is not over the same word."""
+    for each in family(log, run):
+        if each != run and not state_of(log, each).over:
+            log.send(each, f"{kind}:{time.time_ns()}", message(kind, by=by))

@@ -1,0 +1,128 @@
+"""Turns what happened to a run into one commit: outcomes, messages, timers, and everything that follows from them.
+
+1. A message is consumed in the append of the events it causes, or not at all.
+2. What a turn would give up (a step that runs, a child) is named before anything is recorded, so that the caller can
+   end it first. If the process dies in between, the message is still there and the same turn is found again.
+3. Nothing is changed here before the log has taken it: an append that fails leaves this object as it was.
+"""
+
+from dataclasses import dataclass
+
+from handrail.engine.advance import advance
+from handrail.engine.apply import apply
+from handrail.engine.snapshots import encode_state
+from handrail.model.events import Event
+from handrail.model.plan import Plan
+from handrail.model.run import REDUCER, Pending, RunState
+from handrail.ports.log import Append, Checkpoint, Lease, Log, Timer, TimerCleared, TimerSet
+from handrail.runtime.outside import timed_out, understood
+from handrail.runtime.ports import Clock
+from handrail.runtime.records import from_log, to_log
+from handrail.runtime.summaries import summary_of
+
+CHECKPOINT_EVERY = 200
+CHECKPOINT_SHARE = 16
+"""A checkpoint costs as much as the state is large, so it comes after the history has grown by this part of itself:
+what checkpoints cost per event stays the same however long the run is, and a resume folds at most that part again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one commit would record."""
+
+    before: RunState
+    state: RunState
+    """The state after it."""
+    events: tuple[Event, ...]
+    consumed: tuple[int, ...]
+    given_up: tuple[Pending, ...]
+    """What was begun and ends without an outcome by this turn."""
+    stale: tuple[str, ...]
+    """Timers that came due and that nobody waits for any more."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to record."""
+        return not (self.events or self.consumed or self.stale)
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Writes the log of one run."""
+
+    log: Log
+    lease: Lease
+    clock: Clock
+    checkpointed: int = 0
+    """The event after which the newest checkpoint was taken."""
+    _newest: tuple[int, Event] | None = None
+    """The last event recorded here: mostly the intent that is performed next."""
+    _timed: bool = True
+    """Whether the run may have a timer; only the holder of its lease sets one."""
+
+    def turn(self, plan: Plan, state: RunState, caused: tuple[Event, ...] = ()) -> Turn:
+        """Find out what has to be recorded now; records nothing."""
+        now, before = self.clock(), state
+        for event in caused:
+            state = apply(state, event, state.seq + 1, self.log.get_blob)
+        heard = understood(self.log, plan, state, self.log.inbox(state.run), now)
+        fired, stale, state = self._timers(heard.state, now)
+        moved = advance(plan, state, now, self.log.get_blob)
+        events = (*caused, *heard.events, *fired, *moved.events)
+        return Turn(before, moved.state, events, heard.consumed, heard.given_up, stale)
+
+    def _timers(self, state: RunState, now: float) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
+        fired: list[Event] = []
+        stale: list[str] = []
+        due: tuple[Timer, ...] = self.log.due(now) if self._timed or state.until is not None else ()
+        for timer in due:
+            if timer.stream != state.run:
+                continue
+            event = timed_out(state, timer.key, now)
+            if event is None:
+                stale.append(timer.key)
+            else:
+                state = apply(state, event, state.seq + 1, self.log.get_blob)
+                fired.append(event)
+        return tuple(fired), tuple(stale), state
+
+    def commit(self, turn: Turn) -> RunState:
+        """Record a turn, all of it or nothing, and give the state after it."""
+        if turn.empty:
+            return turn.state
+        checkpoint = self._checkpoint(turn.state)
+        append = Append(
+            turn.state.run,
+            turn.before.seq,
+            tuple(to_log(event) for event in turn.events),
+            turn.consumed,
+            checkpoint,
+            (*(TimerCleared(key) for key in turn.stale), *timers_of(turn.before, turn.state)),
+            summary_of(turn.state) if turn.events else None,
+        )
+        self.log.append([append], [self.lease])
+        self.checkpointed = self.checkpointed if checkpoint is None else checkpoint.seq
+        self._timed = turn.state.until is not None
+        self._newest = (turn.state.seq, turn.events[-1]) if turn.events else self._newest
+        return turn.state
+
+    def _checkpoint(self, state: RunState) -> Checkpoint | None:
+        if state.seq - self.checkpointed < max(CHECKPOINT_EVERY, state.seq // CHECKPOINT_SHARE):
+            return None
+        return Checkpoint(state.run, state.seq, REDUCER, encode_state(state))
+
+    def intent(self, run: str, seq: int) -> Event:
+        """Give the event that made something pending."""
+        if self._newest is not None and self._newest[0] == seq:
+            return self._newest[1]
+        return from_log(self.log.read(run, after=seq - 1, limit=1)[0])
+
+
+def timers_of(before: RunState, state: RunState) -> tuple[TimerSet | TimerCleared, ...]:
+    """The one timer that a waiting run may have; none is touched while there is none."""
+    if before.until is None and state.until is None:
+        return ()
+    for key, reason in (("retry", "timer"), ("approval", "approval")):
+        if state.status == "waiting" and state.reason == reason and state.until is not None:
+            return (TimerSet(key, state.until),)
+    return (TimerCleared("retry"), TimerCleared("approval"))

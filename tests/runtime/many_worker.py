@@ -1,0 +1,43 @@
+"""What other processes do to a database: run as a script, `send FOLDER RUN NAME` or `drive FOLDER`."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "compiler"), str(TESTS / "runtime")]
+
+from runtime_room import supervisor_of  # noqa: E402 - the path has to be there first
+
+from handrail.engine.snapshots import encode_state  # noqa: E402
+from handrail.runtime.histories import state_before  # noqa: E402
+from handrail.runtime.outside import message  # noqa: E402
+from handrail.store.sqlite_log import open_log  # noqa: E402
+
+MESSAGES = 100
+
+
+def send(folder: Path, run: str, name: str) -> None:
+    """Ask a run to go back to its beginning again and again; each request is made twice and counts once."""
+    log = open_log(folder)
+    before = log.put_blob(encode_state(state_before(log, run, 2)))
+    for number in range(MESSAGES):
+        by = f"{name}-{number}"
+        payload = message("rewind", to="a", seq=2, state=before, crossed=[], by=by)
+        assert log.send(run, by, payload)
+        assert not log.send(run, by, payload)
+    log.close()
+
+
+def drive(folder: Path) -> None:
+    """Drive whatever can move."""
+    log = open_log(folder)
+    asyncio.run(supervisor_of(log, folder, {}).run_until_idle())
+    log.close()
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "send":
+        send(Path(sys.argv[2]), sys.argv[3], sys.argv[4])
+    else:
+        drive(Path(sys.argv[2]))

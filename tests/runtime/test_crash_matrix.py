@@ -1,0 +1,103 @@
+"""Whatever moment the driving process is killed at: after a resume the run ends as if nothing had happened.
+
+The points are found by the runs themselves: before and after every commit of the log, before every start of a
+command, while it runs, and after it has ended. `crashing.py` lives and dies; here is compared.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import crashing
+import pytest
+from runtime_room import assert_sound, steps_of
+
+from handrail.ports.log import Log
+from handrail.runtime.histories import events_of, state_of
+from handrail.store.sqlite_log import open_log
+from handrail.testing.leaks import processes_within
+
+BATCHES = 8
+
+
+@dataclass(frozen=True)
+class Ending:
+    """All that must be the same however often the driver died."""
+
+    kinds: dict[str, list[str]]
+    steps: dict[str, dict[str, Any]]
+    names: dict[str, dict[str, Any]]
+    message: str
+    trace: list[str]
+
+
+def _ending(log: Log, folder: Path) -> Ending:
+    states = {run: state_of(log, run) for run in log.streams()}
+    return Ending(
+        {run: [f"{event.kind} {getattr(event, 'address', '')}" for _, event in events_of(log, run)] for run in states},
+        {run: steps_of(state) for run, state in states.items()},
+        {run: dict(state.names.items()) for run, state in states.items()},
+        states[crashing.RUN].message,
+        (folder / "work" / "trace").read_text("utf-8").splitlines(),
+    )
+
+
+def _lived(folder: Path, batch: int, batches: int) -> tuple[int, Ending]:
+    """Let processes live and die in a folder, and give how many were killed and what came of it."""
+    words = [sys.executable, crashing.__file__, str(folder), str(batch), str(batches)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=110)
+    assert done.returncode == 0, done.stderr
+    log = open_log(folder / "data")
+    try:
+        assert_sound(log)
+        assert not log.pending_streams()
+        assert not (folder / "work" / "pwned").exists()
+        return int(done.stdout), _ending(log, folder)
+    finally:
+        log.close()
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ending]:
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    killed, ending = _lived(folder, 0, 0)
+    assert killed == 0
+    yield ending
+    assert processes_within(folder) == []
+
+
+def test_the_uninterrupted_run_does_everything_once(uninterrupted: Ending) -> None:
+    kinds = {each.split()[0] for each in uninterrupted.kinds[crashing.RUN]}
+    assert kinds == {
+        *("run_started", "step_skipped", "step_began", "step_ended", "step_passed_over", "retry_scheduled"),
+        *("timer_fired", "loop_entered", "round_started", "round_ended", "loop_ended", "group_entered", "group_left"),
+        *("approval_requested", "approval_decided", "child_started", "run_ended"),
+    }
+    assert uninterrupted.message == "it is hello hi it's $(touch pwned) again"
+    assert len(uninterrupted.trace) == 22
+
+
+def test_a_driver_that_dies_at_every_point_of_a_run_changes_nothing(
+    uninterrupted: Ending, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    killed, ending = _lived(tmp_path, 0, 1)
+    points = (tmp_path / "killed").read_text("utf-8").splitlines()
+    with capsys.disabled():
+        sys.stdout.write(f" [{killed} points, each of them fatal once] ")
+    assert ending == uninterrupted
+    assert killed == len(points) == len(set(points)) >= 100
+    for run, kinds in ending.kinds.items():
+        appends = {point for point in points if point.startswith(("append.before", "append.after")) and run in point}
+        assert len(appends) >= 2 * sum(kind.startswith("step_ended") for kind in kinds)
+    effects = [point for point in points if point.startswith("wait.before")]
+    assert len(effects) == len(ending.trace)
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_a_driver_that_dies_now_and_then_changes_nothing(uninterrupted: Ending, tmp_path: Path, batch: int) -> None:
+    killed, ending = _lived(tmp_path, batch, BATCHES)
+    assert killed > 0
+    assert ending == uninterrupted
