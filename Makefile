@@ -35,6 +35,7 @@ run: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/authoring.py
+	$(BIN)/python benchmarks/engine.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

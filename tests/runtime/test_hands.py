@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
+from native_case import compile_text
 from runtime_room import Room, assert_sound, of_kind, until
 
 from handrail.errors import LogConflict, UsageError
 from handrail.model.events import RunReleased, RunTaken, StepEnded
 from handrail.operations import runs
 from handrail.operations.outside_performer import complete_step, pending_step
+from handrail.runtime.ports import Pinned
 from handrail.store.sqlite_log import open_log
 
 LOOP = """
@@ -229,3 +231,37 @@ def test_an_approval_is_asked_whoever_holds_the_run_and_a_stop_reaches_it_too(ro
     runs.stop(room.log, run, "me")
     room.drive()
     assert room.state(run).status == "cancelled"
+
+
+GUIDED = """
+{
+  "id": "guided-one", "name": "Guided", "description": "One guided step.", "version": "1.0.0",
+  "steps": [
+    {"id": "first-step", "title": "First", "prompt": "Do {{goal}}."},
+    {"id": "second-step", "title": "Second", "prompt": "Then this.", "runCondition": {"var": "size", "equals": "big"}}
+  ]
+}
+"""
+
+
+def test_a_guided_step_is_refused_without_notes_and_completed_with_them_and_its_context_decides(room: Room) -> None:
+    compiled, _, _ = compile_text(GUIDED, main="workflow.json")
+    assert compiled.plan is not None
+    request = runs.Request(Pinned(compiled.plan, compiled.hash or ""), str(room.folder), task="the work")
+    run = runs.start(room.log, request)
+    room.drive()
+    _take(room, run)
+    room.drive()
+    step = pending_step(room.log, run)
+    assert step is not None
+    assert "Do the work." in str(step.spec["prompt"])
+    refused = complete_step(room.log, run, step.seq, {"context": {"size": "big"}}, "agent")
+    assert refused.pending is not None
+    again = pending_step(room.log, run)
+    assert again is not None
+    assert again.address == "first-step"
+    complete_step(room.log, run, again.seq, {"notesMarkdown": "Did it.", "context": {"size": "big"}}, "agent")
+    following = pending_step(room.log, run)
+    assert following is not None
+    assert following.address == "second-step"
+    assert complete_step(room.log, run, following.seq, "Done.", "agent").status == "succeeded"

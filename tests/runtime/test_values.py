@@ -140,7 +140,7 @@ arithmetic command: `${x}` cannot stand in arithmetic
 double brackets: `${x}` cannot stand in `[[ ]]`
     write `[ ${x} = ... ]`, or take it into a variable that a plain `[ "$v" = ... ]` tests
 subscript: `${x}` cannot stand in an array subscript
-    bash would run commands found in it
+    bash would run commands found in it; compare or pick by value: case "${x}" in ... esac
 quoted heredoc: `${x}` cannot stand in a quoted here-document
     write `<<END` without quotes, then `$` of the shell's own as `\\$`
 eval: a value stands in what `eval` runs as code

@@ -1,4 +1,7 @@
-"""Folds one event into the state. The same events always give the same state; nothing here asks the outside."""
+"""Folds one event into the state. The same events always give the same state; nothing here asks the outside.
+
+The file is long because it is one table: a handler for each event, a few lines each.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace

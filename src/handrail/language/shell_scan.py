@@ -108,7 +108,8 @@ class Scanner:
             return
         # The name before decides: in `file[0-9].txt` it is a pattern, and a value in it is refused all the same.
         start = self.at
-        self.opaque(close_bracket(self.text, self.at), "an array subscript", "bash would run commands found in it")
+        hint = 'bash would run commands found in it; compare or pick by value: case "${x}" in ... esac'
+        self.opaque(close_bracket(self.text, self.at), "an array subscript", hint)
         word.text += self.text[start : self.at]
 
     def single(self, word: Word, reopen: str) -> None:

@@ -3,6 +3,8 @@
 Everything that the outside decided stands in them: evaluated values, rendered texts, times, exit codes. Replaying
 them never asks the outside again. An event's sequence number is given by the log; `(run, seq)` of the event that
 made something pending is its identity, which never recurs.
+
+The file is long because it is one vocabulary: whoever reads a log wants all its words in one place.
 """
 
 from dataclasses import dataclass, field

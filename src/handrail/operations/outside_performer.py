@@ -7,9 +7,12 @@ no step of a run that somebody holds. Child runs are runs of their own: the engi
 import time
 from dataclasses import dataclass, replace
 
+from handrail.engine import guided_completion
 from handrail.engine.answers import complete
+from handrail.engine.guided_completion import complete_guided
 from handrail.errors import LogConflict, UsageError
-from handrail.model.events import StepBegan
+from handrail.model.events import Event, StepBegan
+from handrail.model.plan import Plan
 from handrail.model.run import RunState
 from handrail.model.values import JsonValue
 from handrail.ports.log import Holder, Lease, Log
@@ -17,6 +20,7 @@ from handrail.runtime.histories import folded, plan_of, state_of
 from handrail.runtime.recording import Recorder
 from handrail.runtime.records import from_log
 
+GUIDED = frozenset({"guided", "delegate"})
 _PATIENCE = 2.0
 """Seconds in which a driver that only looks at the run has let go of it."""
 _LOOK_EVERY = 0.02
@@ -50,13 +54,42 @@ def complete_step(log: Log, run: str, seq: int, output: JsonValue, by: str) -> R
     try:
         state, checkpointed = folded(log, run)
         _require_holder(state, by)
-        ended = complete(state, seq, output, by, time.time())
-        leaves = _intent(log, state).spec.get("exit_loop") is True
-        ended = replace(ended, details={**ended.details, "exit_loop": leaves})
         recorder = Recorder(log, lease, time.time, checkpointed)
-        return recorder.commit(recorder.turn(plan_of(log, state.plan), state, (ended,)))
+        plan = plan_of(log, state.plan)
+        return recorder.commit(recorder.turn(plan, state, _ending(log, plan, state, seq, Given(by, output))))
     finally:
         log.release(lease)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a performer gives back, as it came."""
+
+    by: str
+    output: JsonValue
+
+
+def _ending(log: Log, plan: Plan, state: RunState, seq: int, given: Given) -> tuple[Event, ...]:
+    """The events of a completed step; a guided one may be refused, and then says what it lacks."""
+    if state.pending is not None and state.pending.action in GUIDED:
+        return complete_guided(plan, state, seq, _guided(given), time.time()).events
+    ended = complete(state, seq, given.output, given.by, time.time())
+    leaves = _intent(log, state).spec.get("exit_loop") is True
+    return (replace(ended, details={**ended.details, "exit_loop": leaves}),)
+
+
+def _guided(given: Given) -> guided_completion.Given:
+    """Read notes, artifacts and context; a plain text is the notes."""
+    output = given.output
+    if not isinstance(output, dict):
+        return guided_completion.Given(by=given.by, notes="" if output is None else str(output))
+    artifacts, context = output.get("artifacts"), output.get("context")
+    return guided_completion.Given(
+        by=given.by,
+        notes=str(output.get("notes") or output.get("notesMarkdown") or ""),
+        artifacts=tuple(artifacts) if isinstance(artifacts, list) else (),
+        context=context if isinstance(context, dict) else {},
+    )
 
 
 def _leased(log: Log, run: str, by: str) -> Lease:
@@ -80,7 +113,7 @@ def _require_holder(state: RunState, by: str) -> None:
 
 
 def _intent(log: Log, state: RunState) -> StepBegan:
-    seq = 0 if state.pending is None else state.pending.seq
+    seq = 0 if state.pending is None else state.steps[state.pending.address].began
     began = from_log(log.read(state.run, after=seq - 1, limit=1)[0])
     if not isinstance(began, StepBegan):
         raise UsageError(f"{state.run} has no step to complete", next_step=f"handrail status {state.run}")
