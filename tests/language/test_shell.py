@@ -181,7 +181,9 @@ def test_what_is_not_understood_is_explained(text: str, expected: list[str]) -> 
         (
             "a[${x}]=1",
             snapshot(
-                ["${x} shell-unsafe: `${x}` cannot stand in an array subscript | bash would run commands found in it; compare or pick by value: case \"${x}\" in ... esac"]
+                [
+                    '${x} shell-unsafe: `${x}` cannot stand in an array subscript | bash would run commands found in it; compare or pick by value: case "${x}" in ... esac'
+                ]
             ),
         ),
         (
