@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from workrail_building import compiled, document, marked, step
 
-from handrail.compiler.workrail.conditions import ORDER, lower_condition
+from handrail.compiler.workrail.conditions import ORDER, explosive, lower_condition
 from handrail.model.diagnostics import Report
 from handrail.model.guidance import Confirmation
 from handrail.model.values import AllOf, Always, AnyOf, Compare, ContextCondition, Negation
@@ -144,3 +144,13 @@ def test_no_confirmation_and_a_confirmation_that_is_off_are_the_same() -> None:
 )
 def test_a_confirmation_of_mixed_form_is_refused(written: Any, code: str) -> None:
     assert compiled(step(requireConfirmation=written)).codes == [code]
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a*b*)*", "([a-z]+)*x", "(a{2,}){3,}", "((a)+b)+"])
+def test_a_pattern_that_repeats_what_repeats_itself_is_explosive(pattern: str) -> None:
+    assert explosive(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(?:a|b)+", r"\d+\.\d+\.\d+", "(ab)+", "(a+)?", r"\(a+\)+", "^[A-Z].*$", "[(+]+"])
+def test_a_pattern_that_repeats_once_is_not(pattern: str) -> None:
+    assert not explosive(pattern)

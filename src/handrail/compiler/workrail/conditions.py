@@ -24,6 +24,8 @@ ORDER = (
 )
 """Operators in the order in which WorkRail's evaluator looks for them."""
 GROUPS = ("and", "or", "not")
+_PIECES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{\d*,\d*\}|.", re.DOTALL)
+_UNBOUNDED = re.compile(r"[*+]|\{\d*,\}")
 LONGEST_PATTERN = 200
 
 
@@ -97,6 +99,29 @@ def check_pattern(node: Node, report: Report) -> None:
             re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as problem:
         report.error("bad-pattern", f"the pattern is no regular expression: {problem}", node)
+        return
+    if explosive(pattern):
+        message = "the pattern repeats what repeats itself, which can take for ever on some texts"
+        report.error("bad-pattern", message, node, "repeat once: `a+` instead of `(a+)+`")
+
+
+def explosive(pattern: str) -> bool:
+    """Tell whether an unbounded repeat stands directly around another: `(a+)+`, `(a*b*)*`."""
+    repeats = [False]
+    closed = False
+    for piece in _PIECES.findall(pattern):
+        if piece == "(":
+            repeats.append(False)
+        elif piece == ")":
+            closed = len(repeats) > 1 and repeats.pop()
+            repeats[-1] = repeats[-1] or closed
+            continue
+        elif _UNBOUNDED.fullmatch(piece):
+            if closed:
+                return True
+            repeats[-1] = True
+        closed = False
+    return False
 
 
 def lower_confirmation(step: Mapping, report: Report) -> Confirmation | None:
