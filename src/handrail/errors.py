@@ -9,7 +9,9 @@
     │   ├── VersionConflict  the stream has moved on, or the message was consumed already
     │   └── LeaseLost        another process drives the run now
     └── EnvironmentFault     the machine refuses: permissions, a full disk, a broken file of our own
-        └── StorageFault     the log cannot be kept: Storage{Full, Refused, Busy, TooNew, Damaged}
+        ├── ProcessFault     a command of a run cannot be started or has no room
+        ├── StorageFault     the log cannot be kept: Storage{Full, Refused, Busy, TooNew, Damaged}
+        └── WorkspaceFault   git, or the state of a repository or worktree, does not let the work go on
 
 Each carries a stable code, the exit code, and what to do next.
 """
@@ -84,6 +86,12 @@ class VersionConflict(LogConflict):
     code = "version-conflict"
 
 
+class MessagesWaiting(LogConflict):
+    """An append that wanted a quiet inbox met a message."""
+
+    code = "messages-waiting"
+
+
 class LeaseLost(LogConflict):
     """The writer does not hold the newest lease of the stream."""
 
@@ -91,10 +99,28 @@ class LeaseLost(LogConflict):
     retryable = False
 
 
+class ProcessFault(EnvironmentFault):
+    """A command of a run cannot be started, or finds no room for what it writes."""
+
+    code = "process"
+    exit_code = 3
+
+
 class StorageFault(EnvironmentFault):
     """The machine does not let the log be read or written."""
 
     code = "storage"
+    exit_code = 3
+
+
+class WorkspaceFault(EnvironmentFault):
+    """A repository or a worktree does not allow what is needed; `files` names those in the way."""
+
+    code = "workspace"
+
+    def __init__(self, message: str, *, next_step: str | None = None, files: Sequence[str] = ()) -> None:
+        super().__init__(message, next_step=next_step)
+        self.files = tuple(files)
 
 
 class StorageFull(StorageFault):

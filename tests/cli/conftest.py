@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from running import Runs
 from shop import Shop
+from team import Team
 
 
 @pytest.fixture
@@ -21,3 +22,23 @@ def runs(shop: Shop) -> Generator[Runs]:
     found = Runs(shop)
     yield found
     found.end_driver()
+
+
+@pytest.fixture
+def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Team]:
+    """A repository with one commit, and git without the configuration of the machine."""
+    home, root = tmp_path / "person", tmp_path / "repo"
+    home.mkdir()
+    root.mkdir()
+    (home / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n", "utf-8")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.chdir(root)
+    made = Team(Runs(Shop(root, tmp_path / "home")), root)
+    made.git("init", "-q", "-b", "main")
+    made.write("app.txt", "one\ntwo\n")
+    made.git("add", "-A")
+    made.git("commit", "-qm", "Start")
+    yield made
+    made.runs.end_driver()

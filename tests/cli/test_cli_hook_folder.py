@@ -55,7 +55,7 @@ def test_once_trusted_it_compiles_for_the_empty_context(folder: Shop) -> None:
     assert folder.json("validate", "full-development")["ok"] is True
     plan = folder.json("compile", "full-development")["plan"]
     steps = {step["name"]: step for step in plan["steps"]}
-    assert list(steps) == ["coding", "verify", "git", "summary"]
+    assert list(steps) == ["coding", "verify", "git", "git-approval", "summary"]
     assert steps["coding"]["action"]["task"]["prompt"]["text"] == "# 10-coding\n\nDo it.\n"
     assert steps["coding"]["action"]["task"]["prompt"]["version"] == "v3"
     assert steps["git"]["action"]["requires_approval"] is True

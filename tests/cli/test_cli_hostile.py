@@ -9,6 +9,7 @@ from shop import Shop
 
 from handrail.cli.main import cli
 from handrail.cli.render_diagnostics import render_diagnostic
+from handrail.cli.render_list import render_listing
 from handrail.model.diagnostics import Diagnostic, Severity
 from handrail.operations.importing import import_workflows
 from handrail.operations.listing import Listed, list_workflows
@@ -59,6 +60,14 @@ def test_the_list_for_people_says_the_same_as_the_pinned_one(shop: Shop) -> None
     assert [without_hash(each) for each in quick] == [without_hash(each) for each in pinned]
     assert all(each.hash for each in pinned)
     assert {each.name for each in quick if each.hash} == {"own"}
+
+
+def test_the_list_for_people_counts_routines_without_reading_them(shop: Shop) -> None:
+    place = at_home(shop)
+    counted, whole = list_workflows(place, pinned=False, counted=True), list_workflows(place, pinned=False)
+    assert render_listing(counted, everything=False) == render_listing(whole, everything=False)
+    assert {each.steps for each in counted.workflows if each.routine} == {None}
+    assert all(each.steps for each in whole.workflows)
 
 
 def test_built_in_workflows_are_compiled_where_something_reaches_into_them(shop: Shop) -> None:

@@ -37,8 +37,8 @@ Usage: handrail [OPTIONS] [COMMAND] [ARGS]...
   Run coding agents along workflows you can trust, stop and rewind.
 
 Options:
-  --version  Show the version.
-  --help     Show this message and exit.
+  --version   Show the version.
+  -h, --help  Show this message and exit.
 
 Runs:
   run         Run a workflow here, and show each step as it happens.
@@ -47,6 +47,9 @@ Runs:
   logs        Show everything that happened in a run.
   show        Show a run's steps, or one step with its output.
   why         Explain why steps ran, were skipped or repeated.
+  diff        Show what a run or one of its steps changed.
+  cost        Show what agents took, step by step and in all.
+  compare     Show runs side by side: outcome, cost, time, changes.
   approve     Approve what a run asks about, and go on.
   revise      Send the work back with a comment, and go on.
   reject      Reject what a run asks about.
@@ -55,6 +58,10 @@ Runs:
   stop        Stop a run for good.
   rewind      Go back to before a step, and go on from there.
   fork        Copy a run, as it is or as it was before a step.
+  apply       Bring a run's changes into your checkout, uncommitted.
+  merge       Merge a run's branch into the one it began from.
+  discard     Remove a run's work tree and branch, kept under a ref.
+  clean       Remove what runs left and nobody needs any more.
   take        Take a run out of Handrail's hands.
   release     Give a run back to Handrail.
   export      Write a run into one file.
@@ -80,6 +87,13 @@ Exit codes: 0 done, 1 failed, 2 wrong call, 3 needs a person, 4 invalid workflow
   5 budget or usage limit, 130 paused.
 Completion:  eval "$(_HANDRAIL_COMPLETE=bash_source handrail)"   (or zsh_source, fish_source)
 """)
+
+
+@pytest.mark.parametrize("words", [(), ("list",), ("workflow",), ("workflow", "list"), ("run",)])
+def test_the_short_option_for_help_does_the_same_everywhere(words: tuple[str, ...]) -> None:
+    short = handrail(*words, "-h")
+    assert (short.returncode, short.stdout) == (0, handrail(*words, "--help").stdout)
+    assert "-h, --help" in short.stdout
 
 
 def test_the_bare_command_and_the_bare_group_show_help() -> None:

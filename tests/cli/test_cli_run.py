@@ -67,8 +67,9 @@ def test_a_run_in_json_is_one_document_and_its_lines_go_to_stderr(runs: Runs) ->
             "input": {"base": "main", "n": 2},
             "current_step": None,
             "error": None,
-            "outputs": {"kid": {"said": "hello world", "who": "world"}, "said": "hi main"},
-            "cost": None,
+            "outputs": {"kid": {"said": "hello world"}, "said": "hi main"},
+            "cost": 0.0,
+            "unpriced": 0,
             "steps": [
                 {"address": "hi", "status": "succeeded", "attempts": 1, "output": "hi main"},
                 {"address": "big", "status": "skipped", "attempts": 0, "output": None},
@@ -84,7 +85,7 @@ def test_a_run_in_json_is_one_document_and_its_lines_go_to_stderr(runs: Runs) ->
                     "address": "kid",
                     "status": "succeeded",
                     "attempts": 1,
-                    "output": {"said": "hello world", "who": "world"},
+                    "output": {"said": "hello world"},
                 },
                 {
                     "address": "g",

@@ -222,7 +222,7 @@ def test_ctrl_c_pauses_children_too_and_resume_goes_on_with_them(runs: Runs) -> 
     assert runs.trace() == ["first", "wait", "wait", "last"]
 
 
-def test_ctrl_c_while_a_retry_is_waited_for_leaves_the_run_waiting(runs: Runs) -> None:
+def test_ctrl_c_while_a_retry_is_waited_for_pauses_and_resume_keeps_the_rest_of_the_wait(runs: Runs) -> None:
     runs.add("again", "name: NAME\nsteps:\n  - {name: a, command: 'exit 1', retry: {max: 2, backoff: 300s}}\n")
     process = runs.process("run", "again")
     until(lambda: [each["reason"] for each in runs.json("status")["runs"]] == ["timer"])
@@ -234,10 +234,24 @@ def test_ctrl_c_while_a_retry_is_waited_for_leaves_the_run_waiting(runs: Runs) -
 run again-1 · pinned 0000 · 0 agent calls
 ✗ a  0.0s  command: exit 1
 … a  try 2 follows at TIME
-again-1 is waiting until TIME
+paused again-1 at a
 next: handrail resume again-1
 """,
             "",
+        )
+    )
+    assert runs.text("status") == snapshot("NEEDS YOU  again-1  a  paused  handrail resume again-1\n")
+    process = runs.process("resume", "again")
+    until(lambda: [each["reason"] for each in runs.json("status")["runs"]] == ["timer"])
+    process.send_signal(signal.SIGINT)
+    assert ended(runs, process) == snapshot(
+        (
+            130,
+            """\
+paused again-1 at a
+next: handrail resume again-1
+""",
+            "again-1: try 2 of a follows at TIME\n",
         )
     )
 

@@ -141,12 +141,18 @@ def test_doctor_repairs_a_history_that_was_edited(runs: Runs) -> None:
         [
             "log   HOME/data/handrail.db ✗",
             "  stream parent-1.2: damaged after event 1 of 4, 1 events intact",
+            "background driver   not running",
             "next: handrail doctor --repair",
         ]
     )
-    assert runs.text("show", "parent-1.2", code=1).startswith("error: ")
+    assert runs.text("show", "parent-1.2", code=3).startswith("error: ")
     assert runs.json("status")["runs"][0]["status"] == "blocked"
     assert runs.text("doctor", "--repair").splitlines()[1:] == snapshot(
-        ["log   HOME/data/handrail.db ✓", "  cut parent-1.2 back to 1 events, 3 kept aside"]
+        [
+            "log   HOME/data/handrail.db ✓",
+            "  cut parent-1.2 back to 1 events, 3 kept aside",
+            "background driver   not running",
+            "next: handrail status",
+        ]
     )
     assert runs.json("doctor")["healthy"] is True

@@ -81,6 +81,7 @@ def test_status_in_json_is_every_run_without_its_steps(runs: Runs) -> None:
             "error",
             "outputs",
             "cost",
+            "unpriced",
             "workspace",
         ]
     )

@@ -37,7 +37,7 @@ def bound(steps: str, head: str = "", workflows: dict[str, str] | None = None) -
     ("name", "expected"),
     [
         ("fix-bug", Bound(2, 19)),
-        ("review-loop", Bound(1, 60)),
+        ("review-loop", Bound(1, 92)),
         ("deps-nightly", Bound(0, 40)),
         ("implement-spec", Bound(3, 60)),
     ],

@@ -113,7 +113,9 @@ def test_the_classic_review_loop_means_the_same_as_the_longer_one() -> None:
     assert action.arbiter is not None
     assert (action.arbiter.access, action.arbiter.handoff, action.reviewer.handoff) == ("read", "none", "none")
     assert action.reviewer.access == "edit"
-    assert action.fixer is None
+    assert action.fixer is not None
+    assert (action.fixer.agent, action.fixer.access) == (action.reviewer.agent, "edit")
+    assert str(action.fixer.prompt.file).endswith("apply-findings.md")
 
 
 def test_a_grimoire_loads_unchanged() -> None:

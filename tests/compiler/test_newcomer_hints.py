@@ -21,9 +21,9 @@ steps:
 """
 
 
-def said(step: str) -> list[Diagnostic]:
+def said(step: str, start: str = START) -> list[Diagnostic]:
     report = Report()
-    text = START + step
+    text = start + step
     document = read_bundle(Bundle("workflow.yaml", {"workflow.yaml": SourceText("workflow.yaml", text)}), report)
     if document is not None:
         compile_document(document, Catalog(builtins()), report)
@@ -73,6 +73,66 @@ SLIPS = {
         "begin each item with `- `",
         ("passes", "- passes"),
     ),
+    "checks without names": (
+        "  - name: do\n    checks: make test\n",
+        "give each command a name: `checks: {test: make test}`; or write `checks: project`",
+        ("checks: make test", "checks: {test: make test}"),
+    ),
+    "a list of checks": (
+        "  - name: do\n    checks: ['make a, b']\n",
+        'give each command a name: `checks: {test: "make a, b"}`; or write `checks: project`',
+        ("checks: ['make a, b']", 'checks: {test: "make a, b"}'),
+    ),
+    "a proof without a list": (
+        "  - name: do\n    prompt: Do it now.\n    done_when: make test\n",
+        "write a list: `done_when: [{passes: make test}]` for a command, or with `expect` for an expression",
+        ("done_when: make test", "done_when: [{passes: make test}]"),
+    ),
+    "a proof without a key": (
+        "  - name: do\n    prompt: Do it now.\n    done_when: [make test]\n",
+        "write `{passes: make test}` for a command, `{expect: make test}` for an expression",
+        ("[make test]", "[{passes: make test}]"),
+    ),
+    "not, as a tag": (
+        "  - name: do\n    prompt: Do it now.\n    when: !true and true  # why\n",
+        "write `when: not true and true`",
+        ("!true", "not true"),
+    ),
+    "not, as a tag in braces": (
+        "  - {name: do, prompt: Do it now., when: !true}\n",
+        "write `when: not true`",
+        ("!true", "not true"),
+    ),
+    "a name as input": (
+        "  - name: do\n    prompt: Do {{ way }}\n    input: way\n",
+        'give the value a name: `input: {way: "${way}"}`',
+        ("input: way", 'input: {way: "${mode}"}'),
+    ),
+    "steps as a map": (
+        "  - name: do\n    for_each: [1, 2]\n    type: parallel-agents\n    steps:\n      work: {prompt: Do it now.}\n",
+        "steps are a list, and each item begins with `- `: `- name: work`",
+        ("work: {prompt: Do it now.}", "- name: work\n        prompt: Do it now."),
+    ),
+    "a step as text": (
+        "  - make test\n",
+        "a step is a map: `{name: first, command: make test}`, or with `prompt` for an agent",
+        ("make test", "{name: first, command: make test}"),
+    ),
+    **{
+        f"type {word}": (
+            f"  - name: do\n    type: {word}\n    {key}: Do it now.\n",
+            f"write `type: {right}`",
+            (f"type: {word}", f"type: {right}"),
+        )
+        for word, right, key in (
+            ("shell", "script", "command"),
+            ("bash", "script", "command"),
+            ("cmd", "script", "command"),
+            ("Run", "script", "command"),
+            ("llm", "agent", "prompt"),
+            ("check", "gate", "command"),
+        )
+    },
     "a bare sum": (
         "  - name: do\n    prompt: Do it now.\n    budget: 5\n",
         "its keys are usd, tokens, minutes, agent_calls, at_limit, unknown_price",
@@ -86,3 +146,22 @@ def test_a_slip_is_answered_with_a_fix_that_works(slip: str) -> None:
     text, hint, (wrong, right) = SLIPS[slip]
     assert [found.hint for found in said(text)] == [hint]
     assert said(text.replace(wrong, right)) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "hint", "right"),
+    [
+        ("input: spec", "name it with its type: `input: {spec: string}`", "input: {spec: string}"),
+        ("input: 'the spec'", "name it with its type: `input: {the: string}`", "input: {the: string}"),
+    ],
+)
+def test_an_input_without_a_type_is_answered_with_a_fix_that_works(key: str, hint: str, right: str) -> None:
+    rest = "steps:\n  - name: do\n    prompt: Do it now.\n"
+    assert [found.hint for found in said(rest, f"name: slip\n{key}\n")] == [hint]
+    assert said(rest, f"name: slip\n{right}\n") == []
+
+
+@pytest.mark.parametrize("text", ["make it\\nnow", "x" * 100])
+def test_a_value_that_cannot_be_said_on_a_line_is_left_out_of_the_fix(text: str) -> None:
+    (found,) = said(f'  - name: do\n    checks: "{text}"\n')
+    assert found.hint == "give each command a name: `checks: {test: ...}`; or write `checks: project`"

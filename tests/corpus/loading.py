@@ -81,7 +81,10 @@ def catalog_of(case: Case | None = None) -> Catalog:
         path = next((path for path in places if path.is_file()), None)
         return read_bundle(bundle_of(Case(path, path.with_suffix(".expected"))), Report()) if path else None
 
-    return Catalog(builtins(), bindings, find)
+    def names() -> tuple[str, ...]:
+        return tuple(sorted(path.name for path in (LIBRARY / "workflows").iterdir() if path.is_dir()))
+
+    return Catalog(builtins(), bindings, find, names)
 
 
 def diagnose_bundle(bundle: Bundle, catalog: Catalog) -> Report:

@@ -269,17 +269,6 @@ def test_a_rule_applies_once_its_condition_holds() -> None:
     assert codes(given(walk, "b", strict=True)) == ["validation_failed"]
 
 
-def test_a_context_that_is_too_large_or_reserved_is_refused_and_not_merged() -> None:
-    walk = begun(step("one"))
-    deep: JsonValue = []
-    for _ in range(70):
-        deep = [deep]
-    for context in ({"x": "y" * 262_144}, {"__proto__": 1}, {"deep": deep}, {"n": float("nan")}):
-        done = walk.give(Given(by="me", notes="done", context=context))
-        assert codes(done) == ["bad_context"]
-    assert dict(walk.state.context.items()) == {"goal": "the goal"}
-
-
 def test_notes_are_cut_at_a_whole_character() -> None:
     assert kept_notes("x" * 4096) == "x" * 4096
     cut = kept_notes("x" * 8000)
@@ -292,11 +281,3 @@ def test_only_a_loop_control_in_order_counts() -> None:
     assert loop_control((control("stop"),)) == "stop"
     assert loop_control((control("stop"), control("halt"), "text", {"kind": "other"})) == "stop"
     assert loop_control((control("stop", extra=1),)) == ""
-
-
-def test_a_step_that_is_not_guided_is_not_completed_this_way() -> None:
-    from walking import plan_of
-
-    walk = GuidedWalk(plan_of("name: a\nsteps:\n  - {name: x, command: a}\n")).start().settle()
-    with pytest.raises(UsageError, match="is not a guided one"):
-        given(walk)

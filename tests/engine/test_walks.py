@@ -191,5 +191,5 @@ def test_an_early_end_ends_the_run_with_its_message() -> None:
 
 
 def test_a_step_that_cannot_be_performed_yet_blocks_and_can_be_completed_from_outside() -> None:
-    walked = walk("  - {name: x, prompt: do it}\n")
+    walked = walk("  - {name: x, type: pull-request, title: do it}\n")
     assert (walked.state.status, walked.state.reason) == ("blocked", "step")

@@ -10,6 +10,7 @@ from native_case import compile_text, shown
 from handrail.engine.advance import advance
 from handrail.engine.answers import Answer, decide_approval
 from handrail.engine.apply import apply
+from handrail.engine.copies import begins_at, taken_over
 from handrail.engine.snapshots import encode_state
 from handrail.model.events import ChildStarted, Event, RunForked, RunRewound, RunStarted, StepBegan, StepEnded
 from handrail.model.plan import Plan
@@ -145,6 +146,14 @@ class Walk:
         state = copy.blob(encode_state(self.states[seq - 2]))
         copy.record(RunForked(run="r-2", source="r-1", seq=seq, state=state, at=self.now))
         return copy
+
+
+def copy_of(source: Walk, copy: Walk) -> None:
+    """Begin a copy of a run as it is."""
+    seq = begins_at(source.state)
+    state = copy.blob(encode_state(source.states[seq - 2]))
+    copy.record(RunForked(run="r-2", source="r-1", seq=seq, state=state, at=source.now))
+    copy.record(*taken_over(source.state, source.events[seq - 1 :]))
 
 
 def values_of(event: Event) -> Any:

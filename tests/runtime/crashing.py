@@ -1,42 +1,38 @@
 """Runs a workflow in processes that kill themselves at each point once, until it is done.
 
-Run as a script: `crashing.py FOLDER BATCH BATCHES`. A point is what a process is just about to do, or has just done:
-each commit of the log, each start of a command, each wait for one. Every life of the driving process is a fork; it
-ends by SIGKILL at the first point of this batch at which none has died yet. `killed` in the folder lists them.
+Run as a script: `crashing.py WORKFLOW FOLDER BATCH BATCHES`. A point is what a process is just about to do, or has just
+done: each commit of the log, each start of a command, each wait for one, each word with a flow. Every life of the
+driving process is a fork; it ends by SIGKILL at the first point of this batch at which none has died yet. `killed` in
+the folder lists them.
 """
 
 import asyncio
-import os
-import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "compiler"), str(TESTS / "runtime")]
 
-from runtime_room import library, pinned  # noqa: E402 - the path has to be there first
+from dying import CrashingProcesses, Points, labelled_log, lives, run_of  # noqa: E402 - the path has to be there first
+from runtime_room import library, pinned  # noqa: E402
 
-from handrail.model.actions import GroupAction  # noqa: E402
+from handrail.model.actions import DynamicAction, GroupAction  # noqa: E402
 from handrail.model.plan import Step  # noqa: E402
 from handrail.model.values import Expression, NamedValue  # noqa: E402
 from handrail.operations import runs  # noqa: E402
-from handrail.ports.log import Append, Lease, StoredEvent  # noqa: E402
-from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut  # noqa: E402
 from handrail.runtime.handlers.children import ChildHandler  # noqa: E402
 from handrail.runtime.handlers.commands import CommandHandler  # noqa: E402
 from handrail.runtime.histories import state_of  # noqa: E402
 from handrail.runtime.ports import Pinned  # noqa: E402
 from handrail.runtime.supervisor import Supervisor  # noqa: E402
-from handrail.store.sqlite_log import SqliteLog, open_log  # noqa: E402
 from handrail.wiring import ShellCommands  # noqa: E402
-from handrail.workspace.processes import LocalProcesses  # noqa: E402
+from handrail.workspace.partner import Partner  # noqa: E402
 
-RUN = "everything-1"
+EVERYTHING, FLOWING = "everything", "flowing"
 CHILD = """
 name: child
 input: {who: string}
@@ -91,9 +87,43 @@ steps:
   - {name: stop, type: end, message: 'it is ${done}', when: done != ''}
   - {name: after, command: 'echo after >> trace'}
 """
+FLOW = """
+from handrail import Gate
+
+async def run(ctx):
+    first = await ctx.run_step("first", command='echo first >> trace; echo "hi ${base}"')
+    count = await ctx.run_step("count", command="echo count >> trace; echo 2")
+    weak = await ctx.run_step("weak", command="echo weak >> trace; exit 7")
+    answer = await ctx.approve(f"is {first.output} good?")
+    if answer.approved and not weak.success:
+        for number in range(int(count.output)):
+            await ctx.run_step("tick", command="echo tick ${number} >> trace", values={"number": number})
+    else:
+        await ctx.run_step("never", command="echo never >> trace")
+    checks = {"one": "echo one >> trace", "two": 'echo two >> trace; test -n "${base}"'}
+    checked = await ctx.run_step(Gate("checked", checks=checks))
+    return {"said": first.output, "weak": weak.exit_code, "by": answer.by, "checked": checked.success}
+"""
+AROUND = """
+name: flowing
+input: {base: string}
+steps:
+  - {name: before, command: 'echo before >> trace'}
+  - {name: after, command: 'echo after >> trace; echo over', output: done}
+"""
 
 
-def plan() -> Pinned:
+def plan(workflow: str) -> Pinned:
+    """A workflow with every kind of step, or one whose steps a flow calls."""
+    if workflow == EVERYTHING:
+        return everything()
+    made = pinned(AROUND)
+    before, after = made.plan.steps
+    flow = Step(name="flow", action=DynamicAction(FLOW, "workflow.py"), output="flow", on_fail="fail")
+    return Pinned(replace(made.plan, steps=(before, flow, after)), made.definition)
+
+
+def everything() -> Pinned:
     """The workflow, with two of its steps as a routine would bring them."""
     made = pinned(TEXT, {"child": CHILD})
     grouped = pinned(
@@ -106,65 +136,25 @@ def plan() -> Pinned:
     return Pinned(replace(made.plan, steps=(*steps[:2], group, *steps[2:])), made.definition)
 
 
-class Points:
-    """Where a process may die, and where one of this batch has died already."""
+def crash_in_talk(points: Points) -> None:
+    """Let the driver also die before it tells a flow something, while the flow computes, and after its answer."""
+    inner, words = Partner.ask, dict[int, int]()
 
-    def __init__(self, folder: Path, batch: int, batches: int) -> None:
-        self.label = ""
-        self._file = folder / "killed"
-        self._seen = set(self._file.read_text("utf-8").splitlines()) if self._file.exists() else set[str]()
-        self._batch, self._batches = batch, batches
+    def point(name: str, partner: Partner) -> None:
+        points.label = f"word {words[partner.process.pid]}"
+        points(name)
 
-    def __call__(self, name: str) -> None:
-        point = f"{name} {self.label}"
-        if self._batches and crc32(point.encode()) % self._batches == self._batch and point not in self._seen:
-            with self._file.open("a", encoding="utf-8") as file:
-                file.write(point + "\n")
-            os.kill(os.getpid(), signal.SIGKILL)
+    async def ask(self: Partner, told: Mapping[str, object]) -> dict[str, Any] | None:
+        words[self.process.pid] = words.get(self.process.pid, 0) + 1
+        point("flow.before", self)
+        talk = asyncio.ensure_future(inner(self, told))
+        await asyncio.sleep(0)
+        point("flow.during", self)
+        said = await talk
+        point("flow.after", self)
+        return said
 
-
-class LabelledLog(SqliteLog):
-    """A log that says what it is about to write."""
-
-    points: Points
-
-    def append(self, appends: Sequence[Append], leases: Sequence[Lease]) -> tuple[StoredEvent, ...]:
-        self.points.label = " ".join(f"{each.stream}:{each.expected}" for each in appends)
-        return super().append(appends, leases)
-
-    def send(self, stream: str, key: str, payload: bytes) -> bool:
-        self.points.label = f"{stream} {key}"
-        return super().send(stream, key, payload)
-
-    def acquire(self, stream: str, holder: str) -> Any:
-        self.points.label = stream
-        return super().acquire(stream, holder)
-
-    def release(self, lease: Lease) -> None:
-        self.points.label = lease.stream
-        super().release(lease)
-
-
-class CrashingProcesses(LocalProcesses):
-    """Real processes, and a driver that may die before it starts one, while one runs, and after one has ended."""
-
-    def __init__(self, points: Points) -> None:
-        super().__init__()
-        self._points = points
-
-    def _point(self, name: str, folder: str) -> None:
-        self._points.label = "/".join(Path(folder).parts[-3:])
-        self._points(name)
-
-    def start(self, spec: ProcessSpec) -> Running:
-        self._point("start.before", spec.folder)
-        return super().start(spec)
-
-    async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
-        self._point("wait.before", folder)
-        ended = await super().wait(folder, timeout)
-        self._point("wait.after", folder)
-        return ended
+    Partner.ask = ask
 
 
 def fast() -> float:
@@ -172,46 +162,25 @@ def fast() -> float:
     return time.time() * 100
 
 
-def live(folder: Path, batch: int, batches: int) -> None:
+def live(workflow: str, folder: Path, batch: int, batches: int) -> None:
     """One life: find out where things stand, and go on until the run is over."""
-    points = Points(folder, batch, batches)
-    opened = open_log(folder / "data", on_point=points)
-    opened.__class__ = LabelledLog
-    log: LabelledLog = opened  # type: ignore[assignment]  # the same object under the class that it has now
-    log.points = points
-    if not log.last(RUN).seq:
+    run, points = run_of(workflow), Points(folder, batch, batches)
+    crash_in_talk(points)
+    log = labelled_log(folder, points)
+    if not log.last(run).seq:
         (folder / "work").mkdir(exist_ok=True)
-        runs.start(log, runs.Request(plan(), str(folder / "work"), {"base": "it's $(touch pwned)"}))
+        runs.start(log, runs.Request(plan(workflow), str(folder / "work"), {"base": "it's $(touch pwned)"}))
     commands = CommandHandler(CrashingProcesses(points), ShellCommands(), folder / "data" / "runs", fast)
     supervisor = Supervisor(log, commands, ChildHandler(log, library({"child": CHILD}), fast), fast, "crashing")
     end = time.monotonic() + 60
-    while (state := state_of(log, RUN)).status not in ("succeeded", "failed", "cancelled", "blocked"):
+    while (state := state_of(log, run)).status not in ("succeeded", "failed", "cancelled", "blocked"):
         assert time.monotonic() < end, f"{state.status} {state.reason}"
-        if state.reason == "approval" and not log.inbox(RUN):
-            runs.answer(log, RUN, "approve", "me")
+        if state.reason == "approval" and not log.inbox(run):
+            runs.answer(log, run, "approve", "me")
         asyncio.run(supervisor.run_until_idle())
         time.sleep(0.002)
     log.close()
 
 
-def lives(folder: Path, batch: int, batches: int) -> int:
-    """Live until a life ends by itself; give how many were killed."""
-    killed = 0
-    while True:
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                live(folder, batch, batches)
-                code = 0
-            finally:
-                os._exit(code)
-        status = os.waitpid(child, 0)[1]
-        if not os.WIFSIGNALED(status):
-            assert os.WEXITSTATUS(status) == 0
-            return killed
-        killed += 1
-
-
 if __name__ == "__main__":
-    sys.stdout.write(str(lives(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))))
+    sys.stdout.write(str(lives(live, sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))))

@@ -37,9 +37,9 @@ from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands import CommandHandler
 from handrail.runtime.histories import state_of
 from handrail.runtime.ports import Pinned, Prepared
-from handrail.runtime.recording import timers_of
 from handrail.runtime.summaries import summary_of
 from handrail.runtime.supervisor import Supervisor
+from handrail.runtime.timers import timers_of
 from handrail.store.memory_log import MemoryWorld
 from handrail.testing.processes import MemoryProcesses, Scripted
 
@@ -55,10 +55,16 @@ def _child(_: str, __: str) -> Pinned:
 class PlainCommands:
     """Commands as they are; nothing of the machine's environment."""
 
-    def prepare(self, command: Command, values: Mapping[str, object], folder: str) -> Prepared | str:  # noqa: ARG002
+    def prepare(
+        self,
+        command: Command,
+        values: Mapping[str, object],  # noqa: ARG002
+        folder: str,  # noqa: ARG002
+        written: Mapping[str, str],  # noqa: ARG002
+    ) -> Prepared | str:
         return Prepared(("sh", "-c", command.script), ())
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
         return {}
 
 

@@ -1,28 +1,21 @@
 """Flows written as a coroutine: recorded, replayed, and refused where the replay is another one."""
 
-import asyncio
 import os
 import signal
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from textwrap import dedent
 
 import pytest
-from background_home import Home, eventually, home_in
+from background_home import eventually
+from flow_home import Flows
 from inline_snapshot import snapshot
 
 from handrail.engine.snapshots import decode_state, encode_state
 from handrail.model.actions import DynamicAction
-from handrail.model.run import RunState
 from handrail.operations import runs
 from handrail.operations.background import continue_run, ensure
-from handrail.operations.starting import Wanted, prepare, workflows_seen_from
+from handrail.operations.starting import Wanted, prepare
 from handrail.runtime.histories import events_of
 from handrail.runtime.outside import message
 from handrail.sources.tiers import here
-from handrail.sources.trust import TrustStore
-from handrail.wiring import System
 
 FIVE = """\
 async def run(ctx):
@@ -31,42 +24,6 @@ async def run(ctx):
         await ctx.run_step(f"call-{number}", command=f"echo {number} >> ran; {wait}")
     return "all five"
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Flows:
-    """A repository with a flow in it."""
-
-    home: Home
-
-    def start(self, source: str, *inputs: str) -> str:
-        """Write a flow, trust it, and start a run of it."""
-        shop = self.home.shop
-        file = shop / ".handrail" / "workflows" / "flowing" / "workflow.py"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(dedent(source))
-        TrustStore(self.home.folders).trust(file)
-        wanted = Wanted("flowing", inputs=inputs)
-        return runs.start(self.home.log, prepare(here(shop, os.environ), wanted).request)
-
-    def drive(self, run: str) -> RunState:
-        """Drive in this process as far as it goes."""
-        place = here(self.home.shop, os.environ)
-        system = System(self.home.log, self.home.folders.data, workflows_seen_from(os.environ, place))
-        asyncio.run(system.supervisor("test").run_until_idle())
-        return self.home.state(run)
-
-    def ran(self) -> str:
-        """Give what the calls left behind."""
-        return (self.home.shop / "ran").read_text()
-
-
-@pytest.fixture
-def flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flows]:
-    monkeypatch.setenv("HANDRAIL_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "20")
-    with home_in(tmp_path) as home:
-        yield Flows(home)
 
 
 def test_a_flow_calls_steps_and_goes_where_their_results_lead(flows: Flows) -> None:

@@ -137,7 +137,15 @@ def test_the_outside_sees_what_the_engine_would_run(room: Room) -> None:
     assert step is not None
     assert step.spec == snapshot(
         {
-            "commands": [{"name": "command", "script": 'echo "$HR_1"', "values": {"HR_1": "$(x)"}, "files": []}],
+            "commands": [
+                {
+                    "name": "command",
+                    "script": 'echo "$HR_1"',
+                    "values": {"HR_1": "$(x)"},
+                    "files": [],
+                    "sources": {"HR_1": "v"},
+                }
+            ],
             "env": {},
             "timeout": 5,
             "json": False,

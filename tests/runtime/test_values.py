@@ -95,7 +95,7 @@ def test_what_no_variable_can_hold_fails_before_anything_is_spawned_and_goes_as_
     text = "name: x\ninput: {v: string}\nsteps:\n  - {name: x, command: 'touch ran; echo ${v}', on_fail: block}\n"
     state = room.run(text, v=value)
     assert (state.status, state.reason) == ("blocked", "step")
-    assert "| file}" in state.message
+    assert "${v | file}" in state.message
     assert list(room.workspace.iterdir()) == []
     command = "cat ${v | file} > out; printf '\\\\0' >> out"
     state = room.run(f'name: x\ninput: {{v: string}}\nsteps:\n  - {{name: x, command: "{command}"}}\n', v=value)

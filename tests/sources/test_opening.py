@@ -258,7 +258,9 @@ def test_the_catalog_finds_other_workflows_by_name(work: Workplace) -> None:
 
 def test_the_catalog_never_runs_untrusted_python(work: Workplace) -> None:
     work.workflow("py/workflow.py", work.python("py"))
-    assert catalog_for(work.place).workflow("py") is None
+    catalog = catalog_for(work.place)
+    assert catalog.workflow("py") is None
+    assert {"py", "routine-ideation", "fix-bug"} <= set(catalog.names())
     assert not work.mark.exists()
 
 

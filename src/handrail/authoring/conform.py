@@ -1,11 +1,12 @@
 """Checks a positioned tree against a shape and reports everything that does not fit."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 
 from handrail.authoring import shapes
-from handrail.authoring.misfits import NAMES, either, kind_of, mismatch, short, written
+from handrail.authoring.misfits import NAMES, corrected, either, kind_of, mismatch, short, written
 from handrail.authoring.shapes import PLACEHOLDER, Shape
 from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
@@ -163,7 +164,8 @@ def _map(shape: shapes.MapOf, node: Node, report: Report) -> None:
 def _record(shape: shapes.Record, node: Node, report: Report) -> None:
     if not isinstance(node, Mapping):
         few = 0 < len(shape.keys) <= MOST_NAMED
-        mismatch("a map", node, report, f"its keys are {', '.join(shape.keys)}" if few else None)
+        keys = f"its keys are {', '.join(shape.keys)}" if few else None
+        mismatch("a map", node, report, corrected(shape.slips, node) or keys)
         return
     keys = shape.keys
     for name, entry in node.entries.items():
@@ -171,12 +173,23 @@ def _record(shape: shapes.Record, node: Node, report: Report) -> None:
         if key is None:
             _unknown_key(shape, entry, report)
         else:
-            _fit(key.shape, entry.value, report)
+            _value(key, entry.value, report)
     meant = {suggest(name, keys) for name in node.entries if name not in keys}
     for name in shape.required:
         if name not in node.entries and name not in meant:
             report.error("missing-key", f"{shape.what} needs '{name}'", _head(node), keys[name].doc)
     _exclusive(shape, node, meant, report)
+
+
+def _value(key: shapes.Key, node: Node, report: Report) -> None:
+    hint = corrected(key.slips, node)
+    if hint is None:
+        _fit(key.shape, node, report)
+        return
+    aside = Report()
+    _fit(key.shape, node, aside)
+    for found in aside:
+        report.add(replace(found, hint=hint))
 
 
 def _head(node: Mapping) -> Node:
@@ -228,19 +241,26 @@ def _ref(shape: shapes.Ref, node: Node, report: Report) -> None:
 
 def _tagged(shape: shapes.Tagged, node: Node, report: Report) -> None:
     if not isinstance(node, Mapping):
-        mismatch("a map", node, report)
+        mismatch("a map", node, report, corrected(shape.slips, node))
         return
     tag = choose(shape, node)
     record = shape.records.get(tag) if tag is not None else None
     if record is not None:
         _fit(record, node, report)
     elif shape.tag in node.entries:
-        place = node.entries[shape.tag].value
-        words = tuple(shape.records)
-        guess = did_you_mean(tag, words) if tag is not None else ""
-        report.error("bad-value", f"unknown {shape.tag} '{tag}'{guess}", place, "use " + either(words))
+        _unknown_tag(shape, tag, node.entries[shape.tag].value, report)
     else:
         _untagged(shape, node, report)
+
+
+def _unknown_tag(shape: shapes.Tagged, tag: str | None, place: Node, report: Report) -> None:
+    meant = shape.words.get(tag.lower()) if tag is not None else None
+    if meant is not None:
+        report.error("bad-value", f"unknown {shape.tag} '{tag}'", place, f"write `{shape.tag}: {meant}`")
+        return
+    words = tuple(shape.records)
+    guess = did_you_mean(tag, words) if tag is not None else ""
+    report.error("bad-value", f"unknown {shape.tag} '{tag}'{guess}", place, "use " + either(words))
 
 
 def _untagged(shape: shapes.Tagged, node: Mapping, report: Report) -> None:

@@ -2,6 +2,7 @@
 
 import re
 
+from handrail.authoring.limits import quoted
 from handrail.authoring.shapes import Kind
 from handrail.model.diagnostics import Report
 from handrail.model.source import Mapping, Node, Scalar, Sequence
@@ -15,6 +16,11 @@ NAMES: dict[Kind, str] = {
     "map": "a map",
 }
 SPOKEN_FLAGS = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+LONGEST_SAID = 60
+_HOLE = re.compile("VALUE|NAME")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_PLAIN = re.compile(r"[A-Za-z./][\w ./=+-]*", re.ASCII)
+"""Text that needs no quotes between brackets and braces."""
 NUMBER_TEXT = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -54,6 +60,35 @@ def _bare(text: str, wanted: str) -> str | None:
         return f"write {SPOKEN_FLAGS[text]}, without quotes"
     is_number = wanted in ("a number", "a whole number") and NUMBER_TEXT.fullmatch(text) is not None
     return "write it without quotes" if is_number else None
+
+
+def corrected(slips: dict[Kind, str], node: Node) -> str | None:
+    """Fill a value, as far as it can be said again, into what should have been written."""
+    slip = slips.get(kind_of(node))
+    if slip is None:
+        return None
+    text = _said(node)
+    name = _NAME.search(text)
+    filled = {"VALUE": _in_flow(text), "NAME": name[0] if name is not None else "name"}
+    return _HOLE.sub(lambda found: filled[found[0]], slip)
+
+
+def _said(node: Node) -> str:
+    """What a value says first: itself, the first item of a list, the name or the first key of a map."""
+    match node:
+        case Scalar():
+            return str(node.value)
+        case Sequence():
+            return _said(node.items[0]) if node.items else ""
+        case Mapping():
+            named = node.get("name")
+            return _said(named) if isinstance(named, Scalar) else next(iter(node.entries), "")
+
+
+def _in_flow(text: str) -> str:
+    if not text or len(text) > LONGEST_SAID or "\n" in text:
+        return "..."
+    return text if _PLAIN.fullmatch(text) else quoted(text)
 
 
 def written(node: Scalar) -> str:

@@ -1,5 +1,6 @@
 """Shapes that several parts of the native format share: names, durations, budgets, agent settings, prompts, checks."""
 
+from handrail.authoring.native_slips import CHECK_SLIPS
 from handrail.authoring.shapes import (
     Anything,
     Choice,
@@ -106,7 +107,7 @@ def agent_task(what: str, extra: dict[str, Key] | None = None) -> Shape:
 
 REPEATED: dict[str, Key] = {
     "max": Key(Number(least=1, most=100, whole=True), "how often at most; default 3"),
-    "budget": Key(BUDGET, "what it may spend each time"),
+    "budget": Key(BUDGET, "what all its calls in this step may spend"),
 }
 ROLE = agent_task("a role", {"budget": REPEATED["budget"]})
 FIX = agent_task("fix", REPEATED)
@@ -158,6 +159,7 @@ DONE_WHEN = ListOf(
             ),
         },
         one_of=(("passes", "fails", "changed", "unchanged", "exists", "expect", "report"),),
+        slips=CHECK_SLIPS,
     ),
     least=1,
 )

@@ -9,6 +9,7 @@ from handrail.authoring.native_parts import (
     NAME_PATTERN,
     TYPE_TEXT,
 )
+from handrail.authoring.native_slips import INPUTS_SLIPS, STEPS_SLIPS
 from handrail.authoring.native_steps import STEPS
 from handrail.authoring.shapes import Choice, Either, Flag, Key, ListOf, MapOf, Number, Record, Text
 
@@ -72,7 +73,7 @@ WORKFLOW = Record(
             Either("trigger", {"text": Choice(("manual", "on_event")), "list": ListOf(TRIGGER), "map": TRIGGER}),
             "what starts it: manual, a schedule, an issue, a pull request",
         ),
-        "input": Key(INPUTS, "what it must be given"),
+        "input": Key(INPUTS, "what it must be given", slips=INPUTS_SLIPS),
         "defaults": Key(DEFAULTS, "agent settings for every step that does not set its own"),
         "budget": Key(BUDGET, "what the whole run may spend"),
         "concurrency": Key(
@@ -91,7 +92,7 @@ WORKFLOW = Record(
         "validated_against_spec": Key(
             Number(least=1, whole=True), "the authoring spec it was last checked by; written by `handrail stamp`"
         ),
-        "steps": Key(ListOf(STEPS, least=1), "what is done, in order", required=True),
+        "steps": Key(ListOf(STEPS, least=1), "what is done, in order", required=True, slips=STEPS_SLIPS),
     },
     hints={
         "inputs": "the key is 'input'",

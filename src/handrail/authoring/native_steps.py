@@ -24,6 +24,15 @@ from handrail.authoring.native_parts import (
     agent_record,
     agent_task,
 )
+from handrail.authoring.native_slips import (
+    CHECKS_SLIPS,
+    DONE_WHEN_SLIPS,
+    HINTS,
+    INPUT_SLIPS,
+    STEP_SLIPS,
+    STEPS_SLIPS,
+    WORDS,
+)
 from handrail.authoring.shapes import (
     Choice,
     Either,
@@ -46,7 +55,11 @@ COMMON: dict[str, Key] = {
     "type": Key(Text("type", 1), "what kind of step it is"),
     "description": Key(Text(), "what it is for, shown to people"),
     "when": Key(FLAG_OR_EXPRESSION, "run it only if this is true"),
-    "input": Key(MapOf(ANY_VALUE, key_pattern=r"[A-Za-z_][A-Za-z0-9_-]*"), "values that only this step sees"),
+    "input": Key(
+        MapOf(ANY_VALUE, key_pattern=r"[A-Za-z_][A-Za-z0-9_-]*"),
+        "values that only this step sees",
+        slips=INPUT_SLIPS,
+    ),
     "output": Key(CLOSED_NAME, "the name under which later steps see its result"),
     "returns": Key(RETURNS, "the type its result must have"),
     "timeout": Key(DURATION, "how long it may take"),
@@ -55,7 +68,7 @@ COMMON: dict[str, Key] = {
     "escalate_to": Key(Text("person or channel", 1), "who is told, with `on_fail: escalate`"),
     "budget": Key(BUDGET, "what it may spend"),
     "message": Key(Text(), "what a person is told"),
-    "done_when": Key(DONE_WHEN, "proof that Handrail takes itself before the step is done"),
+    "done_when": Key(DONE_WHEN, "proof that Handrail takes itself before the step is done", slips=DONE_WHEN_SLIPS),
     "assess": Key(ASSESS, "a judgment that the agent must give, in bounded words, with reasons"),
     **AGENT_SETTINGS,
 }
@@ -81,7 +94,7 @@ ROLES: dict[str, Key] = {
     "reviewer": Key(ROLE, "who finds"),
     "arbiter": Key(ROLE, "who judges what is worth fixing"),
     "fixer": Key(ROLE, "who fixes; left out, the reviewer does"),
-    "checks": Key(CHECKS, "commands that must pass after each fix"),
+    "checks": Key(CHECKS, "commands that must pass after each fix", slips=CHECKS_SLIPS),
     "exit_when": Key(FLAG_OR_EXPRESSION, "stop early when this is true"),
     "converge": Key(
         Either(
@@ -112,21 +125,6 @@ def _step(what: str, own: dict[str, Key], **rules: tuple[tuple[str, ...], ...]) 
     one_of, at_most_one = rules.get("one_of", ()), rules.get("at_most_one", ())
     return Record(f"{article} {what} step", {**COMMON, **own}, one_of, at_most_one, HINTS)
 
-
-HINTS = {
-    "id": "steps have a 'name'",
-    "run": "the key is 'command'",
-    "spell": "the key is 'prompt'; `handrail import` translates whole files",
-    "if": "the key is 'when'",
-    "contract": "the key is 'returns'; 'contract' belongs to WorkRail-style JSON",
-    "outputs": "the key is 'output'",
-    "with": "the key is 'input'",
-    "parallel": "use `type: parallel-agents` with 'for_each'",
-    "join": "use 'on_fail': block, continue or fail",
-    "prompt_blocks": "write sections in the prompt file, with {% if %} where they are optional",
-    "prompt_fragments": "write {% if %} in the prompt file",
-    "continue_on_error": "use `on_fail: continue`",
-}
 
 RECORDS: dict[str, Record] = {
     "agent": _step(
@@ -164,7 +162,7 @@ RECORDS: dict[str, Record] = {
             **EACH,
             **ON_MAX,
             "max_iterations": Key(Number(least=1, most=1000, whole=True), "the most rounds", required=True),
-            "steps": Key(STEP_LIST, "what is done in each round", required=True),
+            "steps": Key(STEP_LIST, "what is done in each round", required=True, slips=STEPS_SLIPS),
         },
         one_of=(("while", "until", "for", "for_each"),),
         at_most_one=(("on_max", "on_max_iterations"),),
@@ -179,7 +177,7 @@ RECORDS: dict[str, Record] = {
                 Number(least=1, most=100, whole=True, placeholder=True), "how many at a time; default 3"
             ),
             "prompt": Key(PROMPT, "one prompt per item, short for a body of one step"),
-            "steps": Key(STEP_LIST, "what is done for each item"),
+            "steps": Key(STEP_LIST, "what is done for each item", slips=STEPS_SLIPS),
         },
         one_of=(("prompt", "steps"),),
     ),
@@ -196,7 +194,9 @@ RECORDS: dict[str, Record] = {
         "gate",
         {
             "command": Key(COMMAND, "a shell command that must succeed"),
-            "checks": Key(CHECKS, "commands that must all succeed, or `project` for the project's own"),
+            "checks": Key(
+                CHECKS, "commands that must all succeed, or `project` for the project's own", slips=CHECKS_SLIPS
+            ),
             "fix": Key(FIX, "an agent that is asked to fix what failed, between tries"),
             "env": Key(ENV, "environment variables for the commands"),
             "warn_when": Key(EXPRESSION, "a failure is only a warning when this is true"),
@@ -234,7 +234,7 @@ RECORDS: dict[str, Record] = {
         "merge",
         {
             "from": Key(TEXTS, "a branch, a list of branches, or a fan-out's result", required=True),
-            "checks": Key(CHECKS, "commands that must pass after each merge"),
+            "checks": Key(CHECKS, "commands that must pass after each merge", slips=CHECKS_SLIPS),
             "on_conflict": Key(agent_task("on_conflict", REPEATED), "an agent that is asked to resolve a conflict"),
         },
     ),
@@ -280,4 +280,4 @@ IMPLIED = {
     "workflow": "workflow",
 }
 
-STEPS = Tagged("a step", "type", RECORDS, IMPLIED)
+STEPS = Tagged("a step", "type", RECORDS, IMPLIED, words=WORDS, slips=STEP_SLIPS)

@@ -87,6 +87,8 @@ class Key:
     shape: "Shape"
     doc: str
     required: bool = False
+    slips: dict[Kind, str] = field(default_factory=dict["Kind", str])
+    """What to write where a value of a kind does not fit; VALUE and NAME stand for what was written."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,8 @@ class Record:
     at_most_one: tuple[tuple[str, ...], ...] = ()
     hints: dict[str, str] = field(default_factory=dict[str, str])
     """What to say when a key of another system, or of an earlier draft, is used."""
+    slips: dict[Kind, str] = field(default_factory=dict["Kind", str])
+    """What to write where something else than a map stands, as for a key."""
 
     @cached_property
     def required(self) -> tuple[str, ...]:
@@ -134,6 +138,10 @@ class Tagged:
     """Keys that decide when the tag is left out, in order of precedence."""
     otherwise: str | None = None
     """The tag when nothing decides."""
+    words: dict[str, str] = field(default_factory=dict[str, str])
+    """Tags of other systems, each with the tag that is meant."""
+    slips: dict[Kind, str] = field(default_factory=dict["Kind", str])
+    """What to write where something else than a map stands, as for a key."""
 
 
 Shape: TypeAlias = Text | Choice | Flag | Number | Nothing | Anything | ListOf | MapOf | Record | Either | Ref | Tagged

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from handrail.authoring.limits import BOM, Finding, quoted, shown
 from handrail.authoring.yaml_events import Broken
-from handrail.authoring.yaml_repair import LONGEST_LINE, quote_placeholders, quote_value, value_at
+from handrail.authoring.yaml_repair import LONGEST_LINE, negation, quote_placeholders, quote_value, value_at
 from handrail.model.source import Scalar, SourceText, Span
 
 _NUMBERED_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
@@ -196,7 +196,9 @@ def _directive(case: _Case) -> Finding:
 
 
 def _tag(case: _Case) -> Finding:
+    negated = negation(case.source, case.opened)
     hint = "remove it; text that starts with `!` needs quotes: " + quoted(value_at(case.source, case.opened))
+    hint = f"write `{negated}`" if negated is not None else hint
     return Finding("YAML tags are not part of the format", case.span(case.opened), hint, "tag-refused")
 
 

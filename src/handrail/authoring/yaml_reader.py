@@ -19,7 +19,6 @@ from handrail.authoring.limits import (
     too_deep,
     too_many,
 )
-from handrail.authoring.yaml_errors import explain
 from handrail.authoring.yaml_events import Broken, Event, events
 from handrail.authoring.yaml_refusals import key_not_scalar, key_not_text, tag_refused, unknown_alias
 from handrail.authoring.yaml_scalars import NOT_ALWAYS_TEXT, plain_value
@@ -53,6 +52,8 @@ def build_tree(source: SourceText, report: Report, stream: Iterator[Event]) -> N
     try:
         root = builder.run(stream)
     except Broken as broken:
+        from handrail.authoring.yaml_errors import explain  # noqa: PLC0415 (most files are not broken)
+
         _report_broken(explain(source, broken, builder.last), report)
         return None
     except Refused:
@@ -153,10 +154,13 @@ class _Builder:
 
     def _scalar(self, event: Event) -> None:
         start, end = event.start_mark.index + self._shift, event.end_mark.index + self._shift
-        if event.tag is not None or event.anchor is not None:
-            start = self._after_properties(event, start, end)
         text = event.value
         style = _STYLES[event.style]
+        if event.tag is not None and tag_refused(self.source, start, self.report):
+            # A condition behind a `!` has been reported: any value that fits will do, so that nothing more is said.
+            text, style = "true", "plain"
+        elif event.tag is not None or event.anchor is not None:
+            start = self._after_properties(start, end)
         span = Span(self.source, start, end)
         value: ScalarValue = text
         if style == "plain":
@@ -182,7 +186,8 @@ class _Builder:
         if len(self._stack) > MAX_DEPTH:
             raise too_deep(self.source, start, self.report)
         if event.tag is not None or event.anchor is not None:
-            self._after_properties(event, start, start)
+            if event.tag is not None:
+                tag_refused(self.source, start, self.report)
             start = event.end_mark.index + self._shift - (1 if event.flow_style else 0)
         frame = _Frame(start, entries, flow=event.flow_style)
         frame.anchor = event.anchor
@@ -262,9 +267,7 @@ class _Builder:
             return self._dropped
         return key
 
-    def _after_properties(self, event: Event, start: int, end: int) -> int:
-        if event.tag is not None:
-            tag_refused(self.source, start, self.report)
+    def _after_properties(self, start: int, end: int) -> int:
         found = _PROPERTIES.match(self.source.text, start)
         return min(found.end(), end) if found else start
 

@@ -3,7 +3,7 @@
 import re
 
 from handrail.authoring.limits import quoted, shown
-from handrail.authoring.yaml_repair import quote_value, value_at
+from handrail.authoring.yaml_repair import negation, quote_value, value_at
 from handrail.model.diagnostics import Report
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, Span
 
@@ -51,13 +51,17 @@ def unknown_alias(span: Span, report: Report) -> None:
     )
 
 
-def tag_refused(source: SourceText, start: int, report: Report) -> None:
-    """Report a tag that stands at, or after an anchor behind, an offset."""
+def tag_refused(source: SourceText, start: int, report: Report) -> bool:
+    """Report a tag that stands at, or after an anchor behind, an offset; tell whether a `not` was meant."""
     found = _TAG.search(source.text, start)
     at = Span(source, found.start(), found.end()) if found else Span(source, start, start + 1)
     tag = shown(source.text[at.start : at.end])
+    negated = negation(source, at.start)
     hint = "remove it; quotes make a value text, and text that starts with `!` needs them"
-    report.error("tag-refused", f"the tag `{tag}` is not part of the format", at, hint)
+    report.error(
+        "tag-refused", f"the tag `{tag}` is not part of the format", at, f"write `{negated}`" if negated else hint
+    )
+    return negated is not None
 
 
 def _kind(node: Node) -> str:

@@ -21,6 +21,7 @@ _TOKEN = re.compile(
 )
 _COMMENT = re.compile(r"[ \t]+#.*")
 _IN_FLOW = re.compile(r"[,\]}]")
+_CONDITION = re.compile(r"(?:^|[\s{,])(when|while|until|exit_when|warn_when|expect):[ \t]+$")
 _KEYED = re.compile(r"(\s*(?:- +)*[^\s:#\"'\[{][^:]*:\s+)(\S.*)$")
 
 
@@ -38,6 +39,16 @@ def value_at(source: SourceText, start: int) -> str:
     if before.count("[") > before.count("]") or before.count("{") > before.count("}"):
         rest = _IN_FLOW.split(rest, maxsplit=1)[0].strip()
     return rest
+
+
+def negation(source: SourceText, start: int) -> str | None:
+    """Give `key: not x` for a condition whose value begins with a `!`, None where no condition stands."""
+    position = source.position(start)
+    key = _CONDITION.search(source.line(position.line)[: position.column - 1][-LONGEST_LINE:])
+    value = value_at(source, start).removeprefix("!").strip()
+    if key is None or not value or value[0] in "!<":
+        return None
+    return f"{key[1]}: not {value}"
 
 
 def quote_value(line: str) -> str | None:

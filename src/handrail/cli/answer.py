@@ -2,24 +2,19 @@
 
 import click
 
-from handrail.cli.options import json_option, run_argument
+from handrail.cli.options import detach_option, json_option, run_argument
 
 
 @click.command("answer", epilog='Example: handrail answer fix-bug-1 "use the second one"')
 @run_argument
 @click.argument("text")
+@detach_option
 @json_option
-def command(*, run: str, text: str, as_json: bool) -> int:
-    """Answer a question that a run asks. Steps that ask for approval take approve, revise or reject instead."""
-    from handrail.cli.session import run_session
-    from handrail.errors import UsageError
-    from handrail.operations.families import asking
+def command(*, run: str, text: str, detach: bool, as_json: bool) -> int:
+    """Answer a question that an agent of a run asks, and go on.
 
-    del text, as_json
-    with run_session() as session:
-        found = session.find(run)
-        asks = asking(session.log, found)
-    if asks is not None:
-        hint = f"handrail approve {asks.run}, or revise -m TEXT, or reject"
-        raise UsageError(f"{asks.run} asks for approval, not for an answer in words", next_step=hint)
-    raise UsageError(f"{found} asks no question", next_step=f"handrail status {found}")
+    Steps that ask for approval take approve, revise or reject instead.
+    """
+    from handrail.cli.answering import give_words
+
+    return give_words(run, text, detach=detach, as_json=as_json)

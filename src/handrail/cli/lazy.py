@@ -1,13 +1,15 @@
 """A group whose commands are named in a table and loaded when they are called."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import click
 
 from handrail.cli.commands import HIDDEN
 
 Table: TypeAlias = dict[str, tuple[str, str]]
+HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+"""Commands take over from their group which options ask for the help."""
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -17,7 +19,8 @@ class CommandGroup(click.Group):
     """Commands from tables of `name: (module:attribute, help)`, by the title of their section in the help."""
 
     def __init__(self, name: str, sections: dict[str, Table], help_text: str, epilog: str) -> None:
-        super().__init__(name, help=help_text, epilog=epilog, invoke_without_command=True, callback=show_help)
+        super().__init__(name, invoke_without_command=True, callback=show_help, help=help_text, epilog=epilog)
+        self.context_settings = HELP
         self.sections = sections
         self.table: Table = {command: place for table in sections.values() for command, place in table.items()}
 

@@ -19,7 +19,8 @@ def command(*, tier: str | None, everything: bool, as_json: bool) -> None:
     from handrail.cli.render_list import listing_data, render_listing
     from handrail.operations.listing import list_workflows
 
-    listing = list_workflows(current_place(), tier=tier, developing=developing(), pinned=as_json)
+    counted = not everything and not as_json and not developing()
+    listing = list_workflows(current_place(), tier=tier, developing=developing(), pinned=as_json, counted=counted)
     if listing.diagnostics:
         note(render_diagnostics(listing.diagnostics))
     if as_json:

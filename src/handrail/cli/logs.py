@@ -1,28 +1,53 @@
 """`handrail logs`."""
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
-from handrail.cli.options import run_argument
+from handrail.cli.options import run_argument, step_argument
 from handrail.cli.safe_text import crop, harmless
 
-WIDTH = 160
+if TYPE_CHECKING:
+    from handrail.model.events import Event
+
+WIDTH = 110
+"""Columns for the fields of an event that has no words of its own."""
 
 
 @click.command("logs", epilog="Example: handrail logs fix-bug-1 --json | jq .kind")
 @run_argument
+@step_argument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document per line, one for each event.")
-def command(*, run: str, as_json: bool) -> None:
-    """Show everything that happened in a run, event by event."""
+def command(*, run: str, step: str | None, as_json: bool) -> None:
+    """Show everything that happened in a run, or to one step of it, event by event."""
     from handrail.cli.session import run_session
-    from handrail.operations.histories import history
+    from handrail.operations.histories import event_data, history
 
     with run_session() as session:
-        for event in history(session.log, session.find(run)):
+        for seq, address, event in history(session.log, session.find(run), step):
             if as_json:
-                click.echo(json.dumps(event))
-                continue
-            shown = {key: value for key, value in event.items() if key not in ("seq", "kind", "time", "at")}
-            fields = "  ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in shown.items())
-            click.echo(crop(harmless(f"{event['seq']:>4}  {event['time']}  {event['kind']:<18}  {fields}"), WIDTH))
+                click.echo(json.dumps(event_data(seq, event)))
+            else:
+                click.echo(harmless(_line(seq, address, event)))
+
+
+def _line(seq: int, address: str, event: "Event") -> str:
+    from handrail.operations.event_words import told
+    from handrail.operations.run_views import iso
+
+    said = told(event)
+    words = (
+        crop(harmless(_fields(seq, event)), WIDTH)
+        if said is None
+        else "  ".join(part for part in (address, said) if part)
+    )
+    return f"{seq:>4}  {iso(event.at)}  {event.kind:<18}  {words}"
+
+
+def _fields(seq: int, event: "Event") -> str:
+    from handrail.operations.histories import event_data
+
+    hidden = ("seq", "kind", "time", "at")
+    shown = {key: value for key, value in event_data(seq, event).items() if key not in hidden}
+    return "  ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in shown.items())

@@ -17,14 +17,19 @@ def render_overview(lines: Sequence[Line]) -> str:
     """Give runs as a table by section, each with the next command."""
     ended = [line for line in lines if line.section == "ended"]
     shown = [line for line in lines if line.section != "ended"] + ended[:MOST_ENDED]
-    rows = [(TITLES[each.section], each.run, each.step, " ".join(each.words.split()), each.next_step) for each in shown]
+    rows = [
+        (TITLES[each.section], each.run, each.step, " ".join(each.words.split()), each.cost, each.next_step)
+        for each in shown
+    ]
     safe = [[harmless(cell) for cell in row] for row in rows]
     columns = [max((width(row[at]) for row in safe), default=0) for at in range(3)]
     said = min(60, max((width(row[3]) for row in safe), default=0))
-    text = [
-        "  ".join([*(pad(row[at], columns[at]) for at in range(3)), pad(crop(row[3], said), said), row[4]]).rstrip()
-        for row in safe
-    ]
+    costs = max((width(row[4]) for row in safe), default=0)
+    text: list[str] = []
+    for row in safe:
+        cost = [pad(row[4], costs)] if costs else []
+        cells = [*(pad(row[at], columns[at]) for at in range(3)), pad(crop(row[3], said), said), *cost, row[5]]
+        text.append("  ".join(cells).rstrip())
     if len(ended) > MOST_ENDED:
         text.append(f"and {len(ended) - MOST_ENDED} more that ended (handrail status --json shows all)")
     return "\n".join(text)

@@ -8,10 +8,20 @@ import click
 from handrail.cli.safe_text import crop, harmless
 from handrail.model import events as ev
 from handrail.operations.driving import Happened
+from handrail.operations.event_words import address_of, agent_words, proofs_in, spent_in, told
 from handrail.operations.explaining import DECIDED, why_words
+from handrail.operations.families import root_of
+from handrail.operations.money import duration, price_words
 from handrail.operations.run_views import iso
 
 WIDTH = 110
+BEGIN = frozenset(
+    {"step_began", "loop_entered", "child_started", "approval_requested", "group_entered", "work_entered"}
+    | {"item_started"}
+)
+END = frozenset({"step_ended", "loop_ended", "group_left", "work_left", "item_ended"})
+OF_RUN = frozenset({"workspace_ready", "tree_restored"})
+"""Told of the run that is watched, not of those that come from it."""
 MARKS = {"✓": "green", "✗": "red", "?": "yellow", "–": None, "…": None, "▸": None}
 
 
@@ -20,30 +30,39 @@ class StepLines:
 
     def __init__(self) -> None:
         self._began: dict[tuple[str, str], float] = {}
+        self._gates: dict[tuple[str, str], bool] = {}
+        """Gates that are under way, with whether their checks failed before."""
 
     def line(self, happened: Happened) -> str | None:
         """Give the line that an event is worth, if any."""
         event = happened.event
-        address = str(getattr(event, "address", ""))
+        address = address_of(event)
         key = (happened.run, address)
-        if isinstance(event, ev.StepBegan | ev.LoopEntered | ev.ChildStarted | ev.ApprovalRequested | ev.GroupEntered):
+        if event.kind in BEGIN:
             self._began[key] = event.at
-        said = _said(event)
-        if said is None:
+        said = self._of_gate(key, event) if key in self._gates else _said(event)
+        if isinstance(event, ev.WorkEntered) and event.action == "gate":
+            self._gates[key] = False
+        if said is None or (event.kind in OF_RUN and root_of(happened.run) != happened.run):
             return None
         mark, words = said
-        ended = isinstance(event, ev.StepEnded | ev.LoopEnded | ev.GroupLeft)
-        took = f"{seconds(event.at - self._began.get(key, event.at))}  " if ended else ""
-        text = crop(harmless(f"{happened.via}{address}  {took}{words}".rstrip()), WIDTH)
+        took = duration(event.at - self._began.get(key, event.at)) if event.kind in END else ""
+        spent = spent_in(event)
+        price = price_words(spent) if spent is not None else ""
+        parts = [f"{happened.via}{address}", took, price, words]
+        text = harmless("  ".join(part for part in parts if part))
+        # A path that is cut short cannot be copied.
+        text = text if event.kind in OF_RUN else crop(text, WIDTH)
         return f"{click.style(mark, fg=MARKS[mark])} {text}"
 
-
-def seconds(took: float) -> str:
-    """Say how long something took: `0.1s`, `48s`, `2m10s`."""
-    if took < 10:
-        return f"{max(0.0, took):.1f}s"
-    minutes, rest = divmod(round(took), 60)
-    return f"{minutes}m{rest:02}s" if minutes else f"{rest}s"
+    def _of_gate(self, key: tuple[str, str], event: ev.Event) -> tuple[str, str] | None:
+        """A gate with a fix is one line when it is over, with a line for each time that its checks failed."""
+        if isinstance(event, ev.StepEnded) and event.status == "failed":
+            self._gates[key] = True
+        elif isinstance(event, ev.StepEnded):
+            return None
+        failed = isinstance(event, ev.WorkLeft) and self._gates.pop(key)
+        return ("✓", "✗ → fixed → ✓") if failed and getattr(event, "status", "") == "succeeded" else _said(event)
 
 
 def _said(event: ev.Event) -> tuple[str, str] | None:
@@ -61,7 +80,35 @@ def _ended(event: ev.StepEnded) -> tuple[str, str]:
     checked = cast("dict[str, Any]", event.output) if isinstance(event.output, dict) else {}
     if checked.get("passed") is True:
         return "✓", "checks passed"
+    proofs = " · ".join(str(each["what"]) for each in proofs_in(event))
+    if proofs:
+        return "✓", f"proof: {proofs}"
     return "✓", f"by {event.by}" if event.by else ""
+
+
+def _began(event: ev.StepBegan) -> tuple[str, str] | None:
+    if event.action != "agent":
+        return None
+    again = f"  try {event.attempt}" if event.attempt > 1 else ""
+    return "▸", f"{agent_words(event.spec)}{again}"
+
+
+def _left(event: ev.WorkLeft) -> tuple[str, str]:
+    return ("✓" if event.status == "succeeded" else "✗"), told(event) or ""
+
+
+def _item_ended(event: ev.ItemEnded) -> tuple[str, str]:
+    good = event.result.get("status") == "succeeded"
+    branch = f"on branch {event.result['branch']}" if event.result.get("branch") else ""
+    return ("✓", branch) if good else ("✗", told(event) or "")
+
+
+def _entered(event: ev.WorkEntered) -> tuple[str, str] | None:
+    return ("▸", told(event) or "") if event.action in ("parallel-agents", "merge") else None
+
+
+def _put_back(event: ev.TreeRestored) -> str:
+    return f"the files are back as they were; what stood there is kept: git show {event.kept}"
 
 
 def _loop_ended(event: ev.LoopEnded) -> tuple[str, str]:
@@ -74,13 +121,22 @@ def _round_ended(event: ev.RoundEnded) -> tuple[str, str] | None:
 
 _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
     "step_skipped": lambda event: ("–", f"skipped: {why_words(event.why)}"),
+    "workspace_ready": lambda event: ("✓", told(event) or ""),
+    "step_began": _began,
     "step_ended": _ended,
+    "work_entered": _entered,
+    "work_left": _left,
+    "item_started": lambda event: ("▸", told(event) or ""),
+    "item_ended": _item_ended,
+    "question_asked": lambda event: ("?", f"needs you: {event.question}"),
+    "question_answered": lambda event: ("✓", told(event) or ""),
     "step_passed_over": lambda _: ("–", "failed, and the run goes on without it"),
     "retry_scheduled": lambda event: ("…", f"try {event.attempt} follows at {iso(event.due)}"),
     "round_ended": _round_ended,
     "loop_ended": _loop_ended,
     "approval_requested": lambda event: ("?", f"needs you: {event.message or 'approve?'}"),
     "approval_decided": lambda event: ("✗" if event.decision == "reject" else "✓", _answered(event)),
+    "tree_restored": lambda event: ("…", _put_back(event)) if event.kept else None,
     "child_started": lambda event: ("▸", f"{event.workflow} as {event.child}"),
 }
 """Kind of event with what its line says; the others are worth none."""

@@ -17,11 +17,17 @@ def command(*, run: str, step: str, as_json: bool) -> int:
     from handrail.cli.output import note
     from handrail.cli.session import me, run_session
     from handrail.cli.watching import go_on, watch
-    from handrail.operations.runs import rewind
+    from handrail.operations.runs import crossing, rewind
+    from handrail.runtime.histories import state_of
 
     with run_session() as session:
         found = session.find(run)
         watched = watch(session, found, "handrail rewind", as_json=as_json)
         seq = rewind(session.log, found, step, me())
         note(f"{found} goes back to before '{step}' (event {seq})")
+        state = state_of(session.log, found)
+        for what in crossing(state, seq):
+            note(f"this cannot be taken back: {what}")
+        if state.tree is not None and not state.tree.owned:
+            note(f"the files in {state.workspace} stay as they are: the run only borrowed them")
         return go_on(watched)

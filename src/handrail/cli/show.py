@@ -1,7 +1,8 @@
 """`handrail show`."""
 
 import json
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +11,9 @@ from handrail.cli.output import write_json
 from handrail.cli.safe_text import harmless, harmless_lines
 from handrail.operations.words import pinned_words
 
+if TYPE_CHECKING:
+    from handrail.cli.session import Session
+
 TAIL = 40
 """Lines of a command's output that are shown."""
 
@@ -17,9 +21,10 @@ TAIL = 40
 @click.command("show", epilog="Example: handrail show fix-bug-1 checks")
 @run_argument
 @step_argument
+@click.option("--prompt", is_flag=True, help="Print the exact text that the step's agent was given.")
 @json_option
-def command(*, run: str, step: str | None, as_json: bool) -> None:
-    """Show a run's steps and outputs, or one step: tries, exit code, output and the end of what it wrote."""
+def command(*, run: str, step: str | None, prompt: bool, as_json: bool) -> None:
+    """Show a run's steps and outputs, or one step: tries, cost, proof, output and the end of what it wrote."""
     from handrail.cli.render_runs import render_steps
     from handrail.cli.session import run_session
     from handrail.operations.histories import step_details
@@ -27,9 +32,12 @@ def command(*, run: str, step: str | None, as_json: bool) -> None:
 
     with run_session() as session:
         found = session.find(run)
-        if step is not None:
+        if prompt:
+            text = _prompt(session, found, step)
+            shown: Any = {"run": found, "step": step, "prompt": text}
+        elif step is not None:
             details = step_details(session.log, found, step)
-            shown: Any = {"run": found, "steps": details}
+            shown = {"run": found, "steps": details}
             text = "\n\n".join(_step(each) for each in details)
         else:
             shown = run_document(session.log, found)
@@ -40,6 +48,17 @@ def command(*, run: str, step: str | None, as_json: bool) -> None:
         click.echo(text)
 
 
+def _prompt(session: "Session", run: str, step: str | None) -> str:
+    from handrail.errors import UsageError
+    from handrail.operations.histories import prompt_of
+
+    if step is None:
+        raise UsageError("the prompt of which step?", next_step=f"handrail show {run} STEP --prompt")
+    text = prompt_of(session.log, run, step)
+    # On a terminal it must not move the cursor; a pipe gets it to the letter.
+    return "\n".join(harmless_lines(text)) if sys.stdout.isatty() else text
+
+
 def _head(document: dict[str, Any]) -> list[str]:
     status = f"{document['status']} ({document['reason']})" if document["reason"] else document["status"]
     pinned = pinned_words(document["hash"])
@@ -48,6 +67,7 @@ def _head(document: dict[str, Any]) -> list[str]:
     lines += [f"started    {document['started_at']}"]
     lines += [f"ended      {document['completed_at']}"] if document["completed_at"] else []
     lines += [f"workspace  {document['workspace']}"]
+    lines += [f"cost       {_price(document)}"] if document["cost"] or document["unpriced"] else []
     lines += [f"input      {name} = {_json(value)}" for name, value in document["input"].items()]
     return [harmless(line) for line in lines]
 
@@ -59,6 +79,9 @@ def _outputs(outputs: dict[str, Any]) -> list[str]:
 def _step(details: dict[str, Any]) -> str:
     facts = {
         "status": f"{details['status']}, try {details['attempts']}" if details["attempts"] else details["status"],
+        "agent": details["agent"],
+        "session": details["session"],
+        "cost": _cost(details["cost"]),
         "exit code": details["exit_code"],
         "error": details["error"],
         "feedback": details["feedback"],
@@ -67,12 +90,37 @@ def _step(details: dict[str, Any]) -> str:
         "output": None if details["output"] is None else _json(details["output"]),
     }
     lines = [details["address"], *(f"  {name:<10} {fact}" for name, fact in facts.items() if fact is not None)]
+    lines += [f"  {'proof':<10} {line}" for each in details["proofs"] for line in _proof(each)]
     shown = [harmless(line) for line in lines]
     for stream in ("stdout", "stderr"):
         written = harmless_lines(details[stream].rstrip("\n"))[-TAIL:]
         if details[stream].strip():
             shown += [f"  {stream}", *(f"    {line}" for line in written)]
     return "\n".join(shown)
+
+
+def _price(document: dict[str, Any]) -> str:
+    from handrail.operations.money import usd_words
+
+    if document["cost"] is None:
+        return "unknown"
+    return ("~" if document["unpriced"] else "") + usd_words(document["cost"])
+
+
+def _cost(cost: dict[str, Any] | None) -> str | None:
+    if cost is None:
+        return None
+    price = _price({"cost": cost["usd"], "unpriced": cost["unpriced"] or cost["estimated"]})
+    calls = f"{cost['agent_calls']} agent call" + ("" if cost["agent_calls"] == 1 else "s")
+    return f"{price}, {cost['tokens']} tokens, {calls}"
+
+
+def _proof(proof: dict[str, Any]) -> list[str]:
+    reason = "" if proof["ok"] else f": {proof['detail'].partition(chr(10))[0]}"
+    line = f"{'✓' if proof['ok'] else '✗'} {proof['what']}{reason}"
+    if not proof["stale"]:
+        return [line]
+    return [f"{line}  (stale: established on tree {proof['tree'][:12]}, the work tree is now {proof['now'][:12]})"]
 
 
 def _json(value: object) -> str:

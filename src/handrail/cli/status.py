@@ -24,7 +24,7 @@ def show_overview() -> int | None:
     """Show all runs; None when there are none."""
     from handrail.cli.render_runs import render_overview
     from handrail.cli.session import existing_session
-    from handrail.operations.background import who
+    from handrail.operations.background import differing, who
     from handrail.operations.run_views import overview
 
     with existing_session() as session:
@@ -34,7 +34,9 @@ def show_overview() -> int | None:
         click.echo(render_overview(lines))
         driver = who(session.place.folders) if session is not None else None
         if driver is not None:
-            click.echo(f"background driver: process {driver.pid}")
+            others = ", ".join(differing(driver))
+            note = f"; commands see the {others} of where it was started, not yours" if others else ""
+            click.echo(f"background driver: process {driver.pid}{note}")
         return 0
 
 

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 import click
 
+from handrail.cli.asking import answer_in_place, asked_by
 from handrail.cli.output import note, write_json
 from handrail.cli.render_steps import StepLines
 from handrail.cli.safe_text import harmless
-from handrail.cli.session import Session, me
-from handrail.errors import LogConflict, UsageError
-from handrail.model.events import Decision
+from handrail.cli.session import Session
+from handrail.errors import LogConflict
 from handrail.model.run import RunState
 from handrail.model.values import JsonValue
+from handrail.operations.costs import elapsed
 from handrail.operations.driving import Drive, Follower, Happened, until_taken_up
-from handrail.operations.families import asking, held_words, holder_of, root_of, standing
+from handrail.operations.families import held_words, holder_of, root_of, standing
+from handrail.operations.money import duration, price_words
 from handrail.operations.run_views import exit_code, iso, run_document
-from handrail.operations.runs import answer
 
 INTERRUPTED = 130
-ANSWERS: dict[str, Decision] = {"a": "approve", "r": "revise", "j": "reject"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class Watch:
         """Drive the run until it is over or needs somebody, say how it stands, and give the exit code."""
         while True:
             drive = self.move()
-            asks = asking(self.session.log, self.run)
+            asks = asked_by(self.session, self.run)
             if drive.pausing or asks is None or self.as_json or not sys.stdin.isatty():
                 break
-            if not self._ask(asks):
+            if not answer_in_place(self.session, asks):
                 return INTERRUPTED
         return self.report(drive.pausing)
 
@@ -68,19 +68,6 @@ class Watch:
         drive = Drive(self.session.log, supervisor, self.run, show, self.follower)
         asyncio.run(_until_interrupted(drive))
         return drive
-
-    def _ask(self, asks: RunState) -> bool:
-        """Ask for approval in place; False when the person would rather not now."""
-        try:
-            decision, feedback = _asked()
-        except click.Abort:
-            note(f"\n{asks.run} waits for your answer: handrail approve {asks.run}")
-            return False
-        try:
-            answer(self.session.log, asks.run, decision, me(), feedback)
-        except UsageError as error:
-            note(harmless(error.message))
-        return True
 
 
 def watch(session: Session, run: str, name: str, *, as_json: bool, from_now: bool = True) -> Watch:
@@ -138,7 +125,7 @@ def final_lines(session: Session, run: str, document: dict[str, JsonValue]) -> l
     step = document["current_step"]
     match document["status"]:
         case "succeeded":
-            return [f"{run} succeeded"]
+            return _succeeded(session, run)
         case "failed":
             return [f"{run} failed: {document['error']}", f"next: handrail why {run}, or handrail resume {run}"]
         case "cancelled":
@@ -146,6 +133,8 @@ def final_lines(session: Session, run: str, document: dict[str, JsonValue]) -> l
         case "waiting" if document["reason"] == "approval":
             answers = f"handrail approve {at.run}, or revise, or reject"
             return [f"{run} needs you: {at.message or 'approval'}", f"next: {answers}"]
+        case "waiting" if document["reason"] == "question":
+            return [f"{run} needs you: {at.message}", f'next: handrail answer {at.run} "..."']
         case "waiting" if document["reason"] == "pause":
             return [f"paused {run} at {step}", f"next: handrail resume {run}"]
         case "blocked":
@@ -153,6 +142,15 @@ def final_lines(session: Session, run: str, document: dict[str, JsonValue]) -> l
             return [f"{run} needs you: {at.message}", *hint, f"next: handrail resume {root_of(run)}"]
         case _:
             return _not_moving(session, run, at)
+
+
+def _succeeded(session: Session, run: str) -> list[str]:
+    """What it took, and what can be done with what it changed."""
+    state = standing(session.log, run).state
+    price = price_words(state.spent)
+    took = [duration(elapsed(session.log, state)), price] if price else []
+    next_step = f"next: handrail diff {run} --stat, then apply, merge or discard it"
+    return [" · ".join([f"{run} succeeded", *took]), *([next_step] if state.tree is not None else [])]
 
 
 def _not_moving(session: Session, run: str, at: RunState) -> list[str]:
@@ -164,18 +162,6 @@ def _not_moving(session: Session, run: str, at: RunState) -> list[str]:
     if at.until is not None:
         return [f"{run} is waiting until {iso(at.until)}", f"next: handrail resume {run}"]
     return [f"{run} has not ended", f"next: handrail resume {run}"]
-
-
-def _asked() -> tuple[Decision, str]:
-    while True:
-        typed = click.prompt("  [a]pprove  [r]evise with a comment  re[j]ect", prompt_suffix="\n> ", err=True)
-        decision = ANSWERS.get(typed.strip().lower()[:1])
-        if decision == "revise":
-            return decision, click.prompt("  what should change", err=True)
-        if decision == "reject":
-            return decision, click.prompt("  why (may be empty)", default="", show_default=False, err=True)
-        if decision is not None:
-            return decision, ""
 
 
 async def _until_interrupted(drive: Drive) -> None:

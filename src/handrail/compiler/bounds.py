@@ -10,6 +10,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
 from handrail.compiler.constant import decided, fixed
 from handrail.model.actions import (
+    MOST_REPAIRS,
     Action,
     AgentAction,
     AgentLoopAction,
@@ -33,9 +34,6 @@ from handrail.model.guidance import DelegateAction, GuidedAction, GuidedLoopActi
 from handrail.model.plan import Plan, Step
 from handrail.model.settings import AgentTask, Budget
 from handrail.model.values import Constant, Expression, ListOfValues, TextWithHoles, Value
-
-APPROVAL_TRIES = 3
-"""How often an agent step with `requires_approval` may be sent back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ class Calls:
         """Count the calls of one try of a step that does run."""
         match action:
             case AgentAction():
-                return ONE.times(1, 1 + APPROVAL_TRIES if action.requires_approval else 1)
+                return ONE
             case AgentLoopAction():
                 return _review(action)
             case GuidedAction():
@@ -163,7 +161,8 @@ def _revisions(step: Step, before: dict[str, Bound], total: Bound) -> Bound:
 def _review(action: AgentLoopAction) -> Bound:
     rounds = action.max_iterations
     looks = rounds * (2 if action.arbiter is not None else 1)
-    return Bound(1, looks + rounds - 1)
+    fixes = 1 if action.checks is None else MOST_REPAIRS
+    return Bound(1, looks + (rounds - 1) * fixes)
 
 
 def _delivery(action: Action) -> Bound:

@@ -12,6 +12,10 @@ def _nowhere(_: str) -> None:
     return None
 
 
+def _no_names() -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Catalog:
     """The library, the project's bindings, and the way to other workflows."""
@@ -21,3 +25,5 @@ class Catalog:
     """The project's bindings file: JSON `{slot: id}`, or per workflow `{workflow id: {slot: id}}`."""
     workflow: Callable[[str], Document | None] = field(default=_nowhere)
     """Finds another workflow by its name or id in the tiers, read but not compiled; None where there is none."""
+    names: Callable[[], tuple[str, ...]] = field(default=_no_names)
+    """Names all workflows of the tiers, also those that cannot be read; they are looked for when first asked for."""

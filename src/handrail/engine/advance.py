@@ -8,9 +8,10 @@
 
 from dataclasses import dataclass
 
-from handrail.engine import guided_loops, loops, outcomes, rescan
-from handrail.engine.apply import Blobs, apply
+from handrail.engine import guided_loops, loops, outcomes, rescan, works
+from handrail.engine.apply import apply
 from handrail.engine.apply_guided import left_behind
+from handrail.engine.apply_runs import Blobs
 from handrail.engine.begin import begin
 from handrail.engine.context_conditions import decided
 from handrail.engine.names import condition
@@ -47,7 +48,9 @@ def advance(plan: Plan, state: RunState, now: float, blobs: Blobs) -> Advance:
 
 def decide(plan: Plan, state: RunState, now: float) -> Event | None:
     """Give the one event that follows, or None while the outside must act first."""
-    if state.status != "running" or state.pending is not None:
+    if state.status != "running" or _unsettled(state):
+        return left_behind(state, now)
+    if state.pending is not None and state.pending.kind != "items":
         return left_behind(state, now)
     try:
         return _next(plan, state, now)
@@ -55,17 +58,31 @@ def decide(plan: Plan, state: RunState, now: float) -> Event | None:
         return _undefined(plan, state, now, error)
 
 
-def _next(plan: Plan, state: RunState, now: float) -> Event:
+def _unsettled(state: RunState) -> bool:
+    """Whether the work tree has yet to be made, brought back or looked at: nothing begins before."""
+    unseen = state.tree is not None and not state.snapshot
+    return state.source is not None or bool(state.restore) or unseen
+
+
+def _next(plan: Plan, state: RunState, now: float) -> Event | None:
+    if state.failure is not None and state.failure.hindrance != "try":
+        held_up = outcomes.held_up(state, state.failure, now)
+        if held_up is not None:
+            return held_up
+    if state.stack[-1].work is not None:
+        return works.following(plan, state, now)
     moved = _between_steps(plan, state, now)
     if moved is not None:
         return moved
     step, address = current(plan, state)
-    if state.failure is not None:
+    if state.failure is not None and state.failure.hindrance == "try":
         return outcomes.after_failure(plan, state, step, now)
     why = _tested(plan, state, step)
     if why is not None and why.result is not True:
         return StepSkipped(address=address, why=why, at=now)
-    return begin(plan, state, step, Moment(address, now, why))
+    # A step that waited for its agent goes on with the same try.
+    attempt = 1 if state.failure is None else state.failure.attempt
+    return begin(plan, state, step, Moment(address, now, why, attempt))
 
 
 def _between_steps(plan: Plan, state: RunState, now: float) -> Event | None:

@@ -7,7 +7,7 @@ from handrail.engine.walk import list_of
 from handrail.errors import UsageError
 from handrail.model.events import ApprovalDecided, Decision, StepEnded
 from handrail.model.plan import Plan
-from handrail.model.run import RunState
+from handrail.model.run import Pending, RunState
 from handrail.model.values import JsonValue
 
 
@@ -55,7 +55,19 @@ def _target(plan: Plan, state: RunState, address: str) -> tuple[int, str]:
 
 def complete(state: RunState, seq: int, output: JsonValue, by: str, now: float) -> StepEnded:
     """Give the event by which an outside performer ends the pending step."""
-    pending = state.pending
-    if pending is None or pending.seq != seq:
+    address = _pending(state, seq).address
+    return StepEnded(address=address, began=seq, status="succeeded", output=output, by=by, at=now)
+
+
+def fail(state: RunState, seq: int, error: str, by: str, now: float) -> StepEnded:
+    """Give the event by which an outside performer says that the pending step failed, and why."""
+    address = _pending(state, seq).address
+    if not error.strip():
+        raise UsageError(f"say why step '{address}' failed", next_step="give a message with what went wrong")
+    return StepEnded(address=address, began=seq, status="failed", error=error, by=by, at=now)
+
+
+def _pending(state: RunState, seq: int) -> Pending:
+    if state.pending is None or state.pending.seq != seq:
         raise UsageError(f"event {seq} of {state.run} is not what is pending", next_step=f"handrail status {state.run}")
-    return StepEnded(address=pending.address, began=seq, status="succeeded", output=output, by=by, at=now)
+    return state.pending

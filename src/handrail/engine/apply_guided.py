@@ -10,19 +10,7 @@ from handrail.model.events import ContextMerged, RunBlocked, RunStarted, StepCho
 from handrail.model.run import RunState
 from handrail.model.values import JsonValue
 
-OUTSIDE = frozenset(
-    {
-        "guided",
-        "delegate",
-        "agent",
-        "agent-loop",
-        "parallel-agents",
-        "create-issues",
-        "commit",
-        "merge",
-        "pull-request",
-    }
-)
+OUTSIDE = frozenset({"guided", "delegate", "agent-loop", "parallel-agents", "create-issues", "merge", "pull-request"})
 """Actions that only an outside performer can do."""
 
 
@@ -80,6 +68,8 @@ def left_behind(state: RunState, now: float) -> RunBlocked | None:
     """Block a run whose holder let go of it before completing a step that the engine cannot perform."""
     pending = state.pending
     if state.status != "running" or state.held_by or pending is None or pending.action not in OUTSIDE:
+        return None
+    if state.stack[-1].work is not None:
         return None
     message = f"step '{pending.address}' was begun by somebody who let go of the run"
     hint = f"take the run and complete the step from outside: handrail take {state.run}"

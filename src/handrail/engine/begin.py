@@ -1,15 +1,18 @@
 """Begins a step: evaluates what its performer needs, and records it as the intent."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from handrail.engine import guided_loops, loops
+from handrail.engine import budgets, guided_loops, loops, works
+from handrail.engine.asking import asked, of_step
 from handrail.engine.names import evaluated, rendered, value_of
 from handrail.engine.outside_work import begin_outside
+from handrail.engine.shell_work import checks_of, gate_spec, script_spec
 from handrail.engine.walk import Moment
 from handrail.model.actions import (
     AgentAction,
     ApprovalAction,
     CallAction,
+    CommitAction,
     DynamicAction,
     EndAction,
     GateAction,
@@ -25,26 +28,27 @@ from handrail.model.events import (
     RunBlocked,
     RunEnded,
     StepBegan,
+    StepSkipped,
+    Why,
 )
 from handrail.model.guidance import DelegateAction, GuidedAction, GuidedLoopAction
 from handrail.model.names import spoken
 from handrail.model.plan import Plan, Step
 from handrail.model.run import RunState
-from handrail.model.values import Command, JsonValue, NamedValue
+from handrail.model.settings import AgentTask
+from handrail.model.values import JsonValue
 
 
 def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
     """Give the event that begins a step."""
     own = {each.name: value_of(each.value, state) for each in step.input}
+    if not state.held_by and works.is_work(step.action):
+        return works.enter(state, step, at)
     match step.action:
-        case GateAction() if step.action.checks.project and not state.checks:
-            message = f"step '{at.address}' asks for the project's checks, and there are none"
-            hint = "write them under [checks] in .handrail/config.toml, then start anew"
-            return RunBlocked(reason="checks", message=message, address=at.address, next_step=hint, at=at.now)
-        case ScriptAction() | GateAction():
-            return _begun(step, at, _commands(state, step, own))
-        case DynamicAction():
-            return _begun(step, at, {"input": own})
+        case ScriptAction() | GateAction() | CommitAction() | DynamicAction():
+            return _performed(state, step, own, at)
+        case AgentAction() if not state.held_by:
+            return _call(_Asking(plan, state, step, own), step.action.task, at)
         case ApprovalAction():
             return _ask(state, step, step.action, at)
         case LoopAction():
@@ -55,6 +59,21 @@ def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
             return _at_once(state, step, own, at)
         case _:
             return _for_others(plan, state, step, own, at)
+
+
+def _performed(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+    """A step that the engine performs, with what it runs."""
+    match step.action:
+        case GateAction() if step.action.checks.project and not state.checks:
+            return works.no_checks(at)
+        case GateAction():
+            return _begun(step, at, gate_spec(state, step, checks_of(state, step.action.checks), own))
+        case ScriptAction():
+            return _begun(step, at, script_spec(state, step, step.action, own))
+        case CommitAction():
+            return _begun(step, at, _commit(state, step.action, own))
+        case _:
+            return _begun(step, at, {"input": own})
 
 
 def _at_once(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
@@ -75,6 +94,35 @@ def _at_once(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment)
         at=at.now,
         why=at.why,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    plan: Plan
+    state: RunState
+    step: Step
+    own: dict[str, JsonValue]
+
+
+def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
+    """Call an agent, unless the budget is used up."""
+    limit = budgets.reached(asking.plan, asking.state, asking.step, at.address)
+    if limit is not None and limit.at_limit == "finish":
+        why = Why("budget", {"budget": limit.message}, result=False)
+        return StepSkipped(address=at.address, why=why, at=at.now)
+    if limit is not None:
+        return budgets.at_limit(limit, at.address, at.now)
+    failure = asking.state.failure
+    failed = "" if failure is None or failure.hindrance != "try" else failure.feedback or failure.error
+    terms = of_step(asking.step, task, asking.own)
+    ask = replace(terms, address=at.address, attempt=at.attempt, failed=failed, why=at.why)
+    return asked(asking.state, ask, at.now)
+
+
+def _commit(state: RunState, action: CommitAction, own: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    paths = None if action.paths is None else value_of(action.paths, state, own)
+    listed: JsonValue = paths if isinstance(paths, list) or paths is None else [paths]
+    return {"message": rendered(value_of(action.message, state, own)), "paths": listed}
 
 
 def _begun(step: Step, at: Moment, spec: dict[str, JsonValue]) -> StepBegan:
@@ -98,35 +146,6 @@ def _for_others(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValu
     message = f"step '{at.address}' is of type {step.action.kind}, which this version cannot perform by itself"
     hint = "take the run and complete the step from outside: handrail take RUN"
     return RunBlocked(reason="step", message=message, address=at.address, next_step=hint, at=at.now)
-
-
-def _commands(state: RunState, step: Step, own: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    action = step.action
-    if isinstance(action, ScriptAction):
-        named = (("command", action.command),)
-        env: tuple[NamedValue, ...] = action.env
-    else:
-        gate = action if isinstance(action, GateAction) else None
-        named = tuple((each.name, each.command) for each in gate.checks.commands) if gate is not None else ()
-        env = gate.env if gate is not None else ()
-    if isinstance(action, GateAction) and action.checks.project:
-        named = tuple((name, Command(script)) for name, script in sorted(state.checks.items()))
-    spec: dict[str, JsonValue] = {
-        "commands": [_command(state, name, command, own) for name, command in named],
-        "env": {each.name: rendered(value_of(each.value, state, own)) for each in env},
-        "timeout": step.timeout,
-    }
-    if isinstance(action, ScriptAction):
-        spec.update(json=action.parse_json, repeatable=action.repeatable, exit_loop=action.on_success is not None)
-    return spec
-
-
-def _command(state: RunState, name: str, command: Command, own: Mapping[str, JsonValue]) -> JsonValue:
-    values: dict[str, JsonValue] = {
-        each.variable: rendered(evaluated(each.value, state, own)) for each in command.bindings
-    }
-    files: list[JsonValue] = [each.variable for each in command.bindings if each.as_file]
-    return {"name": name, "script": command.script, "values": values, "files": files}
 
 
 def _ask(state: RunState, step: Step, action: ApprovalAction, at: Moment) -> Event:

@@ -1,19 +1,17 @@
 """WorkRail's conditions over a flat context: lenient comparison, JavaScript's truth, nothing ever raises."""
 
-import re
-import warnings
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 
 from handrail.engine.script_values import is_number, number_of, text_of, trimmed, truthy
+from handrail.language.pattern_reader import pattern_of
+from handrail.language.patterns import BadPattern
 from handrail.model.events import Why
 from handrail.model.values import AllOf, Always, AnyOf, Compare, ContextCondition, JsonValue, Negation
 
 Context = Mapping[str, JsonValue]
 
 LONGEST_SUBJECT = 10_000
-LONGEST_PATTERN = 200
-"""Characters of a text that a pattern is tried on, and of the pattern: `re` knows no limit of its own."""
+"""Characters of a text that a pattern is tried on."""
 _YES = frozenset({"true", "1", "yes"})
 _NO = frozenset({"false", "0", "no"})
 
@@ -117,24 +115,10 @@ _COMPARED: dict[str, Callable[[JsonValue, JsonValue], bool]] = {
 
 def found_in(pattern: str, text: str, flags: str = "") -> bool:
     """Look for a pattern in a text, within bounds; one that cannot be used is never found."""
-    compiled = _compiled(pattern, flags)
-    return compiled is not None and compiled.search(text[:LONGEST_SUBJECT]) is not None
-
-
-@lru_cache(maxsize=512)
-def _compiled(pattern: str, flags: str) -> re.Pattern[str] | None:
-    if len(pattern) > LONGEST_PATTERN:
-        return None
-    options = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
-    combined = re.RegexFlag(0)
-    for flag in flags:
-        combined |= options.get(flag, re.RegexFlag(0))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return re.compile(pattern, combined)
-    except (re.error, OverflowError, RecursionError):
-        return None
+        return pattern_of(pattern, flags).found_in(text[:LONGEST_SUBJECT])
+    except BadPattern:
+        return False
 
 
 def variables(condition: ContextCondition) -> tuple[str, ...]:

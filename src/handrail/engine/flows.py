@@ -20,7 +20,7 @@ def requested(state: RunState, event: CallRequested) -> RunState:
     flow = state.flow if state.flow is not None and again else FlowState(state.pending)
     if not 0 <= len(flow.calls) - event.number + 1 <= 1:
         raise IllegalMove(f"call '{event.address}' was requested after {len(flow.calls)} calls")
-    calls = (*flow.calls[: event.number - 1], (event.spec_hash, event.asks))
+    calls = flow.calls.insert(event.number - 1, (event.spec_hash, event.asks))
     return changed(state, flow=FlowState(flow.pending, calls))
 
 

@@ -3,10 +3,11 @@
 1. Everything that falls short is told at once; no demand hides another.
 2. What is refused changes nothing but the context, which is kept: nobody has to send it twice.
 3. A step is completed only if the run can go on from it: what the next loop lacks is asked for here.
+4. What is refused too often blocks the run, as a recorded fact.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from handrail.engine.advance import advance
 from handrail.engine.apply import apply
@@ -19,13 +20,15 @@ from handrail.engine.guided_prompts import LOOP_CONTROL
 from handrail.engine.minimal_artifacts import minimal
 from handrail.engine.walk import current
 from handrail.errors import UsageError
-from handrail.model.events import ContextMerged, Event, Shortfall, ShortfallCode, StepEnded, StepRefused
+from handrail.model.events import ContextMerged, Event, RunBlocked, Shortfall, ShortfallCode, StepEnded, StepRefused
 from handrail.model.guidance import Contract, DelegateAction, GuidedAction
 from handrail.model.plan import Plan
 from handrail.model.run import Pending, RunState
 from handrail.model.values import JsonValue, Prompt
 
 MOST_NOTES = 4096
+MOST_REFUSALS = 10
+"""Tries of a step that may be refused, one after the other, before a person is asked."""
 CUT = "\n\n[TRUNCATED]"
 _CONTROL_KEYS = frozenset({"kind", "decision", "loopId", "metadata"})
 
@@ -76,16 +79,16 @@ def complete_guided(plan: Plan, state: RunState, seq: int, given: Given, now: fl
         action = _synthesis(action)
     if not isinstance(action, GuidedAction):
         raise UsageError(f"step '{pending.address}' is not a guided one", next_step=f"handrail status {state.run}")
+    call = _Call(plan, state, pending, action, given, now)
     problem = context_problem(state.context, given.context)
     if problem:
         fix = "leave out what the workflow does not read, or keep it in a file and name the file"
-        shortfall = Shortfall("bad_context", problem, "context", fix)
-        return Completion((_refusal(pending, (shortfall,), given, now),), (shortfall,))
+        return _refused((), call, (Shortfall("bad_context", problem, "context", fix),))
     merged: tuple[Event, ...] = ()
     if given.context:
         merged = (ContextMerged(changes=dict(given.context), by=given.by, at=now),)
-        state = apply(state, merged[0], state.seq + 1, _no_blobs)
-    return _after(merged, _Call(plan, state, pending, action, given, now))
+        call = replace(call, state=apply(state, merged[0], state.seq + 1, _no_blobs))
+    return _after(merged, call)
 
 
 def _after(merged: tuple[Event, ...], call: _Call) -> Completion:
@@ -95,8 +98,7 @@ def _after(merged: tuple[Event, ...], call: _Call) -> Completion:
     if not shortfalls:
         shortfalls = _lacking_next(call, ended)
     if shortfalls:
-        refusal = _refusal(call.pending, shortfalls, call.given, call.now)
-        return Completion((*merged, refusal), shortfalls)
+        return _refused(merged, call, shortfalls)
     return Completion((*merged, ended))
 
 
@@ -203,14 +205,28 @@ def _ended(call: _Call, judged: Assessed) -> StepEnded:
     )
 
 
-def _refusal(pending: Pending, shortfalls: tuple[Shortfall, ...], given: Given, now: float) -> StepRefused:
-    return StepRefused(
-        address=pending.address,
-        began=pending.seq,
+def _refused(merged: tuple[Event, ...], call: _Call, shortfalls: tuple[Shortfall, ...]) -> Completion:
+    refusal = StepRefused(
+        address=call.pending.address,
+        began=call.pending.seq,
         shortfalls=shortfalls,
-        output=_output(given),
-        by=given.by,
-        at=now,
+        output=_output(call.given),
+        by=call.given.by,
+        at=call.now,
+    )
+    stop = (_given_up(call, shortfalls),) if call.pending.attempt >= MOST_REFUSALS else ()
+    return Completion((*merged, refusal, *stop), shortfalls)
+
+
+def _given_up(call: _Call, shortfalls: tuple[Shortfall, ...]) -> RunBlocked:
+    """Who is refused again and again does not get it right alone: a person looks at it."""
+    run, address = call.state.run, call.pending.address
+    return RunBlocked(
+        reason="step",
+        message=f"step '{address}' was refused {call.pending.attempt} times, at last because {shortfalls[0].message}",
+        address=address,
+        next_step=f"handrail release {run}, then take it again for one more try, or resume it to begin the step anew",
+        at=call.now,
     )
 
 

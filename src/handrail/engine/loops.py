@@ -13,12 +13,17 @@ from handrail.model.values import Expression, JsonValue
 def enter(state: RunState, action: LoopAction, at: Moment) -> Event:
     """Begin a loop: its items, their keys and its count are fixed here."""
     if isinstance(action.over, Each):
-        items = _items(value_of(action.over.items, state))
-        keys = _keys(state, action.over, items)
+        items, keys = items_and_keys(state, action.over)
         return LoopEntered(address=at.address, items=items, keys=keys, item=action.over.item, at=at.now, why=at.why)
     if isinstance(action.over, Times):
         return LoopEntered(address=at.address, count=_count(value_of(action.over.count, state)), at=at.now, why=at.why)
     return LoopEntered(address=at.address, at=at.now, why=at.why)
+
+
+def items_and_keys(state: RunState, over: Each) -> tuple[tuple[JsonValue, ...], tuple[str, ...]]:
+    """Give the items that are walked through, and what identifies each."""
+    items = _items(value_of(over.items, state))
+    return items, _keys(state, over, items)
 
 
 def _count(value: JsonValue) -> int:

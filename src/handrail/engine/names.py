@@ -114,21 +114,35 @@ def step_record(step: StepState) -> dict[str, JsonValue]:
     record: dict[str, JsonValue] = {
         "status": step.status,
         "output": step.output,
-        "summary": step.stdout[:500],
+        "summary": summary_of(step),
         "exit_code": step.exit_code,
         "stdout": step.stdout,
         "stderr": step.stderr,
         "diff": "",
-        "branch": "",
-        "commit": "",
+        "branch": step.branch,
+        "commit": step.commit,
         "attempts": step.attempts,
         "feedback": step.feedback,
-        "cost": 0,
+        "cost": step.cost,
         "duration": duration,
     }
     if isinstance(step.output, dict):
         record = {**step.output, **record}
+    if isinstance(step.output, list):
+        record = {**_sorted(step.output), **record}
     return record
+
+
+def summary_of(step: StepState) -> str:
+    """What a step came to, in a few words."""
+    return (step.summary or step.stdout)[:500]
+
+
+def _sorted(results: list[JsonValue]) -> dict[str, JsonValue]:
+    """The results of a fan-out, by how they ended."""
+    records = [each for each in results if isinstance(each, dict) and "status" in each and "key" in each]
+    good: list[JsonValue] = [each for each in records if each["status"] == "succeeded"]
+    return {"ok": good, "failed": [each for each in records if each["status"] != "succeeded"]}
 
 
 def _loop_names(state: RunState) -> dict[str, JsonValue]:
@@ -144,6 +158,12 @@ def _loop_names(state: RunState) -> dict[str, JsonValue]:
     return found
 
 
+def names_inside(state: RunState, more: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Give all names that a body sees, those of the loops around it and its own item among them."""
+    own = {spoken(name): value for name, value in more.items()}
+    return {**dict(state.names.items()), **_loop_names(state), **own}
+
+
 def _run(state: RunState) -> JsonValue:
     return {
         "id": state.run,
@@ -151,11 +171,11 @@ def _run(state: RunState) -> JsonValue:
         "hash": state.definition,
         "task": state.task,
         "issue": "",
-        "branch": "",
-        "base": "",
+        "branch": "" if state.tree is None else state.tree.branch,
+        "base": "" if state.tree is None else state.tree.base,
         "workspace": state.workspace,
-        "cost": 0,
-        "agent_calls": 0,
+        "cost": state.spent.usd,
+        "agent_calls": state.spent.agent_calls,
         "started_at": state.started_at,
     }
 
@@ -165,7 +185,7 @@ def _previous(state: RunState) -> JsonValue:
     if step is None:
         return {"name": "", "output": None, "summary": "", "status": ""}
     name = state.previous.rpartition("/")[2]
-    return {"name": name, "output": step.output, "summary": step.stdout[:500], "status": step.status}
+    return {"name": name, "output": step.output, "summary": summary_of(step), "status": step.status}
 
 
 def _input(state: RunState) -> JsonValue:

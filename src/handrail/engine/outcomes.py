@@ -3,7 +3,7 @@
 from handrail.engine.begin import begin
 from handrail.engine.names import condition
 from handrail.engine.walk import Moment
-from handrail.model.actions import ApprovalAction, GateAction, LoopAction, body
+from handrail.model.actions import AgentLoopAction, ApprovalAction, GateAction, LoopAction, body
 from handrail.model.events import (
     BlockReason,
     Event,
@@ -22,19 +22,50 @@ def after_failure(plan: Plan, state: RunState, step: Step, now: float) -> Event:
     failure = state.failure or Failure("", 1, "")
     if isinstance(step.action, ApprovalAction):
         return RunEnded(status="failed", message=f"rejected at '{failure.address}': {failure.error}", at=now)
-    if failure.attempt <= step.retry.more:
+    if failure.attempt <= step.retry.more and failure.blocks != "budget":
         return _retry(plan, state, step, now)
     if isinstance(step.action, GateAction) and step.action.warn_when is not None:
         why = condition(step.action.warn_when, state)
         if why.result is True:
             return StepPassedOver(address=failure.address, how="warn", at=now)
-    if step.on_fail in ("continue", "warn"):
-        how = "warn" if step.on_fail == "warn" else "continue"
-        return StepPassedOver(address=failure.address, how=how, at=now)
+    if step.on_fail in ("continue", "warn", "undo"):
+        return StepPassedOver(address=failure.address, how=step.on_fail, at=now)
+    if failure.blocks == "budget" and isinstance(step.action, AgentLoopAction):
+        return StepPassedOver(address=failure.address, how="continue", at=now)
     caught = _catching_loop(plan, state)
     if caught is not None:
-        return RoundEnded(address=caught[0], round=caught[1], failed=True, error=failure.error, at=now)
+        address, number, undone = caught
+        return RoundEnded(address=address, round=number, failed=True, undone=undone, error=failure.error, at=now)
     return _for_good(step, failure, now)
+
+
+MOST_WAITS = 12
+LONGEST_WAIT = 900.0
+
+
+def held_up(state: RunState, failure: Failure, now: float) -> Event | None:
+    """An agent could not answer: wait where that helps, else ask a person; None once the wait is over."""
+    if failure.retry_at == 0.0:
+        return None
+    waits = state.steps[failure.address].waits
+    if failure.hindrance == "wait" and waits <= MOST_WAITS:
+        after = failure.after or min(5.0 * 2 ** (waits - 1), LONGEST_WAIT)
+        reason = "quota" if failure.blocks == "budget" else "timer"
+        return RetryScheduled(
+            address=failure.address,
+            attempt=failure.attempt,
+            due=now + after,
+            reason=reason,
+            message=failure.error,
+            at=now,
+        )
+    return RunBlocked(
+        reason="step",
+        message=f"step '{failure.address}' cannot go on: {failure.error}",
+        address=failure.address,
+        next_step="mend that, then resume the run: the step begins anew",
+        at=now,
+    )
 
 
 def _retry(plan: Plan, state: RunState, step: Step, now: float) -> Event:
@@ -45,14 +76,14 @@ def _retry(plan: Plan, state: RunState, step: Step, now: float) -> Event:
     return begin(plan, state, step, Moment(failure.address, now, attempt=failure.attempt + 1))
 
 
-def _catching_loop(plan: Plan, state: RunState) -> tuple[str, int] | None:
+def _catching_loop(plan: Plan, state: RunState) -> tuple[str, int, bool] | None:
     """The innermost loop that goes on with its next round when one fails."""
     steps = plan.steps
-    found: tuple[str, int] | None = None
+    found: tuple[str, int, bool] | None = None
     for frame, inner in zip(state.stack, state.stack[1:], strict=False):
         step = steps[frame.index]
-        if isinstance(step.action, LoopAction) and step.on_fail == "continue" and inner.loop is not None:
-            found = (inner.loop.address, inner.loop.round)
+        if isinstance(step.action, LoopAction) and step.on_fail in ("continue", "undo") and inner.loop is not None:
+            found = (inner.loop.address, inner.loop.round, step.on_fail == "undo")
         steps = body(step.action)
     return found
 
@@ -62,7 +93,7 @@ def _for_good(step: Step, failure: Failure, now: float) -> Event:
     message = f"step '{failure.address}' failed: {what}"
     if step.on_fail == "fail":
         return RunEnded(status="failed", message=message, at=now)
-    reason: BlockReason = "checks" if isinstance(step.action, GateAction) else "step"
+    reason: BlockReason = failure.blocks or ("checks" if isinstance(step.action, GateAction) else "step")
     return RunBlocked(
         reason=reason,
         message=message,

@@ -7,12 +7,35 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, cast
 
-from rpds import HashTrieMap
+from rpds import HashTrieMap, Queue
 
+from handrail.model.codec import decode
 from handrail.model.events import Parent
-from handrail.model.run import Failure, FlowState, Frame, GroupState, LoopState, Pending, RunState, StepState
+from handrail.model.run import (
+    Failure,
+    FlowState,
+    Frame,
+    GroupState,
+    LoopState,
+    Pending,
+    RunState,
+    Spent,
+    StepState,
+    WorkState,
+)
+from handrail.model.settings import Budget
+from handrail.model.trees import Tree, TreeSource
 
 _Data = dict[str, Any]
+_MAPS = ("names", "latest", "context", "revisions", "feedback", "turns", "answers")
+_RECORDS: dict[str, type[Any]] = {
+    "pending": Pending,
+    "failure": Failure,
+    "parent": Parent,
+    "spent": Spent,
+    "tree": Tree,
+    "around": Budget,
+}
 _step_row = attrgetter(*(each.name for each in fields(StepState)))
 
 
@@ -24,24 +47,33 @@ def encode_state(state: RunState) -> bytes:
 def decode_state(data: bytes) -> RunState:
     """Give the state that bytes stand for."""
     read: _Data = json.loads(data)
-    read["names"] = HashTrieMap(read["names"])
+    for name in _MAPS:
+        read[name] = HashTrieMap(read[name])
     read["steps"] = HashTrieMap({address: StepState(*step) for address, step in read["steps"].items()})
-    read["latest"] = HashTrieMap(read["latest"])
-    read["context"] = HashTrieMap(read["context"])
-    read["revisions"] = HashTrieMap(read["revisions"])
-    read["feedback"] = HashTrieMap(read["feedback"])
     read["stack"] = tuple(_frame(each) for each in read.get("stack", ()))
+    read["pass_env"] = tuple(read.get("pass_env", ()))
     read["crossed"] = tuple((seq, what) for seq, what in read.get("crossed", ()))
-    for name, record in (("pending", Pending), ("failure", Failure), ("parent", Parent)):
-        read[name] = record(**read[name]) if read.get(name) is not None else None
-    read["flow"] = _flow(read["flow"]) if read.get("flow") is not None else None
-    read["forked_from"] = tuple(read["forked_from"]) if read.get("forked_from") is not None else None
+    for name, record in _RECORDS.items():
+        if name in read:
+            read[name] = record(**read[name])
+    for name in ("source", "pinned"):
+        if name in read:
+            read[name] = decode(TreeSource, read[name])
+    read["flow"] = _flow(read["flow"]) if "flow" in read else None
+    read["forked_from"] = tuple(read["forked_from"]) if "forked_from" in read else None
     return RunState(**read)
+
+
+def step_rows(state: RunState) -> dict[str, Any]:
+    """Give the steps that can be read by name, each as a row of its values."""
+    return {address: _step_row(state.steps[address]) for address in state.latest.values()}
 
 
 def _plain(value: Any) -> Any:
     if type(value) is HashTrieMap:
         return dict(cast("HashTrieMap[str, Any]", value).items())
+    if type(value) is Queue:
+        return list(cast("Queue[Any]", value))
     if type(value) is StepState:
         # Most of a long run's state are its steps: rows of their values are written and read in half the time.
         return _step_row(value)
@@ -58,23 +90,25 @@ def _layout(record: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[A
 
 
 def _flow(data: _Data) -> FlowState:
-    return FlowState(Pending(**data["pending"]), tuple((digest, asks) for digest, asks in data.get("calls", ())))
+    calls = {int(number): (digest, asks) for number, (digest, asks) in data["calls"].items()}
+    return FlowState(Pending(**data["pending"]), HashTrieMap(calls))
 
 
 def _frame(data: _Data) -> Frame:
-    loop, group = data.get("loop"), data.get("group")
+    loop, group, work = data.get("loop"), data.get("group"), data.get("work")
     return Frame(
         data["prefix"],
         data.get("index", 0),
         None if loop is None else _loop(loop),
         None if group is None else _group(group),
+        None if work is None else WorkState(**work),
     )
 
 
 def _loop(data: _Data) -> LoopState:
-    for name in ("items", "keys", "done", "failed"):
+    for name, kind in (("items", tuple), ("keys", tuple), ("done", Queue), ("failed", Queue), ("undone", Queue)):
         if data.get(name) is not None:
-            data[name] = tuple(data[name])
+            data[name] = kind(data[name])
     return LoopState(**data)
 
 

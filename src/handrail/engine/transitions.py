@@ -10,6 +10,13 @@ from handrail.errors import HandrailError
 
 MOVES = frozenset(
     {
+        "workspace_ready",
+        "tree_restored",
+        "work_entered",
+        "work_left",
+        "item_started",
+        "item_ended",
+        "question_asked",
         "step_skipped",
         "step_chosen",
         "step_began",
@@ -39,9 +46,10 @@ ALLOWED: dict[str, frozenset[str]] = {
     "queued": MOVES | ANYTIME,
     "running": MOVES | ANYTIME | {"timer_fired"},
     "waiting": ANYTIME
+    | {"tree_restored", "workspace_ready", "item_ended", "question_answered"}
     | {"approval_decided", "timer_fired", "run_resumed", "run_ended", "run_blocked", "step_ended", "run_waits"},
-    "blocked": ANYTIME | {"run_resumed", "run_ended", "step_ended", "context_merged"},
-    "failed": ANYTIME | {"run_resumed", "run_ended"},
+    "blocked": ANYTIME | {"run_resumed", "run_ended", "step_ended", "context_merged", "tree_restored"},
+    "failed": ANYTIME | {"run_resumed", "run_ended", "tree_restored"},
     "succeeded": frozenset({"run_rewound"}),
     "cancelled": frozenset(),
 }

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from handrail.model.actions import body
 from handrail.model.events import Why
+from handrail.model.names import spoken
 from handrail.model.plan import Plan, Step
 from handrail.model.run import RunState
 
@@ -16,6 +17,12 @@ class Moment:
     now: float
     why: Why | None = None
     attempt: int = 1
+
+
+def known_as(state: RunState, address: str) -> str:
+    """Give the name by which a person speaks of the step at an address: a role of a step goes by the step's name."""
+    work = state.stack[-1].work
+    return spoken((address if work is None else work.address).rpartition("/")[2])
 
 
 def list_of(plan: Plan, state: RunState) -> tuple[Step, ...]:

@@ -289,14 +289,7 @@ class Checker:
 
 
 def _literal_type(value: str | float | bool | None) -> Type:
-    match value:
-        case None:
-            return NULL
-        case bool():
-            return BOOL
-        case int():
-            return INT
-        case float():
-            return NUMBER
-        case str():
-            return STRING
+    return NULL if value is None else _LITERALS[type(value)]
+
+
+_LITERALS: dict[type, Type] = {bool: BOOL, int: INT, float: NUMBER, str: STRING}

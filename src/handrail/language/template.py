@@ -1,6 +1,7 @@
 """Templates, as prompts are written: `{{ value }}`, `{% if %}`, `{% for %}`, `{% raw %}`, `{# comment #}`."""
 
 import re
+from collections.abc import Container
 from typing import NoReturn
 
 from handrail.language.parser import parse
@@ -12,7 +13,15 @@ from handrail.language.template_lexer import Piece, pieces, refuse
 from handrail.language.template_syntax import Branch, For, If, Output, Part, Template, Text
 from handrail.model.suggest import did_you_mean
 
-__all__ = ["Template", "check_template", "parse_template", "placeholders", "render", "template_refs"]
+__all__ = [
+    "Template",
+    "check_template",
+    "parse_template",
+    "placeholders",
+    "render",
+    "template_refs",
+    "templates_in_value",
+]
 
 DEEPEST = 32
 """Levels of tags inside tags."""
@@ -21,6 +30,8 @@ _TAG = re.compile(r"\s*(\w+)")
 _FOR = re.compile(r"\s*([A-Za-z_]\w*)\s+in\b", re.ASCII)
 _GO = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?<![\w.)\]}])\.(?=[A-Za-z])""", re.DOTALL)
 _PLACEHOLDER = re.compile(r"(?<!\$)\$\{\s*([A-Za-z_]\w*(?:\.\w+)*)\s*\}", re.ASCII)
+_IN_VALUE = re.compile(r"(?<![${])\{\{-?([^{}]{1,200}?)-?\}\}")
+_ROOT = re.compile(r"([A-Za-z_]\w*)(?=[.\[]|\s*\||\Z)", re.ASCII)
 
 _REFUSED = {
     "set": "a template cannot assign; give the value as a step's `output`",
@@ -55,6 +66,21 @@ def placeholders(text: str) -> tuple[Problem, ...]:
         Problem("placeholder-in-prompt", match[1], match.start(), match.end(), f"write `{{{{ {match[1]} }}}}`")
         for match in found
     )
+
+
+def templates_in_value(text: str, known: Container[str]) -> tuple[Problem, ...]:
+    """Find every `{{ name }}` with a known name in a value or a command, where it is only text.
+
+    Go's `{{.name}}` and `${{ name }}` belong to other programs, as does every name that is not known here.
+    """
+    found: list[Problem] = []
+    for match in _IN_VALUE.finditer(text) if "{{" in text else ():
+        inner = match[1].strip()
+        root = _ROOT.match(inner)
+        if root is not None and root[1] in known:
+            message = f"`{match[0]}` stays as it is here; only prompts have `{{{{ ... }}}}`"
+            found.append(Problem("template-in-value", message, *match.span(), f"write `${{{inner}}}`"))
+    return tuple(found)
 
 
 class _Parser:

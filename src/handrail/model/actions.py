@@ -44,6 +44,10 @@ class Convergence:
     plateau: int = 2
 
 
+MOST_REPAIRS = 3
+"""Fixes in one round of a review loop that may leave its checks red."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentLoopAction:
     """Review, judge, fix, again, until nothing worth fixing is left."""

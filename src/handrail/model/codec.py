@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -46,8 +47,9 @@ def encode(value: object, *, hashed_only: bool = False) -> JsonValue:
 
 def fields_of(record: object) -> dict[str, object]:
     """Give what a record holds beside its defaults, as it is: for an encoder that asks again for records within."""
-    items = ((name, getattr(record, name), default) for name, default, _ in _layout(type(record)))
-    return {name: item for name, item, default in items if name in ALWAYS or (item is not default and item != default)}
+    names, values, defaults = _row(type(record))
+    items = zip(names, values(record), defaults, strict=True)
+    return {name: item for name, item, default in items if item is not default and item != default}
 
 
 def decode(wanted: type[T], data: JsonValue) -> T:
@@ -60,6 +62,13 @@ def _layout(cls: type) -> tuple[tuple[str, object, bool], ...]:
     if not is_dataclass(cls):
         raise CodecError(f"{cls!r} is no value of the model")
     return tuple((f.name, f.default, bool(f.metadata.get("hashed", True))) for f in fields(cls))
+
+
+@cache
+def _row(cls: type) -> tuple[tuple[str, ...], Callable[[object], tuple[object, ...]], tuple[object, ...]]:
+    """The fields of a record in a form that is fast to read; what is always written equals no default."""
+    names, defaults, _ = zip(*_layout(cls), strict=True)
+    return names, attrgetter(*names), tuple(MISSING if n in ALWAYS else d for n, d in zip(names, defaults, strict=True))
 
 
 @cache

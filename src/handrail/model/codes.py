@@ -104,6 +104,7 @@ CODES: dict[str, str] = {
     "template-syntax": "A template cannot be read.",
     "tag-unknown": "A tag is not part of the template language.",
     "placeholder-in-prompt": "`${name}` in a prompt is only text.",
+    "template-in-value": "`{{ name }}` outside prompts is only text.",
     "actions-placeholder": "`${{ ... }}` is GitHub Actions' syntax.",
     "shell-syntax": "A shell command cannot be read, or works on a value of ours as if it were the shell's.",
     "shell-unsafe": "A value would be read as code.",

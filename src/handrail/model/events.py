@@ -10,6 +10,8 @@ The file is long because it is one vocabulary: whoever reads a log wants all its
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from handrail.model.settings import Budget
+from handrail.model.trees import Tree, TreeSource
 from handrail.model.values import JsonValue
 
 StepStatus: TypeAlias = Literal["running", "succeeded", "failed", "skipped", "passed_over", "waiting"]
@@ -68,6 +70,24 @@ class RunStarted:
     task: str = ""
     by: str = ""
     parent: Parent | None = None
+    source: TreeSource | None = None
+    """What the run's own work tree is made from; without it the run works in `workspace` as it is."""
+    tree: Tree | None = None
+    """The work tree of its caller, in which it works too."""
+    agent: str = ""
+    """The agent that performs every agent step, whatever the workflow says."""
+    script: str = ""
+    """Digest of the blob that the scripted agent plays."""
+    pass_env: tuple[str, ...] = ()
+    """Names of variables that everything run in its work tree sees; never their values."""
+    scope: str = ""
+    """Digest of the blob with the names and steps that a body sees of the run around it."""
+    prefix: str = ""
+    """What stands before the addresses of its steps: `build[auth]/` for an item of a fan-out."""
+    allowance: dict[str, float] = field(default_factory=dict[str, float])
+    """What its caller leaves it to spend."""
+    around: Budget | None = None
+    """The budget that this is left of."""
     kind: Literal["run_started"] = "run_started"
 
 
@@ -82,7 +102,110 @@ class RunForked:
     """Digest of the state's blob."""
     at: float
     by: str = ""
+    source_tree: TreeSource | None = None
+    """What the copy's own work tree is made from."""
     kind: Literal["run_forked"] = "run_forked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceReady:
+    """The run's work tree was made and set up."""
+
+    tree: Tree
+    snapshot: str
+    files: str
+    """The git tree of all its files."""
+    at: float
+    again: bool = False
+    """Whether the one before went away under a step that had begun: what it had done went with it."""
+    kind: Literal["workspace_ready"] = "workspace_ready"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeRestored:
+    """The work tree was brought back to a snapshot; a borrowed one was left as it is."""
+
+    snapshot: str
+    at: float
+    kept: str = ""
+    """The ref that keeps what stood there."""
+    kind: Literal["tree_restored"] = "tree_restored"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkEntered:
+    """A step began that is made of several efforts: a review loop, a gate with a fix, a merge, a fan-out."""
+
+    address: str
+    action: str
+    data: dict[str, JsonValue]
+    at: float
+    output: str = ""
+    why: Why | None = None
+    kind: Literal["work_entered"] = "work_entered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkLeft:
+    """Such a step is over."""
+
+    address: str
+    status: Literal["succeeded", "failed"]
+    at: float
+    output: JsonValue = None
+    error: str = ""
+    blocks: BlockReason | None = None
+    """Why a person is needed, where it failed."""
+    kind: Literal["work_left"] = "work_left"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemStarted:
+    """An item of a fan-out got a run of its own."""
+
+    address: str
+    key: str
+    child: str
+    at: float
+    kind: Literal["item_started"] = "item_started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemEnded:
+    """The run of an item is over."""
+
+    address: str
+    key: str
+    result: dict[str, JsonValue]
+    """`{key, item, status, branch, commit, output, error, cost}`"""
+    at: float
+    spent: dict[str, float] = field(default_factory=dict[str, float])
+    kind: Literal["item_ended"] = "item_ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAsked:
+    """An agent asks a person; its step goes on with the answer."""
+
+    address: str
+    began: int
+    question: str
+    at: float
+    session: str = ""
+    spent: dict[str, float] = field(default_factory=dict[str, float])
+    kind: Literal["question_asked"] = "question_asked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAnswered:
+    """A person answered an agent."""
+
+    address: str
+    asked: int
+    answer: str
+    by: str
+    at: float
+    kind: Literal["question_answered"] = "question_answered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +331,7 @@ class StepPassedOver:
     """A step had failed for good, and the run goes on without it."""
 
     address: str
-    how: Literal["continue", "warn"]
+    how: Literal["continue", "warn", "undo"]
     at: float
     kind: Literal["step_passed_over"] = "step_passed_over"
 
@@ -221,6 +344,8 @@ class RetryScheduled:
     attempt: int
     due: float
     at: float
+    reason: WaitReason = "timer"
+    message: str = ""
     kind: Literal["retry_scheduled"] = "retry_scheduled"
 
 
@@ -269,6 +394,8 @@ class RoundEnded:
     failed: bool
     at: float
     error: str = ""
+    undone: bool = False
+    """Whether what a failed round changed is taken back."""
     kind: Literal["round_ended"] = "round_ended"
 
 
@@ -428,6 +555,14 @@ class RunEnded:
 Event: TypeAlias = (
     RunStarted
     | RunForked
+    | WorkspaceReady
+    | TreeRestored
+    | WorkEntered
+    | WorkLeft
+    | ItemStarted
+    | ItemEnded
+    | QuestionAsked
+    | QuestionAnswered
     | StepSkipped
     | StepChosen
     | StepBegan

@@ -1,19 +1,25 @@
 """The state of a run: what its events add up to. Persistent maps make each change cheap whatever the history."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
-from rpds import HashTrieMap
+from rpds import HashTrieMap, Queue
 
 from handrail.model.events import BlockReason, Parent, RunStatus, StepStatus, WaitReason
+from handrail.model.settings import Budget
+from handrail.model.trees import Tree, TreeSource
 from handrail.model.values import JsonValue
 
-REDUCER = 2
+REDUCER = 5
 """Version of the fold; a checkpoint of another version is not used."""
 
 
-def _nothing() -> "HashTrieMap[str, Any]":
+_NO_ROUNDS: "Queue[JsonValue]" = Queue()
+
+
+def _nothing() -> "HashTrieMap[Any, Any]":
     return HashTrieMap()
 
 
@@ -32,6 +38,23 @@ class StepState:
     began: int = 0
     began_at: float = 0.0
     ended_at: float | None = None
+    summary: str = ""
+    """What its performer said last."""
+    session: str = ""
+    """The agent's conversation."""
+    cost: float = 0.0
+    tokens: int = 0
+    before: str = ""
+    """The snapshot on which it began."""
+    files: str = ""
+    """The git tree of all files after it."""
+    commit: str = ""
+    branch: str = ""
+    waits: int = 0
+    """How often it waited for an agent that could not answer."""
+    calls: int = 0
+    seconds: float = 0.0
+    """What its agents took, as `cost` and `tokens`: all tries at this address together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +68,12 @@ class LoopState:
     items: tuple[JsonValue, ...] | None = None
     keys: tuple[str, ...] | None = None
     count: int | None = None
-    done: tuple[JsonValue, ...] = ()
-    failed: tuple[JsonValue, ...] = ()
+    done: "Queue[JsonValue]" = _NO_ROUNDS
+    failed: "Queue[JsonValue]" = _NO_ROUNDS
+    """Items of the rounds that are over, in their order; without items, the numbers of the rounds."""
+    undone: "Queue[JsonValue]" = _NO_ROUNDS
+    before: str = ""
+    """The snapshot on which the round began."""
     leaving: bool = False
     """A step of the body asked to leave the loop."""
     steered: bool = False
@@ -64,6 +91,16 @@ class GroupState:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkState:
+    """Where a step stands that is made of several efforts; each kind keeps in `data` what it needs."""
+
+    address: str
+    action: str
+    data: dict[str, JsonValue]
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """A list of steps that is being worked through, and the next one in it."""
 
@@ -71,6 +108,11 @@ class Frame:
     index: int = 0
     loop: LoopState | None = None
     group: GroupState | None = None
+    work: WorkState | None = None
+
+
+Hindrance: TypeAlias = Literal["try", "wait", "person"]
+"""What a failure asks for: another try, waiting until the agent can answer, or a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +123,41 @@ class Failure:
     attempt: int
     error: str
     retry_at: float | None = None
+    hindrance: Hindrance = "try"
+    after: float = 0.0
+    """Seconds to wait, where waiting helps."""
+    blocks: BlockReason | None = None
+    feedback: str = ""
+    """What the next try is told, where that is more than the error."""
 
 
-PendingKind: TypeAlias = Literal["step", "approval", "child"]
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What agents took in this run and the runs it started."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    agent_calls: int = 0
+    unpriced: int = 0
+    """Calls whose price nobody knows."""
+    seconds: float = 0.0
+    """How long steps were at work; waiting for a person does not count."""
+    estimated: float = 0.0
+    """The part of the dollars that no agent told."""
+
+    def plus(self, more: Mapping[str, float]) -> "Spent":
+        """Give the sum."""
+        return Spent(
+            round(self.usd + more.get("usd", 0.0), 6),
+            self.tokens + int(more.get("tokens", 0)),
+            self.agent_calls + int(more.get("agent_calls", 0)),
+            self.unpriced + int(more.get("unpriced", 0)),
+            round(self.seconds + more.get("seconds", 0.0), 3),
+            round(self.estimated + more.get("estimated", 0.0), 6),
+        )
+
+
+PendingKind: TypeAlias = Literal["step", "approval", "child", "items", "question"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +179,8 @@ class FlowState:
     """The dynamic step that is under way, and the calls it made; their outcomes stand with the steps."""
 
     pending: Pending
-    calls: tuple[tuple[str, str], ...] = ()
-    """Of each call, in order, the hash of what was asked for, and the same in words."""
+    calls: "HashTrieMap[int, tuple[str, str]]" = field(default_factory=_nothing)
+    """Of each call, counted from 0, the hash of what was asked for, and the same in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +222,30 @@ class RunState:
     """Effects that cannot be taken back, with their sequence numbers."""
     held_by: str = ""
     """Who drives the run; empty means the engine."""
+    source: TreeSource | None = None
+    """What the work tree is made from, while there is none yet."""
+    pinned: TreeSource | None = None
+    """What it was made from, afterwards."""
+    tree: Tree | None = None
+    snapshot: str = ""
+    """The newest snapshot of the work tree."""
+    files: str = ""
+    """The git tree of all files in it."""
+    restore: str = ""
+    """The snapshot that the work tree has to be brought back to before anything else."""
+    agent: str = ""
+    script: str = ""
+    pass_env: tuple[str, ...] = ()
+    turns: "HashTrieMap[str, int]" = field(default_factory=_nothing)
+    """Address of an agent's step, without rounds, with how often it was called."""
+    answers: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    """Address of a step with the answer to its agent's question."""
+    spent: Spent = Spent()
+    allowance: dict[str, float] = field(default_factory=dict[str, float])
+    around: Budget | None = None
+    """The budget of the runs around it, whose rest is the allowance."""
+    granted: int = 0
+    """How often a person let the run go on beyond its budget."""
     parent: Parent | None = None
     forked_from: tuple[str, int] | None = None
 

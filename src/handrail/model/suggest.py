@@ -1,7 +1,6 @@
 """The nearest known word to a mistyped one."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 MOST_CANDIDATES = 500
 LONGEST = 80
@@ -11,6 +10,8 @@ def suggest(word: str, known: Iterable[str]) -> str | None:
     """Give the known word that was probably meant, or None."""
     if len(word) > LONGEST:
         return None
+    from difflib import get_close_matches  # noqa: PLC0415 (most commands meet no mistyped word)
+
     candidates = sorted(set(known))[:MOST_CANDIDATES]
     folded = word.lower().replace("-", "_")
     for candidate in candidates:

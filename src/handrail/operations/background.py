@@ -13,7 +13,8 @@ from handrail.runtime import background
 from handrail.runtime.background import Background, DriverInfo, DriverLock
 from handrail.runtime.supervisor import Supervisor
 from handrail.sources.folders import Folders
-from handrail.workspace.detached import start_detached
+from handrail.workspace.detached import Detached, start_detached
+from handrail.workspace.environment import marks_of
 
 IDLE = "HANDRAIL_DRIVER_IDLE"
 """Seconds without work after which the background driver ends; for tests."""
@@ -49,15 +50,41 @@ def ensure(folders: Folders) -> Started | AlreadyRunning:
     if running is not None:
         return AlreadyRunning(running.pid, running.since)
     folders.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    output = folders.data / SAYS
-    start_detached(["drive"], {**os.environ, **_home(folders)}, output)
+    started = start_detached(["drive"], {**os.environ, **_home(folders)}, folders.data / SAYS)
+    try:
+        return _at_work(folders, started)
+    finally:
+        started.close()
+
+
+def _at_work(folders: Folders, started: Detached) -> Started | AlreadyRunning:
+    """Come back when it drives, or as soon as it is over."""
+    next_step = f"see {started.output}, or: handrail resume RUN"
     until = time.monotonic() + _STARTS_WITHIN
     while time.monotonic() < until:
         running = who(folders)
         if running is not None and running.pid:
             return Started(running.pid)
-        time.sleep(_LOOK_EVERY)
-    raise EnvironmentFault("the background driver does not start", next_step=f"see {output}, or: handrail resume RUN")
+        if started.has_ended(_LOOK_EVERY):
+            return _ended(folders, started, next_step)
+    raise EnvironmentFault("the background driver does not start", next_step=next_step)
+
+
+def _ended(folders: Folders, started: Detached, next_step: str) -> Started | AlreadyRunning:
+    """It is over already: another one was first, or there was nothing to do, or it died."""
+    pid, other = started.ended_well(), who(folders)
+    if other is not None:
+        return AlreadyRunning(other.pid, other.since)
+    if pid is not None:
+        return Started(pid)
+    said = started.last_words() or "it said nothing"
+    raise EnvironmentFault(f"the background driver died at its start: {said}", next_step=next_step)
+
+
+def differing(driver: DriverInfo) -> tuple[str, ...]:
+    """Name the variables that commands see otherwise when the background driver runs them than when we do."""
+    ours = marks_of(os.environ) if driver.environment else {}
+    return tuple(sorted({name for name, _ in ours.items() ^ driver.environment.items()}))
 
 
 def _home(folders: Folders) -> dict[str, str]:
@@ -88,7 +115,7 @@ def drive(folders: Folders, log: Log, supervisor: Supervisor) -> AlreadyRunning 
     """Be the background driver until there is nothing left to wait for; None when that was so."""
     lock = DriverLock(folders.data)
     while True:
-        other = lock.take()
+        other = lock.take(marks_of(os.environ))
         if other is not None:
             return AlreadyRunning(other.pid, other.since)
         try:

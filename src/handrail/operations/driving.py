@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from handrail.model.events import ChildStarted, Event
+from handrail.model.events import ChildStarted, Event, ItemStarted
 from handrail.operations.families import belongs_to, family, holder_of, pause
 from handrail.ports.log import Log
 from handrail.runtime.histories import state_of
 from handrail.runtime.records import from_log
 from handrail.runtime.supervisor import Supervisor
+from handrail.runtime.waits import Waits
 
 LOOK_EVERY = 0.05
 PATIENCE = 10.0
@@ -49,9 +50,12 @@ class Follower:
                 self._seen[run] = stored.seq
                 happened = Happened(run, stored.seq, from_log(stored), self._via[run])
                 found.append((stored.position, happened))
-                if isinstance(happened.event, ChildStarted) and happened.event.child not in self._via:
-                    self._via[happened.event.child] = f"{self._via[run]}{happened.event.address}: "
-                    waiting.append(happened.event.child)
+                event = happened.event
+                if isinstance(event, ChildStarted | ItemStarted) and event.child not in self._via:
+                    # The steps of an item have its whole address already.
+                    own = f"{event.address}: " if isinstance(event, ChildStarted) else ""
+                    self._via[event.child] = f"{self._via[run]}{own}"
+                    waiting.append(event.child)
         return [happened for _, happened in sorted(found, key=lambda each: each[0])]
 
 
@@ -66,11 +70,15 @@ class Drive:
     follower: Follower
     pausing: bool = False
     _changed: int = -1
+    _waits: Waits = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._waits = Waits(self.log, self.supervisor.clock, wanted=belongs_to(self.run))
 
     async def go(self) -> None:
         """Drive; times that are waited for are waited for."""
         self.supervisor.wanted = belongs_to(self.run)
-        watching = asyncio.create_task(self._watch())
+        watching = [asyncio.create_task(each) for each in (self._watch(), self._waits.watch())]
         try:
             while True:
                 await self.supervisor.run_until_idle()
@@ -79,10 +87,13 @@ class Drive:
                     await asyncio.sleep(LOOK_EVERY)
                     continue
                 until = self._waits_until()
-                if until is None or not await self._sleep(until):
+                if until is None:
                     break
+                await self._sleep(until)
         finally:
-            watching.cancel()
+            for each in watching:
+                each.cancel()
+            await asyncio.gather(*watching, return_exceptions=True)
             self._tell()
 
     def pause(self) -> None:
@@ -110,11 +121,13 @@ class Drive:
         times = [each.until for each in states if each.status == "waiting" and each.reason in ("timer", "quota")]
         return min((time for time in times if time is not None), default=None)
 
-    async def _sleep(self, until: float) -> bool:
-        """Wait for a time; False when a pause came first."""
-        while not self.pausing and self.supervisor.clock() < until:
+    async def _sleep(self, until: float) -> None:
+        """Wait for a time, or until a pause is asked for, which is taken up as at any other place."""
+        told = self._waits.told
+        while self.supervisor.clock() < until and self._waits.told == told:
             await asyncio.sleep(min(LOOK_EVERY, max(0.0, until - self.supervisor.clock())))
-        return not self.pausing
+            if self.pausing:
+                return
 
 
 async def until_taken_up(log: Log, run: str) -> bool:

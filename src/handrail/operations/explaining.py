@@ -7,6 +7,8 @@ from typing import Any
 
 from handrail.errors import NotFound
 from handrail.model import events as ev
+from handrail.operations.addresses import Member, members, same_step
+from handrail.operations.event_words import address_of, proofs_in, told
 from handrail.operations.run_views import iso
 from handrail.operations.words import pinned_words
 from handrail.ports.log import Log
@@ -29,24 +31,21 @@ class Reason:
 
 
 def explain(log: Log, run: str, step: str | None = None) -> tuple[Reason, ...]:
-    """Give the reasons of a run, or of one step at all its addresses."""
-    found = tuple(_reasons(log, run))
+    """Give the reasons of a run, or of one step at all its addresses, also in the runs of items and calls."""
     if step is None:
-        return found
+        return tuple(_reasons(log, Member(run)))
+    family = members(log, run)
+    whole = next((each for each in family if each.whole == step), None)
+    if whole is not None:
+        return tuple(_reasons(log, whole))
+    found = [each for member in family for each in _reasons(log, member)]
+    name = step.rpartition("@")[0] if step.rpartition("@")[2].isdigit() else ""
     wanted = tuple(each for each in found if same_step(each.address, step))
+    wanted = wanted or tuple(each for each in found if name and each.address == name)
     if not wanted:
         known = ", ".join(dict.fromkeys(each.address for each in found if each.address)) or "none"
         raise NotFound(f"nothing happened to a step '{step}' of {run}", next_step=f"steps: {known}")
     return wanted
-
-
-def same_step(address: str, wanted: str) -> bool:
-    """Whether an address is that step, lies in it, or is it in some round of a loop."""
-    return (
-        address == wanted
-        or address.startswith((f"{wanted}/", f"{wanted}@", f"{wanted}["))
-        or ("/" not in wanted and address.rpartition("/")[2] == wanted)
-    )
 
 
 def why_words(why: ev.Why) -> str:
@@ -69,14 +68,15 @@ def reason_data(reason: Reason) -> dict[str, Any]:
     return {"seq": reason.seq, "step": reason.address, "at": iso(reason.at), "what": reason.what, "why": decided}
 
 
-def _reasons(log: Log, run: str) -> Iterator[Reason]:
+def _reasons(log: Log, member: Member) -> Iterator[Reason]:
     previous = ""
-    for seq, event in events_of(log, run):
+    for seq, event in events_of(log, member.run):
         say = _WORDS.get(event.kind)
-        if say is None:
-            continue
-        what = say(event, previous)
-        yield Reason(seq, str(getattr(event, "address", "")), event.at, what, getattr(event, "why", None))
+        what = told(event) if say is None else say(event, previous)
+        if what is not None:
+            address = address_of(event)
+            shown = f"{member.via}{address}" if address else ""
+            yield Reason(seq, shown, event.at, what or "done", getattr(event, "why", None))
         previous = _following(event) or previous
 
 
@@ -92,8 +92,20 @@ def _began(event: ev.StepBegan, previous: str) -> str:
 
 def _ended(event: ev.StepEnded, _: str) -> str:
     if event.status == "succeeded":
-        return f"succeeded{f', done by {event.by}' if event.by else ''}"
+        return f"succeeded{f', done by {event.by}' if event.by else ''}{_proven(event)}"
+    bad = [f"{each['what']}: {_first(each['detail'])}" for each in proofs_in(event) if not each["ok"]]
+    if bad:
+        return f"failed, not proven: {'; '.join(bad)}"
     return f"failed: {event.error or f'exit {event.exit_code}'}"
+
+
+def _proven(event: ev.StepEnded) -> str:
+    good = [str(each["what"]) for each in proofs_in(event)]
+    return f", proven: {'; '.join(good)}" if good else ""
+
+
+def _first(detail: object) -> str:
+    return str(detail).partition("\n")[0]
 
 
 def _decided(event: ev.ApprovalDecided, _: str) -> str:
@@ -130,6 +142,7 @@ _WORDS: dict[str, Callable[[Any, str], str]] = {
     "approval_decided": _decided,
     "child_started": lambda event, previous: f"started {event.child} because {previous or 'the run began'}",
     "run_waits": lambda event, _: f"run waits: {event.message or event.reason}",
+    "work_entered": lambda event, previous: f"{told(event)}, because {previous or 'the run began'}",
     "run_blocked": lambda event, _: f"run needs somebody: {event.message}",
     "run_resumed": lambda event, _: f"run resumed by {event.by or 'somebody'}",
     "run_rewound": lambda event, _: f"run went back to '{event.to}' (event {event.seq}) by {event.by or 'somebody'}",
@@ -144,6 +157,8 @@ _CAUSES: dict[str, Callable[[Any], str]] = {
     "step_passed_over": lambda event: f"'{event.address}' failed and is passed over",
     "approval_decided": lambda event: f"'{event.address}' was {DECIDED[event.decision]} by {event.by}",
     "loop_ended": lambda event: f"'{event.address}' was over",
+    "work_left": lambda event: f"'{event.address}' {event.status}",
+    "question_answered": lambda event: f"{event.by or 'somebody'} answered its question",
     "group_left": lambda event: f"'{event.address}' was over",
     "round_started": lambda event: f"round {event.round} of '{event.address}' began",
     "run_resumed": lambda event: f"the run was resumed by {event.by or 'somebody'}",

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from handrail.engine.fan_outs import running_items
 from handrail.errors import NotFound
 from handrail.model.run import RunState
 from handrail.ports.log import Filter, Holder, Log
@@ -52,21 +53,44 @@ def standing(log: Log, run: str) -> Standing:
     """Find where a run stands."""
     state = state_of(log, run)
     acting = state
-    while acting.status == "running" and acting.pending is not None and acting.pending.child:
-        try:
-            child = state_of(log, acting.pending.child)
-        except NotFound:
+    while acting.status == "running":
+        children = [child for each in _awaited(acting) if (child := _open(log, each)) is not None]
+        if not children:
             break
-        if child.status in ("succeeded", "failed", "cancelled"):
-            break
-        acting = child
+        acting = next((child for child in children if _needs_somebody(log, child)), children[0])
     return Standing(state, acting)
 
 
+def _awaited(state: RunState) -> tuple[str, ...]:
+    """The runs that a run waits for: a called workflow, or the items of a fan-out."""
+    if state.pending is None:
+        return ()
+    return running_items(state) if state.pending.kind == "items" else (state.pending.child,)
+
+
+def _open(log: Log, run: str) -> RunState | None:
+    try:
+        state = state_of(log, run)
+    except NotFound:
+        return None
+    return None if state.status in ("succeeded", "failed", "cancelled") else state
+
+
+def _needs_somebody(log: Log, state: RunState) -> bool:
+    at = standing(log, state.run).acting
+    return at.status == "blocked" or (at.status == "waiting" and at.reason in ("approval", "question", "pause"))
+
+
 def asking(log: Log, run: str) -> RunState | None:
-    """Give the run of the family that waits for an answer."""
+    """Give the run of the family that waits for an approval."""
     acting = standing(log, run).acting
     return acting if acting.status == "waiting" and acting.reason == "approval" else None
+
+
+def questioning(log: Log, run: str) -> RunState | None:
+    """Give the run of the family whose agent waits for an answer in words."""
+    acting = standing(log, run).acting
+    return acting if acting.status == "waiting" and acting.reason == "question" else None
 
 
 def holder_of(log: Log, run: str) -> Holder | None:
@@ -82,7 +106,8 @@ def held_words(holder: Holder) -> str:
 def pause(log: Log, run: str) -> None:
     """Ask whoever drives to pause the whole family; each is asked once at each point of its history."""
     for row in log.summaries(Filter(prefix=run)):
-        if belongs_to(run)(row.key) and row.document.get("status") == "running":
+        moves = row.document.get("status") == "running" or row.document.get("reason") in ("timer", "quota")
+        if belongs_to(run)(row.key) and moves:
             log.send(row.key, f"pause:{row.position}:{log.last(row.key).seq}", message("pause"))
 
 

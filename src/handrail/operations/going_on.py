@@ -3,7 +3,7 @@
 from handrail.errors import UsageError
 from handrail.model.run import StepState
 from handrail.operations.families import family, standing, tell_family
-from handrail.operations.run_views import by_start
+from handrail.operations.run_views import by_start, iso
 from handrail.operations.runs import release, resume, stop
 from handrail.ports.log import Filter, Log
 from handrail.runtime.histories import state_of
@@ -49,8 +49,11 @@ def release_family(log: Log, run: str, by: str) -> tuple[str, ...]:
 
 
 def done_words(log: Log, run: str) -> str:
-    """Say what is done and not repeated."""
+    """Say what is done and not repeated, or for what the run still waits."""
     state = state_of(log, run)
+    waits = state.failure if state.reason == "pause" else None
+    if waits is not None and waits.retry_at:
+        return f"{run}: try {waits.attempt + 1} of {waits.address} follows at {iso(waits.retry_at)}"
     inner = [address for address, step in state.steps.items() if _is_done(step) and "/" not in address]
     done = sorted(inner, key=lambda address: state.steps[address].began)
     if not done:

@@ -1,11 +1,13 @@
 """Whether everything is there that runs need, and everything recorded is as it was written."""
 
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from handrail.errors import HandrailError, StorageDamaged
-from handrail.ports.care import Cut, Finding
+from handrail.operations.mending import lost_plans, mend_lists, unreadable_lists
+from handrail.ports.care import Cut, Finding, Salvage
+from handrail.runtime.background import DriverInfo, who
 from handrail.store.database import FILE, sqlite_version
 from handrail.store.sqlite_log import open_log, salvage_folder
 from handrail.workspace.tools import version_of
@@ -30,6 +32,10 @@ class Health:
     cuts: tuple[Cut, ...] = ()
     copy: str | None = None
     repaired: bool = False
+    runs: int | None = None
+    """How many runs a repair left."""
+    driver: DriverInfo | None = None
+    """The background driver, if it is running."""
 
     @property
     def healthy(self) -> bool:
@@ -40,14 +46,24 @@ class Health:
 def examine_health(folder: Path, *, repair: bool) -> Health:
     """Check the tools and the log; with `repair` cut damaged histories back to what is intact, keeping a copy."""
     tools = (_git(), Tool("python", platform.python_version()), Tool("sqlite", sqlite_version()))
-    path = str(folder / FILE)
+    found = Health(tools, str(folder / FILE), (), driver=who(folder))
     if not (folder / FILE).exists():
-        return Health(tools, path, ())
+        return found
     findings = _check(folder)
     if not repair or not findings:
-        return Health(tools, path, findings)
+        return replace(found, findings=findings)
+    done, runs = _mended(folder)
+    return replace(found, findings=_check(folder), cuts=done.cuts, copy=done.copy, repaired=True, runs=runs)
+
+
+def _mended(folder: Path) -> tuple[Salvage, int]:
     done = salvage_folder(folder)
-    return Health(tools, path, _check(folder), done.cuts, done.copy, repaired=True)
+    log = open_log(folder)
+    try:
+        mend_lists(log)
+        return done, len(log.streams())
+    finally:
+        log.close()
 
 
 def _git() -> Tool:
@@ -61,7 +77,7 @@ def _check(folder: Path) -> tuple[Finding, ...]:
     except StorageDamaged as error:
         return (Finding("database", FILE, error.message),)
     try:
-        return log.check().findings
+        return log.check().findings or unreadable_lists(log) or lost_plans(log)
     except HandrailError as error:
         return (Finding("database", FILE, error.message),)
     finally:

@@ -2,45 +2,114 @@
 
 from typing import Any, cast
 
-from handrail.errors import NotFound
+from handrail.errors import UsageError
 from handrail.model.codec import encode
-from handrail.model.run import StepState
-from handrail.operations.explaining import same_step
+from handrail.model.events import Event, StepBegan, StepEnded
+from handrail.model.run import RunState, StepState
+from handrail.operations.addresses import FoundStep, Try, find_member, find_steps, members, same_step, the_try, tries
+from handrail.operations.costs import sum_of
+from handrail.operations.event_words import address_of, agent_words, proofs_in, spent_in
+from handrail.operations.money import spent_data
 from handrail.operations.run_views import iso
 from handrail.ports.log import Log
 from handrail.runtime.histories import events_of, state_of
 
 
-def history(log: Log, run: str) -> list[dict[str, Any]]:
-    """Give every event of a run with its number and its time."""
+def history(log: Log, run: str, step: str | None = None) -> list[tuple[int, str, Event]]:
+    """Give every event of a run, or of one step of it, with its number and the address it is about."""
+    if step is None:
+        return [(seq, address_of(event), event) for seq, event in events_of(log, run)]
+    inner = find_member(log, run, step)
+    if inner is not None:
+        return history(log, inner)
+    find_steps(log, run, step)
+    name = step.rpartition("@")[0] if step.rpartition("@")[2].isdigit() else step
     return [
-        {"seq": seq, "kind": event.kind, "time": iso(event.at), **cast("dict[str, Any]", encode(event))}
-        for seq, event in events_of(log, run)
+        (seq, f"{member.via}{address_of(event)}", event)
+        for member in members(log, run)
+        for seq, event in events_of(log, member.run)
+        if (address := address_of(event))
+        and address.startswith(member.own)
+        and (same_step(f"{member.via}{address}", step) or f"{member.via}{address}" == name)
     ]
+
+
+def event_data(seq: int, event: Event) -> dict[str, Any]:
+    """Give an event as JSON data."""
+    return {"seq": seq, "kind": event.kind, "time": iso(event.at), **cast("dict[str, Any]", encode(event))}
 
 
 def step_details(log: Log, run: str, step: str) -> list[dict[str, Any]]:
     """Give what is known of a step, at each address where it ran."""
-    state = state_of(log, run)
-    exact = [(step, state.steps[step])] if step in state.steps else []
-    found = exact or [(address, each) for address, each in state.steps.items() if same_step(address, step)]
-    if not found:
-        known = ", ".join(sorted(state.steps)) or "none"
-        raise NotFound(f"{run} has no step '{step}' yet", next_step=f"steps it has: {known}")
-    return [_details(address, each) for address, each in sorted(found, key=lambda pair: pair[1].began)]
+    return [_details(log, each) for each in find_steps(log, run, step)]
 
 
-def _details(address: str, step: StepState) -> dict[str, Any]:
+def prompt_of(log: Log, run: str, step: str) -> str:
+    """Give the exact text that the agent of a step was given, in its last call or the one that is named."""
+    found = find_steps(log, run, step)
+    for each in reversed(found):
+        call = the_try(log, each, _asks)
+        if call is not None and isinstance(call.begin, StepBegan) and _asks(call):
+            return str(call.begin.spec["prompt"])
+    raise UsageError(f"no agent was called for '{step}' of {run}", next_step=f"handrail show {run} {step}")
+
+
+def _asks(call: Try) -> bool:
+    return isinstance(call.begin, StepBegan) and "prompt" in call.begin.spec
+
+
+def _details(log: Log, found: FoundStep) -> dict[str, Any]:
+    state = state_of(log, found.run)
+    step = state.steps[found.address]
+    known = tries(log, found.run, found.address)
+    one = the_try(log, found)
+    ended = one.end if one is not None and isinstance(one.end, StepEnded) else None
+    meant = known if found.nth is None else known[found.nth - 1 : found.nth]
+    calls = tuple(spent for each in meant if each.end is not None and (spent := spent_in(each.end)) is not None)
     return {
-        "address": address,
+        "address": found.shown,
+        "run": found.run,
+        **(_of_event(step, ended) if found.nth is not None and ended is not None else _of_state(step)),
+        "attempts": step.attempts if found.nth is None else found.nth,
+        "tries": len(known),
+        "agent": agent_words(one.begin.spec)
+        if one is not None and _asks(one) and isinstance(one.begin, StepBegan)
+        else None,
+        "session": step.session or None,
+        "cost": spent_data(sum_of(calls)) if calls else None,
+        "proofs": [_proof(state, each) for each in proofs_in(ended)] if ended is not None else [],
+        "feedback": step.feedback or None,
+    }
+
+
+def _of_state(step: StepState) -> dict[str, Any]:
+    return {
         "status": step.status,
-        "attempts": step.attempts,
         "exit_code": step.exit_code,
         "error": step.error or None,
-        "feedback": step.feedback or None,
         "began_at": iso(step.began_at),
         "ended_at": iso(step.ended_at),
         "output": step.output,
         "stdout": step.stdout,
         "stderr": step.stderr,
     }
+
+
+def _of_event(step: StepState, ended: StepEnded) -> dict[str, Any]:
+    return {
+        **_of_state(step),
+        "status": ended.status,
+        "exit_code": ended.exit_code,
+        "error": ended.error or None,
+        "began_at": None,
+        "ended_at": iso(ended.at),
+        "output": ended.output,
+        "stdout": ended.stdout,
+        "stderr": ended.stderr,
+    }
+
+
+def _proof(state: RunState, proof: dict[str, Any]) -> dict[str, Any]:
+    """A proof speaks of the files that it was established on; of others it says nothing."""
+    stale = bool(proof.get("tree")) and bool(state.files) and proof["tree"] != state.files
+    return {**proof, "stale": stale, "now": state.files}

@@ -8,7 +8,7 @@ from handrail.model.source import Mapping, Scalar, Sequence
 from handrail.operations.checking import Checked, check
 from handrail.operations.staleness import Staleness, shown, staleness, stamp_of
 from handrail.sources.library import builtins
-from handrail.sources.opening import catalog_for, open_workflow
+from handrail.sources.opening import Opened, catalog_for, open_workflow
 from handrail.sources.tiers import Found, Place, Tier, discover
 
 
@@ -34,7 +34,12 @@ class Listed:
     @property
     def routine(self) -> bool:
         """Whether it is meant to be used inside other workflows."""
-        return self.name.removeprefix("wr.").startswith("routine-")
+        return is_routine(self.name)
+
+
+def is_routine(name: str) -> bool:
+    """Whether a workflow of this name is meant to be used inside other workflows."""
+    return name.removeprefix("wr.").startswith("routine-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +50,21 @@ class Listing:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def list_workflows(place: Place, *, tier: str | None = None, developing: bool = False, pinned: bool = True) -> Listing:
-    """List all workflows, the hidden and the invalid ones too; without `pinned`, hashes may be left out."""
+def list_workflows(
+    place: Place, *, tier: str | None = None, developing: bool = False, pinned: bool = True, counted: bool = False
+) -> Listing:
+    """List all workflows, the hidden and the invalid ones too.
+
+    Without `pinned`, hashes may be left out; with `counted`, also what routines say of themselves, as they are only
+    counted.
+    """
     report = Report()
     everything = discover(place, report)
     catalog = catalog_for(place)
     # Built-in workflows are tested before they are shipped: where nothing here reaches into them, they stay valid.
     as_shipped = not pinned and catalog.bindings is None and not any(each.shadows for each in everything)
     listed = (
-        _shipped(place, each, developing=developing)
+        _shipped(place, each, developing=developing, read=not (counted and is_routine(each.name)))
         if as_shipped and each.tier is Tier.BUILT_IN
         else describe(place, check(place, each, catalog), developing=developing)
         for each in everything
@@ -62,10 +73,10 @@ def list_workflows(place: Place, *, tier: str | None = None, developing: bool = 
     return Listing(tuple(listed), tuple(report))
 
 
-def _shipped(place: Place, found: Found, *, developing: bool) -> Listed:
-    opened = open_workflow(found, place)
-    read = describe(place, Checked(found, opened, None, tuple(opened.report)), developing=developing)
-    return replace(read, valid=opened.document is not None)
+def _shipped(place: Place, found: Found, *, developing: bool, read: bool) -> Listed:
+    opened = open_workflow(found, place) if read else Opened(found, None, None, Report())
+    listed = describe(place, Checked(found, opened, None, tuple(opened.report)), developing=developing)
+    return replace(listed, valid=opened.document is not None or not read)
 
 
 def workflow_names(place: Place) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ no step of a run that somebody holds. Child runs are runs of their own: the engi
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from handrail.engine import guided_completion
-from handrail.engine.answers import complete
+from handrail.engine.answers import complete, fail
 from handrail.engine.guided_completion import complete_guided
 from handrail.errors import LogConflict, UsageError
 from handrail.model.events import Event, StepBegan
@@ -50,15 +51,12 @@ def pending_step(log: Log, run: str) -> PendingStep | None:
 
 def complete_step(log: Log, run: str, seq: int, output: JsonValue, by: str) -> RunState:
     """Record what a performer made of its pending step, and decide what comes next; give the run after it."""
-    lease = _leased(log, run, by)
-    try:
-        state, checkpointed = folded(log, run)
-        _require_holder(state, by)
-        recorder = Recorder(log, lease, time.time, checkpointed)
-        plan = plan_of(log, state.plan)
-        return recorder.commit(recorder.turn(plan, state, _ending(log, plan, state, seq, Given(by, output))))
-    finally:
-        log.release(lease)
+    return _record(log, run, by, lambda found: _completed(log, found, seq, Given(by, output)))
+
+
+def fail_step(log: Log, run: str, seq: int, error: str, by: str) -> RunState:
+    """Record that a performer could not do its pending step, and why: tries and `on_fail` then count as ever."""
+    return _record(log, run, by, lambda found: (fail(found.state, seq, error, by, time.time()),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +67,33 @@ class Given:
     output: JsonValue
 
 
-def _ending(log: Log, plan: Plan, state: RunState, seq: int, given: Given) -> tuple[Event, ...]:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The run that a performer holds."""
+
+    plan: Plan
+    state: RunState
+
+
+def _record(log: Log, run: str, by: str, ending: Callable[[_Found], tuple[Event, ...]]) -> RunState:
+    """Record how the pending step ended and what follows from it, in one commit under the run's lease."""
+    lease = _leased(log, run, by)
+    try:
+        found = folded(log, run)
+        state = found.state
+        _require_holder(state, by)
+        recorder = Recorder(log, lease, time.time, found.checkpointed)
+        plan = plan_of(log, state.plan)
+        return recorder.commit(recorder.turn(plan, state, ending(_Found(plan, state))))
+    finally:
+        log.release(lease)
+
+
+def _completed(log: Log, found: _Found, seq: int, given: Given) -> tuple[Event, ...]:
     """The events of a completed step; a guided one may be refused, and then says what it lacks."""
+    state = found.state
     if state.pending is not None and state.pending.action in GUIDED:
-        return complete_guided(plan, state, seq, _guided(given), time.time()).events
+        return complete_guided(found.plan, state, seq, _guided(given), time.time()).events
     ended = complete(state, seq, given.output, given.by, time.time())
     leaves = _intent(log, state).spec.get("exit_loop") is True
     return (replace(ended, details={**ended.details, "exit_loop": leaves}),)
@@ -110,6 +131,8 @@ def _require_holder(state: RunState, by: str) -> None:
         raise UsageError(f"{state.run} is held by {state.held_by}", next_step=f"handrail release {state.run}")
     if state.pending is None or state.pending.kind != "step":
         raise UsageError(f"{state.run} has no step to complete", next_step=f"handrail status {state.run}")
+    if state.status != "running":
+        raise UsageError(f"{state.run} is {state.status}: {state.message}", next_step=state.next_step or None)
 
 
 def _intent(log: Log, state: RunState) -> StepBegan:

@@ -8,8 +8,11 @@ from handrail.errors import StorageDamaged
 from handrail.model.names import spoken
 from handrail.model.run import RunState, StepState
 from handrail.model.values import JsonValue
+from handrail.operations.addresses import members
 from handrail.operations.families import Standing, root_of, standing
+from handrail.operations.money import usd_words
 from handrail.ports.log import Filter, Log, Row
+from handrail.runtime.histories import state_of
 from handrail.runtime.summaries import summary_of
 
 Section: TypeAlias = Literal["needs you", "running", "ended"]
@@ -26,6 +29,7 @@ DOCUMENT = (
     "error",
     "outputs",
     "cost",
+    "unpriced",
     "workspace",
 )
 BUDGETED = frozenset({"quota", "budget"})
@@ -42,9 +46,18 @@ def run_document(log: Log, run: str) -> dict[str, JsonValue]:
     """Give everything about a run, its steps included."""
     where = standing(log, run)
     document = _document(where)
-    ordered = sorted(where.state.steps.items(), key=lambda each: each[1].began)
-    document["steps"] = [_step(address, step) for address, step in ordered]
+    document["steps"] = [_step(address, step) for address, step in _steps(log, where.state)]
     return document
+
+
+def _steps(log: Log, state: RunState) -> list[tuple[str, StepState]]:
+    """The steps of a run and of its items, in the order in which they began."""
+    found = list(state.steps.items())
+    for item in members(log, state.run):
+        if item.own and item.run != state.run:
+            own = state_of(log, item.run).steps.items()
+            found += [(f"{item.via}{address}", step) for address, step in own if address.startswith(item.own)]
+    return sorted(found, key=lambda each: (each[1].began_at, each[1].began))
 
 
 def listed_documents(log: Log, run: str | None = None) -> list[dict[str, JsonValue]]:
@@ -83,6 +96,7 @@ class Line:
     words: str
     next_step: str
     started_at: float
+    cost: str = ""
 
 
 def overview(log: Log) -> list[Line]:
@@ -134,14 +148,30 @@ def _line(log: Log, row: Row, rows: dict[str, Row]) -> Line:
     step = str(row.document.get("current_step") or "")
     if section == "ended":
         step = ""
-    return Line(section, row.key, step, words, next_step, float(str(row.document.get("started_at") or 0)))
+    started = float(str(row.document.get("started_at") or 0))
+    return Line(section, row.key, step, words, next_step, started, _cost(row))
+
+
+def _cost(row: Row) -> str:
+    known, unpriced = row.document.get("cost"), row.document.get("unpriced")
+    if not known:
+        return "unknown cost" if unpriced else ""
+    return ("~" if unpriced else "") + usd_words(float(str(known)))
 
 
 def _acting(row: Row, rows: dict[str, Row]) -> Row:
     """The run itself, or the child that keeps it."""
     kept = [each for each in rows.values() if each.document.get("parent") == row.key]
     open_ones = [each for each in kept if each.document.get("status") in ("running", "waiting", "blocked")]
-    return _acting(open_ones[-1], rows) if row.document.get("status") == "running" and open_ones else row
+    if row.document.get("status") != "running" or not open_ones:
+        return row
+    acting = [_acting(each, rows) for each in open_ones]
+    return next((each for each in acting if _needs_somebody(each)), acting[-1])
+
+
+def _needs_somebody(row: Row) -> bool:
+    known = row.document
+    return known.get("status") == "blocked" or known.get("reason") in ("approval", "question", "pause")
 
 
 def _said(log: Log, row: Row) -> tuple[Section, str, str]:
@@ -168,6 +198,8 @@ def _waiting(row: Row, message: str) -> tuple[Section, str, str]:
     reason, root = row.document.get("reason"), root_of(row.key)
     if reason == "approval":
         return "needs you", f"needs you: {message or 'approval'}", f"handrail approve {row.key}"
+    if reason == "question":
+        return "needs you", f"asks: {message}", f'handrail answer {row.key} "..."'
     if reason == "pause":
         return "needs you", "paused", f"handrail resume {root}"
     return "running", f"waiting until {iso(row.document.get('until'))}", f"handrail resume {root}"

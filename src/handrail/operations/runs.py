@@ -1,25 +1,25 @@
 """What a user may do with runs: start, answer, stop, resume, go back, copy, take and release."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import rfc8785
 
+from handrail.engine import copies
 from handrail.engine.answers import Answer, decide_approval
 from handrail.engine.snapshots import encode_state
 from handrail.errors import NotFound, UsageError, VersionConflict
 from handrail.model.codec import encode
 from handrail.model.events import Decision, RunForked, RunStarted
 from handrail.model.run import RunState
+from handrail.model.trees import Tree, TreeSource
 from handrail.model.values import JsonValue
+from handrail.operations.addresses import BEGINS
 from handrail.ports.log import Filter, Log
 from handrail.runtime.histories import beginning, events_of, plan_of, state_before, state_of
 from handrail.runtime.outside import message
 from handrail.runtime.ports import Pinned
-
-BEGINS = frozenset(
-    {"step_began", "approval_requested", "child_started", "loop_entered", "group_entered", "step_skipped"}
-)
+from handrail.runtime.records import from_log
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,21 @@ class Request:
     checks: dict[str, str] = field(default_factory=dict[str, str])
     task: str = ""
     by: str = ""
+    source: TreeSource | None = None
+    """What the run's own work tree is made from; its branch is a template with `{run}` in it."""
+    agent: str = ""
+    script: bytes = b""
+    tree: Tree | None = None
+    """The checkout that the run borrows, where it has no work tree of its own."""
+    pass_env: tuple[str, ...] = ()
 
 
 def start(log: Log, request: Request) -> str:
     """Bring a run into being, pinned to its plan; give its id, such as `fix-bug-1`."""
     plan = log.put_blob(rfc8785.dumps(encode(request.pinned.plan)))
     number = next_number(log, request.pinned.plan.name)
+    script = log.put_blob(request.script) if request.script else ""
+    source = request.source
     while True:
         run = f"{request.pinned.plan.name}-{number}"
         started = RunStarted(
@@ -46,10 +55,15 @@ def start(log: Log, request: Request) -> str:
             definition=request.pinned.definition,
             plan=plan,
             inputs=request.inputs,
-            workspace=request.workspace,
+            workspace=request.workspace if source is None else "",
             checks=request.checks,
             task=request.task,
             by=request.by,
+            source=None if source is None else replace(source, branch=source.branch.replace("{run}", run)),
+            tree=request.tree,
+            agent=request.agent,
+            script=script,
+            pass_env=request.pass_env,
             at=time.time(),
         )
         try:
@@ -96,9 +110,22 @@ def answer(log: Log, run: str, decision: Decision, by: str, feedback: str = "") 
     # An answer that cannot be given is refused here: once sent it would use up the question.
     decide_approval(plan_of(log, state.plan), state, Answer(decision, by, feedback), time.time())
     said = message("answer", decision=decision, by=by, feedback=feedback, asked=pending.seq)
-    if not log.send(run, f"answer:{pending.seq}", said):
+    if not log.send(run, f"answer:{_point(log, run, pending.seq)}", said):
+        way = "resume" if log.inbox(run, limit=1) else "status"
+        raise UsageError(f"the question of '{pending.address}' was answered already", next_step=f"handrail {way} {run}")
+
+
+def say(log: Log, run: str, text: str, by: str) -> None:
+    """Answer the question of a run's agent in words; the answer is taken once."""
+    pending = state_of(log, run).pending
+    if pending is None or pending.kind != "question":
+        raise UsageError(f"{run} asks no question", next_step=f"handrail status {run}")
+    if not text.strip():
+        raise UsageError("the answer is empty", next_step=f'handrail answer {run} "what you want to say"')
+    said = message("say", asked=pending.seq, answer=text, by=by)
+    if not log.send(run, f"say:{_point(log, run, pending.seq)}", said):
         raise UsageError(
-            f"the question of '{pending.address}' was answered already", next_step=f"handrail status {run}"
+            f"the question of '{pending.address}' was answered already", next_step=f"handrail resume {run}"
         )
 
 
@@ -107,7 +134,7 @@ def stop(log: Log, run: str, by: str) -> None:
     state = state_of(log, run)
     if state.status in ("succeeded", "cancelled"):
         raise UsageError(f"{run} is over already ({state.status})")
-    log.send(run, f"stop:{state.seq}", message("stop", by=by))
+    log.send(run, f"stop:{_point(log, run, state.seq)}", message("stop", by=by))
 
 
 def resume(log: Log, run: str, by: str) -> RunState:
@@ -115,7 +142,7 @@ def resume(log: Log, run: str, by: str) -> RunState:
     state = state_of(log, run)
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
-    log.send(run, f"resume:{state.seq}", message("resume", by=by))
+    log.send(run, f"resume:{_point(log, run, state.seq)}", message("resume", by=by))
     return state
 
 
@@ -126,33 +153,51 @@ def rewind(log: Log, run: str, step: str, by: str) -> int:
     seq = place_of(log, run, step)
     before = log.put_blob(encode_state(state_before(log, run, seq)))
     state = state_of(log, run)
-    crossed = [what for at, what in state.crossed if at >= seq]
+    crossed = list(crossing(state, seq))
     log.send(
-        run, f"rewind:{state.seq}:{seq}", message("rewind", to=step, seq=seq, state=before, crossed=crossed, by=by)
+        run,
+        f"rewind:{_point(log, run, state.seq)}:{seq}",
+        message("rewind", to=step, seq=seq, state=before, crossed=crossed, by=by),
     )
     return seq
+
+
+def crossing(state: RunState, seq: int) -> tuple[str, ...]:
+    """Name the effects since an event that cannot be taken back."""
+    return tuple(dict.fromkeys(what for at, what in state.crossed if at >= seq))
 
 
 def fork(log: Log, run: str, step: str | None, by: str) -> str:
     """Copy a run as it was before a step, or as it is; the original is untouched."""
     source = state_of(log, run)
-    seq = _now(source) if step is None else place_of(log, run, step)
-    state = log.put_blob(encode_state(state_before(log, run, seq)))
+    seq = copies.begins_at(source) if step is None else place_of(log, run, step)
+    since = (from_log(stored) for stored in log.read(run, after=seq - 1, limit=source.seq - seq + 1))
+    later = copies.taken_over(source, since) if step is None else ()
+    before = state_before(log, run, seq)
+    state = log.put_blob(encode_state(before))
     number = next_number(log, source.workflow)
     while True:
         copy = f"{source.workflow}-{number}"
-        forked = RunForked(run=copy, source=run, seq=seq, state=state, by=by, at=time.time())
+        tree = _tree_of_copy(source, before, copy)
+        forked = RunForked(run=copy, source=run, seq=seq, state=state, by=by, source_tree=tree, at=time.time())
         try:
-            log.append([beginning(log, copy, forked)], [])
+            log.append([beginning(log, copy, forked, *later)], [])
         except VersionConflict:
             number += 1
         else:
             return copy
 
 
-def _now(source: RunState) -> int:
-    """Where a copy begins: what is pending belongs to the original, so the copy begins it anew."""
-    return source.seq + 1 if source.pending is None else source.pending.seq
+def _tree_of_copy(source: RunState, before: RunState, copy: str) -> TreeSource | None:
+    """A copy gets a work tree of its own, as it stood at that point; only a borrowed one is shared."""
+    tree = source.tree
+    if before.source is not None:
+        return replace(before.source, branch=f"work/{copy}")
+    if tree is None or not tree.owned:
+        return None
+    pinned = source.pinned or TreeSource(repository=tree.repository, base=tree.base, commit=tree.commit, branch="")
+    changes = before.snapshot
+    return replace(pinned, commit=tree.commit, branch=f"work/{copy}", changes=changes, merge=())
 
 
 def place_of(log: Log, run: str, step: str) -> int:
@@ -176,7 +221,7 @@ def take(log: Log, run: str, by: str) -> None:
         raise UsageError(f"{run} is held by {state.held_by}", next_step=f"handrail release {run}")
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
-    log.send(run, f"take:{state.seq}", message("take", by=by))
+    log.send(run, f"take:{_point(log, run, state.seq)}", message("take", by=by))
 
 
 def release(log: Log, run: str, by: str) -> None:
@@ -184,4 +229,9 @@ def release(log: Log, run: str, by: str) -> None:
     state = state_of(log, run)
     if not state.held_by:
         raise UsageError(f"nobody holds {run}", next_step=f"handrail status {run}")
-    log.send(run, f"release:{state.seq}", message("release", by=by))
+    log.send(run, f"release:{_point(log, run, state.seq)}", message("release", by=by))
+
+
+def _point(log: Log, run: str, seq: int) -> str:
+    """Name an event for good: after a repair another one may get its number, but not its hash."""
+    return f"{seq}:{log.read(run, after=seq - 1, limit=1)[0].hash[:16]}"

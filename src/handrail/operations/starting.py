@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from handrail.agents.script_format import read_script
 from handrail.compiler.bounds import Bound, agent_calls
 from handrail.errors import InvalidWorkflow, NotFound, Untrusted, UsageError
-from handrail.model.actions import CallAction, GateAction
+from handrail.model.actions import CallAction, Checks
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.plan import Plan
 from handrail.operations.checking import check, valid
+from handrail.operations.grounds import borrowed, ground_of
 from handrail.operations.listing import workflow_names
 from handrail.operations.outline import every_step
 from handrail.operations.run_inputs import bind
@@ -35,6 +37,10 @@ class Wanted:
     inputs: tuple[str, ...] = ()
     folder: str | None = None
     by: str = ""
+    agent: str = ""
+    script: str | None = None
+    base: str | None = None
+    with_changes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,8 @@ class Prepared:
     request: Request
     bound: Bound
     diagnostics: tuple[Diagnostic, ...]
+    left_out: tuple[str, ...] = ()
+    """Uncommitted files of the checkout, which are no part of the run."""
 
 
 def prepare(place: Place, wanted: Wanted) -> Prepared:
@@ -52,9 +60,38 @@ def prepare(place: Place, wanted: Wanted) -> Prepared:
     inputs = bind(pinned.plan.inputs, wanted.inputs, wanted.task)
     called = tuple(_called(place, pinned.plan, {pinned.plan.name}))
     checks = project_checks(place, needed=any(map(_asks_for_checks, (pinned.plan, *called))))
-    workspace = str(_folder(place, wanted.folder))
-    request = Request(pinned, workspace, inputs, checks, wanted.task, wanted.by)
-    return Prepared(request, bound, diagnostics)
+    folder = _folder(place, wanted.folder)
+    agent, script = _performer(place, wanted)
+    ground = ground_of(place, wanted.folder, wanted.base)
+    request = Request(
+        pinned,
+        str(folder),
+        inputs,
+        checks,
+        wanted.task,
+        wanted.by,
+        None if ground is None else ground.source,
+        agent,
+        script,
+        None if wanted.folder is None else borrowed(folder),
+        () if ground is None else ground.pass_env,
+    )
+    if wanted.with_changes and ground is None:
+        where = f"--in {wanted.folder} works on the folder as it is" if wanted.folder else "there is no repository here"
+        raise UsageError(f"--with-changes has nothing to take along: {where}", next_step="leave it out")
+    left_out = () if ground is None else ground.uncommitted
+    return Prepared(request, bound, diagnostics, left_out)
+
+
+def _performer(place: Place, wanted: Wanted) -> tuple[str, bytes]:
+    """The agent that performs every step, and the script that it plays, read and checked."""
+    if wanted.script is None:
+        if wanted.agent == "scripted":
+            raise UsageError("the scripted agent plays a script", next_step="--agent scripted --script FILE")
+        return wanted.agent, b""
+    path = (place.cwd or Path.cwd()) / wanted.script
+    read_script(str(path))
+    return wanted.agent or "scripted", path.read_bytes()
 
 
 def pin(place: Place, words: str) -> Pinned:
@@ -136,7 +173,8 @@ def _called(place: Place, plan: Plan, seen: set[str]) -> Iterator[Plan]:
 
 def _asks_for_checks(plan: Plan) -> bool:
     steps = (step.action for _, step in every_step(plan.steps))
-    return any(isinstance(action, GateAction) and action.checks.project for action in steps)
+    asked = (getattr(action, "checks", None) for action in steps)
+    return any(isinstance(checks, Checks) and checks.project for checks in asked)
 
 
 def _folder(place: Place, given: str | None) -> Path:

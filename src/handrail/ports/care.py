@@ -28,11 +28,12 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A stream that lost its damaged tail: `kept` events remain, `moved` rows are kept aside."""
+    """A stream that lost its damaged tail: `kept` events remain, `moved` rows are kept aside, `lost` cannot be read."""
 
     stream: str
     kept: int
     moved: int
+    lost: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha256
 
 from handrail.ports.log import Checkpoint, Head, NewEvent, StoredEvent
@@ -14,8 +15,13 @@ def link(stream: str, before: Head, event: NewEvent | StoredEvent) -> Head:
     """Give the head of a stream after one more event."""
     seq = before.seq + 1
     # The newline cannot occur inside the header, so no two events give the same bytes.
-    header = json.dumps([stream, seq, event.kind, event.version]).encode() + b"\n"
-    return Head(seq, sha256(before.hash.encode() + header + event.payload).hexdigest())
+    header = f"{before.hash}[{_quoted(stream)}, {seq}, {_quoted(event.kind)}, {event.version}]\n"
+    return Head(seq, sha256(header.encode() + event.payload).hexdigest())
+
+
+@lru_cache(maxsize=1024)
+def _quoted(name: str) -> str:
+    return json.dumps(name)
 
 
 def intact(stream: str, before: Head, events: Iterable[StoredEvent]) -> Head:

@@ -98,6 +98,8 @@ class Append:
     timers: tuple[TimerSet | TimerCleared, ...] = ()
     summary: Document | None = None
     blobs: tuple[bytes, ...] = ()
+    if_quiet: bool = False
+    """Refuse when the inbox holds any other message: the writer did not look."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ class ProcessSpec:
     folder: str
     """Where `stdout`, `stderr`, `status` and `process.json` are kept; one folder for one process."""
     limit_bytes: int = DEFAULT_LIMIT
+    once: bool = False
+    """It must not run twice: that it was started is on the disk before it begins."""
 
     @property
     def mark(self) -> str:
@@ -51,6 +53,8 @@ class Ended:
     stderr_size: int = 0
     reason: str | None = None
     """Why it could not start, or why it was ended by us, in words for a person."""
+    incomplete: bool = False
+    """The disk was full when it ended: some of its output may be missing."""
 
     @property
     def code(self) -> int:

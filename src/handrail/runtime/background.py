@@ -11,12 +11,14 @@ import fcntl
 import json
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from handrail.ports.log import Log
 from handrail.runtime.ports import Clock
 from handrail.runtime.supervisor import Supervisor
+from handrail.runtime.waits import Waits
 
 LOCK = "driver.lock"
 LOOK_EVERY = 0.04
@@ -25,6 +27,7 @@ GRACE = 30.0
 """Seconds without anything to do before it ends."""
 AHEAD = 3600.0
 """Seconds; a timer that is due sooner is waited for."""
+_MOST_BYTES = 1 << 16
 _PATIENCE = 0.5
 """Seconds in which a lock is tried for; a look at who holds it takes it for a moment."""
 
@@ -35,6 +38,8 @@ class DriverInfo:
 
     pid: int
     since: float
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    """A mark for each variable that it was started with and that commands see."""
 
 
 class DriverLock:
@@ -44,8 +49,8 @@ class DriverLock:
         self._path = folder / LOCK
         self._file: int | None = None
 
-    def take(self) -> DriverInfo | None:
-        """Take it and give None, or say who has it."""
+    def take(self, environment: Mapping[str, str] | None = None) -> DriverInfo | None:
+        """Take it and give None, or say who has it; `environment` is what others are told of ours."""
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         until = time.monotonic() + _PATIENCE
         while not _locked(file, fcntl.LOCK_EX):
@@ -55,7 +60,8 @@ class DriverLock:
                 return other
             time.sleep(0.01)
         os.ftruncate(file, 0)
-        os.pwrite(file, json.dumps({"pid": os.getpid(), "since": time.time()}).encode(), 0)
+        about = {"pid": os.getpid(), "since": time.time(), "environment": dict(environment or {})}
+        os.pwrite(file, json.dumps(about).encode(), 0)
         self._file = file
         return None
 
@@ -89,11 +95,11 @@ def _locked(file: int, how: int) -> bool:
 
 def _read(file: int) -> DriverInfo:
     try:
-        data = json.loads(os.pread(file, 4096, 0))
+        data = json.loads(os.pread(file, _MOST_BYTES, 0))
     except ValueError:
         # It has the lock and is about to write who it is.
         return DriverInfo(0, 0.0)
-    return DriverInfo(int(data["pid"]), float(data["since"]))
+    return DriverInfo(int(data["pid"]), float(data["since"]), data.get("environment") or {})
 
 
 @dataclass(slots=True)
@@ -104,13 +110,25 @@ class Background:
     supervisor: Supervisor
     clock: Clock
     grace: float = GRACE
+    steady: Clock = time.monotonic
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     _seen: int | None = None
     _due: float | None = None
     _stays: bool = False
+    _waits: Waits = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._waits = Waits(self.log, self.clock, self.steady)
 
     async def serve(self) -> None:
         """Drive until told to stop, or until nothing has happened for the grace period."""
+        watching = asyncio.ensure_future(self._waits.watch())
+        try:
+            await self._serve()
+        finally:
+            watching.cancel()
+
+    async def _serve(self) -> None:
         ends = _now() + self.grace
         while not self.stop.is_set():
             if self._called():
@@ -145,7 +163,7 @@ class Background:
         moving.result()
         next_timer = self.log.due(self.clock() + AHEAD, limit=1)
         self._due = next_timer[0].due if next_timer else None
-        self._stays = self._due is not None or self.supervisor.retry_at() is not None
+        self._stays = self._due is not None or self.supervisor.retry_at() is not None or self._waits.waiting
 
 
 def _now() -> float:

@@ -8,16 +8,20 @@
 """
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from typing import Any
 
-from handrail.model.events import ChildStarted, Event, RunBlocked, StepBegan, StepEnded
+from handrail.errors import MessagesWaiting
+from handrail.model.events import ChildStarted, Event, StepBegan
 from handrail.model.plan import Plan
 from handrail.model.run import Pending, RunState
 from handrail.ports.log import Holder, Lease, Log
 from handrail.runtime.dynamic import FlowHandler
 from handrail.runtime.handlers.children import ChildHandler, is_over
 from handrail.runtime.handlers.commands import CommandHandler
-from handrail.runtime.histories import folded, plan_of
+from handrail.runtime.handlers.steps import StepHandler
+from handrail.runtime.histories import Known, plan_of
 from handrail.runtime.outside import message
 from handrail.runtime.ports import Clock
 from handrail.runtime.recording import Recorder
@@ -43,34 +47,49 @@ class Driver:
     commands: CommandHandler
     children: ChildHandler
     clock: Clock
+    known: Known = field(default_factory=Known)
+    steps: StepHandler | None = None
+    """Performs what is more than a command; without it only commands are performed."""
     recorder: Recorder = field(init=False)
     flows: FlowHandler = field(init=False)
 
     def __post_init__(self) -> None:
-        self.recorder = Recorder(self.log, self.lease, self.clock)
-        self.flows = FlowHandler(self.clock)
+        self.recorder = Recorder(self.log, self.lease, self.clock, known=self.known)
+        self.flows = FlowHandler(self.clock, self.commands.commands.environment)
 
     async def drive(self) -> RunState:
         """Go on until the run is over or needs the outside."""
-        state, self.recorder.checkpointed = folded(self.log, self.lease.stream)
+        found = self.known.folded(self.log, self.lease.stream)
+        state, self.recorder.checkpointed = found.state, found.checkpointed
         plan = plan_of(self.log, state.plan)
         performed: Performed | None = Performed(state)
-        while performed is not None:
-            state = await self._record(plan, performed.state, performed.caused)
-            performed = await self._perform(plan, state)
+        try:
+            while performed is not None:
+                state = await self._record(plan, performed.state, performed.caused)
+                performed = await self._perform(plan, state)
+        finally:
+            self.flows.close()
         self._tell_parent(state)
         return state
 
     async def _record(self, plan: Plan, state: RunState, caused: tuple[Event, ...]) -> RunState:
         """Commit what happened and what follows from it, after what it gives up has ended."""
-        turn = self.recorder.turn(plan, state, caused)
-        for pending in turn.given_up:
-            await self._end(state, pending)
-        return self.recorder.commit(turn)
+        # An outcome is recorded without a look at the inbox, which the log then does for less: mostly it is empty.
+        look = not caused
+        while True:
+            turn = self.recorder.turn(plan, state, caused, look=look)
+            for pending in turn.given_up:
+                await self._end(state, pending)
+            try:
+                return self.recorder.commit(turn)
+            except MessagesWaiting:
+                look = True
 
     async def _perform(self, plan: Plan, state: RunState) -> Performed | None:
         """Perform what is pending; None when only the outside can go on."""
         pending = state.pending
+        if self.steps is not None and self.steps.unsettled(state):
+            return await self._watched(plan, state, self._settled(state))
         if state.status != "running":
             return None
         if pending is None:
@@ -78,14 +97,19 @@ class Driver:
             await asyncio.sleep(0)
             return Performed(state)
         began = self.recorder.intent(state.run, pending.seq)
+        if pending.kind == "items" and self.steps is not None:
+            ended = await self.steps.items.perform(plan, state)
+            return Performed(state, ended) if ended else None
         if isinstance(began, ChildStarted):
             outcome = self.children.perform(state, pending, began)
             return None if outcome is None else Performed(state, (outcome,))
         if state.held_by or not isinstance(began, StepBegan):
             return None
-        if began.action == "dynamic":
-            return Performed(state, await self.flows.perform(plan, state, pending))
-        effect = asyncio.ensure_future(self.commands.perform(state, pending, began))
+        return await self._watched(plan, state, self._effect(plan, state, pending, began))
+
+    async def _watched(self, plan: Plan, state: RunState, work: "Coroutine[Any, Any, tuple[Event, ...]]") -> Performed:
+        """Do something that takes its time, with an eye on the inbox."""
+        effect = asyncio.ensure_future(work)
         try:
             # What is over at once needs no watching.
             await asyncio.sleep(0)
@@ -95,7 +119,21 @@ class Driver:
                 effect.cancel()
                 await asyncio.gather(effect, return_exceptions=True)
 
-    async def _watch(self, plan: Plan, state: RunState, effect: "asyncio.Future[StepEnded | RunBlocked]") -> Performed:
+    async def _effect(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> tuple[Event, ...]:
+        if began.action == "dynamic":
+            return await self.flows.perform(plan, state, pending)
+        if self.steps is not None:
+            return (await self.steps.perform(plan, state, pending, began),)
+        return (await self.commands.perform(state, pending, began),)
+
+    async def _settled(self, state: RunState) -> tuple[Event, ...]:
+        if self.steps is None:
+            return ()
+        if state.pending is not None and state.pending.kind == "step":
+            await self._end(state, state.pending)
+        return (await self.steps.settle(state),)
+
+    async def _watch(self, plan: Plan, state: RunState, effect: "asyncio.Future[tuple[Event, ...]]") -> Performed:
         """Wait for an effect; messages that leave it alone are recorded meanwhile, any other takes it away."""
         seen: int | None = None
         while not effect.done() and not (await asyncio.wait({effect}, timeout=LOOK_EVERY))[0]:
@@ -103,36 +141,38 @@ class Driver:
             if seen == before or not self.log.inbox(state.run, limit=1):
                 continue
             turn = self.recorder.turn(plan, state)
-            if turn.given_up:
+            if turn.given_up or (state.pending is None and turn.events):
                 return Performed(state)
             state = self.recorder.commit(turn)
-        return Performed(state, (effect.result(),))
+        return Performed(state, effect.result())
 
     async def _end(self, state: RunState, pending: Pending) -> None:
         """End what was begun, so that nothing of it is left when the run says so."""
         if pending.kind == "child":
-            await self._end_child(state, pending)
+            await self._end_child(state, pending.child, pending.seq)
+        elif pending.kind == "items" and self.steps is not None:
+            for child in self.steps.items.running(state):
+                await self._end_child(state, child, pending.seq)
         elif pending.kind == "step":
             began = self.recorder.intent(state.run, pending.seq)
             if isinstance(began, StepBegan):
-                await self.commands.stop(state, pending, began)
+                await (self.steps or self.commands).stop(state, pending, began)
 
-    async def _end_child(self, state: RunState, pending: Pending) -> None:
+    async def _end_child(self, state: RunState, child: str, seq: int) -> None:
         """Stop a child run: whoever drives it sees the stop, and if nobody does we drive it to its end."""
-        child = pending.child
         while self.log.last(child).seq and not is_over(self.log, child):
-            self.log.send(child, f"stop:parent:{state.run}:{pending.seq}", message("stop", by=state.run))
+            self.log.send(child, f"stop:parent:{state.run}:{seq}", message("stop", by=state.run))
             lease = self.log.acquire(child, self.lease.holder)
             if isinstance(lease, Holder):
                 await asyncio.sleep(LOOK_EVERY)
                 continue
             try:
-                await Driver(self.log, lease, self.commands, self.children, self.clock).drive()
+                await Driver(self.log, lease, self.commands, self.children, self.clock, steps=self.steps).drive()
             finally:
                 self.log.release(lease)
 
     def _tell_parent(self, state: RunState) -> None:
         """Wake the parent of a run that is over; if we die before that, the parent looks for itself."""
         if state.parent is not None and state.status in ("succeeded", "failed", "cancelled"):
-            key = f"child-ended:{state.run}:{state.seq}"
+            key = f"child-ended:{state.run}:{state.seq}:{self.log.last(state.run).hash[:16]}"
             self.log.send(state.parent.run, key, message("child_ended", child=state.run))

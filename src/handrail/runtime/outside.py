@@ -110,13 +110,13 @@ def _stop(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _resume(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    if scene.state.status in ("blocked", "failed") or scene.state.reason in ("pause", "timer"):
+    if scene.state.status in ("blocked", "failed") or scene.state.reason in ("pause", "timer", "quota"):
         return (ev.RunResumed(by=str(data.get("by", "")), at=scene.now),)
     return ()
 
 
 def _pause(scene: _Scene, _: _Data) -> tuple[ev.Event, ...]:
-    if scene.state.status == "running":
+    if scene.state.status == "running" or scene.state.reason in ("timer", "quota"):
         return (ev.RunWaits(reason="pause", message="paused", at=scene.now),)
     return ()
 
@@ -164,8 +164,33 @@ def _child(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     return () if ended is None else (ended,)
 
 
+def _time(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """A time has come by a clock that nobody set back; another time that is waited for meanwhile has not."""
+    if scene.state.until != data["due"]:
+        return ()
+    event = timed_out(scene.state, str(data["key"]), scene.now)
+    return () if event is None else (event,)
+
+
+def _say(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """Answer an agent's question in words."""
+    pending = scene.state.pending
+    if pending is None or pending.kind != "question" or pending.seq != data["asked"]:
+        return ()
+    return (
+        ev.QuestionAnswered(
+            address=pending.address,
+            asked=pending.seq,
+            answer=str(data["answer"]),
+            by=str(data.get("by", "")),
+            at=scene.now,
+        ),
+    )
+
+
 _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
     "answer": _answer,
+    "say": _say,
     "stop": _stop,
     "resume": _resume,
     "pause": _pause,
@@ -173,6 +198,7 @@ _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
     "take": _take,
     "release": _release,
     "child_ended": _child,
+    "time_came": _time,
 }
 
 
@@ -180,7 +206,7 @@ def timed_out(state: RunState, key: str, now: float) -> ev.Event | None:
     """Give the event of a timer that came due, if the run still waits for it."""
     if state.status != "waiting":
         return None
-    if key == "retry" and state.reason == "timer":
+    if key == "retry" and state.reason in ("timer", "quota"):
         return ev.TimerFired(key="retry", at=now)
     pending = state.pending
     if key == "approval" and pending is not None and pending.kind == "approval":

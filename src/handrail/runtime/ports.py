@@ -21,12 +21,14 @@ class Prepared:
 class Commands(Protocol):
     """Makes commands ready to run."""
 
-    def prepare(self, command: Command, values: Mapping[str, object], folder: str) -> Prepared | str:
-        """Give what to run; a plain text says why a value cannot be passed."""
+    def prepare(
+        self, command: Command, values: Mapping[str, object], folder: str, written: Mapping[str, str]
+    ) -> Prepared | str:
+        """Give what to run; a plain text says why a value cannot be passed, as it was `written`."""
         ...
 
-    def environment(self) -> dict[str, str]:
-        """Give the environment that every command gets."""
+    def environment(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
+        """Give the environment that every command gets, with the variables that the run's configuration names."""
         ...
 
 

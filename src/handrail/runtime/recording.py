@@ -6,7 +6,7 @@
 3. Nothing is changed here before the log has taken it: an append that fails leaves this object as it was.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from handrail.engine.advance import advance
 from handrail.engine.apply import apply
@@ -14,11 +14,13 @@ from handrail.engine.snapshots import encode_state
 from handrail.model.events import Event
 from handrail.model.plan import Plan
 from handrail.model.run import REDUCER, Pending, RunState
-from handrail.ports.log import Append, Checkpoint, Lease, Log, Timer, TimerCleared, TimerSet
+from handrail.ports.log import Append, Checkpoint, Lease, Log, Timer, TimerCleared
+from handrail.runtime.histories import Folded, Known
 from handrail.runtime.outside import timed_out, understood
 from handrail.runtime.ports import Clock
 from handrail.runtime.records import from_log, to_log
 from handrail.runtime.summaries import summary_of
+from handrail.runtime.timers import timers_of
 
 CHECKPOINT_EVERY = 200
 CHECKPOINT_SHARE = 16
@@ -39,6 +41,8 @@ class Turn:
     """What was begun and ends without an outcome by this turn."""
     stale: tuple[str, ...]
     """Timers that came due and that nobody waits for any more."""
+    looked: bool = True
+    """Whether the inbox was read; if not, the log refuses the turn when there is something in it."""
 
     @property
     def empty(self) -> bool:
@@ -55,21 +59,22 @@ class Recorder:
     clock: Clock
     checkpointed: int = 0
     """The event after which the newest checkpoint was taken."""
+    known: Known = field(default_factory=Known)
     _newest: tuple[int, Event] | None = None
     """The last event recorded here: mostly the intent that is performed next."""
     _timed: bool = True
     """Whether the run may have a timer; only the holder of its lease sets one."""
 
-    def turn(self, plan: Plan, state: RunState, caused: tuple[Event, ...] = ()) -> Turn:
+    def turn(self, plan: Plan, state: RunState, caused: tuple[Event, ...] = (), *, look: bool = True) -> Turn:
         """Find out what has to be recorded now; records nothing."""
         now, before = self.clock(), state
         for event in caused:
             state = apply(state, event, state.seq + 1, self.log.get_blob)
-        heard = understood(self.log, plan, state, self.log.inbox(state.run), now)
+        heard = understood(self.log, plan, state, self.log.inbox(state.run) if look else (), now)
         fired, stale, state = self._timers(heard.state, now)
         moved = advance(plan, state, now, self.log.get_blob)
         events = (*caused, *heard.events, *fired, *moved.events)
-        return Turn(before, moved.state, events, heard.consumed, heard.given_up, stale)
+        return Turn(before, moved.state, events, heard.consumed, heard.given_up, stale, look)
 
     def _timers(self, state: RunState, now: float) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
         fired: list[Event] = []
@@ -99,9 +104,12 @@ class Recorder:
             checkpoint,
             (*(TimerCleared(key) for key in turn.stale), *timers_of(turn.before, turn.state)),
             summary_of(turn.state) if turn.events else None,
+            if_quiet=not turn.looked,
         )
-        self.log.append([append], [self.lease])
+        stored = self.log.append([append], [self.lease])
         self.checkpointed = self.checkpointed if checkpoint is None else checkpoint.seq
+        if stored:
+            self.known.keep(Folded(turn.state, stored[-1].hash, self.checkpointed))
         self._timed = turn.state.until is not None
         self._newest = (turn.state.seq, turn.events[-1]) if turn.events else self._newest
         return turn.state
@@ -116,13 +124,3 @@ class Recorder:
         if self._newest is not None and self._newest[0] == seq:
             return self._newest[1]
         return from_log(self.log.read(run, after=seq - 1, limit=1)[0])
-
-
-def timers_of(before: RunState, state: RunState) -> tuple[TimerSet | TimerCleared, ...]:
-    """The one timer that a waiting run may have; none is touched while there is none."""
-    if before.until is None and state.until is None:
-        return ()
-    for key, reason in (("retry", "timer"), ("approval", "approval")):
-        if state.status == "waiting" and state.reason == reason and state.until is not None:
-            return (TimerSet(key, state.until),)
-    return (TimerCleared("retry"), TimerCleared("approval"))

@@ -7,14 +7,14 @@ from handrail.model.codec import decode, fields_of
 from handrail.model.events import VERSION, Event
 from handrail.ports.log import NewEvent, StoredEvent
 
-_dumps = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=fields_of).encode
+_dumps = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False, default=fields_of).encode
 
 
 def to_log(event: Event) -> NewEvent:
     """Give an event as the log keeps it."""
     # Plain JSON in ASCII: the chain covers these bytes whatever their order, any integer fits, and so does half a
     # surrogate pair that a command printed.
-    return NewEvent(event.kind, VERSION, _dumps(event).encode())
+    return NewEvent(event.kind, VERSION, _dumps(fields_of(event)).encode())
 
 
 def from_log(stored: StoredEvent) -> Event:

@@ -20,7 +20,9 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
         "completed_at": state.ended_at,
         "until": state.until,
         "error": state.message if state.status == "failed" else None,
-        "cost": None,
+        # Dollars that are known; none where no price is.
+        "cost": None if state.spent.unpriced and not state.spent.usd else state.spent.usd,
+        "unpriced": state.spent.unpriced,
         "workspace": state.workspace,
         "held_by": state.held_by,
         "parent": None if state.parent is None else state.parent.run,

@@ -20,11 +20,12 @@ from handrail.ports.log import Append, Filter, Holder, Lease, Log
 from handrail.runtime.driver import Driver
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands import CommandHandler
-from handrail.runtime.histories import state_of
+from handrail.runtime.handlers.steps import StepHandler
+from handrail.runtime.histories import Known, state_of
 from handrail.runtime.ports import Clock
-from handrail.runtime.recording import timers_of
 from handrail.runtime.records import to_log
 from handrail.runtime.summaries import summary_of
+from handrail.runtime.timers import timers_of
 
 IDLE = 0.05
 HELD = 1.0
@@ -51,7 +52,9 @@ class Supervisor:
     _held: dict[str, float] = field(default_factory=dict[str, float])
     _faults: dict[str, HandrailError] = field(default_factory=dict[str, HandrailError])
     """What could not be recorded."""
+    steps: StepHandler | None = None
     _seen: int | None = None
+    _known: Known = field(default_factory=Known)
 
     def retry_at(self) -> float | None:
         """Say when, on the loop's clock, a run that another process drives is worth another try."""
@@ -79,6 +82,9 @@ class Supervisor:
         if seen == before and not due and not self._held:
             return
         self._seen = seen
+        now = asyncio.get_running_loop().time()
+        # Whoever drove them may have finished them: then nothing would ever ask for them again.
+        self._held = {run: again for run, again in self._held.items() if again > now}
         rows = sorted((row.position, row.key) for row in self.log.summaries(Filter(status="running")))
         moving = [run for position, run in rows if self._settled.get(run) != position]
         for run in (*self.log.pending_streams(), *due, *moving):
@@ -86,12 +92,7 @@ class Supervisor:
                 self._line.setdefault(run)
 
     def _may(self, run: str) -> bool:
-        if run in self._busy or run in self._faults or not self.wanted(run):
-            return False
-        if self._held.get(run, 0.0) > asyncio.get_running_loop().time():
-            return False
-        self._held.pop(run, None)
-        return True
+        return run not in self._busy and run not in self._faults and run not in self._held and self.wanted(run)
 
     def _fill(self) -> None:
         while self._line and len(self._busy) < self.limit:
@@ -136,7 +137,9 @@ class Supervisor:
 
     async def _drive(self, lease: Lease) -> None:
         try:
-            state = await Driver(self.log, lease, self.commands, self.children, self.clock).drive()
+            state = await Driver(
+                self.log, lease, self.commands, self.children, self.clock, self._known, self.steps
+            ).drive()
         except LogConflict:
             return
         except HandrailError as error:

@@ -16,6 +16,25 @@ BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
 
 
 @dataclass(frozen=True, slots=True)
+class Worktrees:
+    """How work trees are made."""
+
+    setup: tuple[str, ...] = ()
+    """Commands that make a new one ready."""
+    teardown: tuple[str, ...] = ()
+    """Commands that run in one before it is removed."""
+    copy: tuple[str, ...] = ()
+    """Ignored files that a new one gets, such as `.env`."""
+    timeout: int = 600
+    """Seconds for all set-up commands together."""
+    teardown_timeout: int = 120
+    """Seconds for all tear-down commands together."""
+    branch: str = ""
+    """Name of a run's branch, with `{run}` in it."""
+    base: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RepositoryConfig:
     """What a repository says about itself; nothing in it can give trust."""
 
@@ -25,6 +44,11 @@ class RepositoryConfig:
     checks: tuple[tuple[str, str], ...] = ()
     """Name and command of each project check, in the order written."""
     bindings: Path | None = None
+    worktrees: Worktrees = Worktrees()
+    agent: str = ""
+    """The agent of steps that name none."""
+    pass_env: tuple[str, ...] = ()
+    """Variables that everything run in a work tree sees beside the usual ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +63,57 @@ def read_repository_config(root: Path, report: Report, shown: str | None = None)
     file = read_toml(root / ".handrail" / "config.toml", root, report, shown)
     _check_tables(file, REPOSITORY_TABLES, report)
     folders = _workflow_folders(file, root, report)
-    return RepositoryConfig(root, folders, _checks(file, report), _bindings(root))
+    agent = file.table("agent", report)
+    _check_keys(file, "agent", agent, ("default", "pass_env"), report)
+    return RepositoryConfig(
+        root,
+        folders,
+        _checks(file, report),
+        _bindings(root),
+        _worktrees(file, report),
+        _text(file, "agent", "default", agent, report),
+        tuple(_texts(file, "agent", "pass_env", agent, report)),
+    )
+
+
+def _worktrees(file: TomlFile, report: Report) -> Worktrees:
+    table = file.table("worktrees", report)
+    known = ("setup", "teardown", "copy", "timeout", "teardown_timeout", "branch", "base")
+    _check_keys(file, "worktrees", table, known, report)
+    for name in ("setup", "teardown", "copy"):
+        if isinstance(table.get(name), str):
+            table = {**table, name: [table[name]]}
+    branch = _text(file, "worktrees", "branch", table, report)
+    if branch and "{run}" not in branch:
+        hint = 'write branch = "work/{run}"'
+        report.error("config-value", "'branch' must hold {run}", file.place("worktrees", "branch"), hint)
+        branch = ""
+    return Worktrees(
+        tuple(_texts(file, "worktrees", "setup", table, report)),
+        tuple(_texts(file, "worktrees", "teardown", table, report)),
+        tuple(_texts(file, "worktrees", "copy", table, report)),
+        _seconds(file, "timeout", table, 600, report),
+        _seconds(file, "teardown_timeout", table, 120, report),
+        branch,
+        _text(file, "worktrees", "base", table, report),
+    )
+
+
+def _seconds(file: TomlFile, key: str, table: dict[str, Any], usual: int, report: Report) -> int:
+    value = table.get(key, usual)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        place = file.place("worktrees", key)
+        report.error("config-value", f"'{key}' is a number of seconds", place, f"{key} = {usual}")
+        return usual
+    return value
+
+
+def _text(file: TomlFile, name: str, key: str, table: dict[str, Any], report: Report) -> str:
+    value = table.get(key, "")
+    if isinstance(value, str):
+        return value
+    report.error("config-value", f"'{key}' is a text", file.place(name, key), f'write {key} = "..."')
+    return ""
 
 
 def read_user_config(folders: Folders, report: Report) -> UserConfig:

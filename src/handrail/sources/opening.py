@@ -67,7 +67,8 @@ def catalog_for(place: Place, context: "ResolveContext | None" = None) -> "Catal
     config = place.config(Report())
     path = config.bindings if config is not None else None
     bindings = _text_of(path, place) if path is not None else None
-    return Catalog(builtins(), bindings, _Shelf(place, context).document)
+    shelf = _Shelf(place, context)
+    return Catalog(builtins(), bindings, shelf.document, shelf.names)
 
 
 class _Shelf:
@@ -87,6 +88,10 @@ class _Shelf:
             found = self._listed().get(wanted)
             self._documents[wanted] = self._opened(found) if found is not None else None
         return self._documents[wanted]
+
+    def names(self) -> tuple[str, ...]:
+        """Name every workflow that can be called, whether or not it can be read."""
+        return tuple(found.name for found in self._listed().values())
 
     def _listed(self) -> dict[str, Found]:
         if self._winners is None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 
@@ -33,6 +32,8 @@ class Snapshot:
     @property
     def fingerprint(self) -> str:
         """The digest of all paths and contents, in order of their paths."""
+        from hashlib import sha256  # noqa: PLC0415 (slow to load, and most commands ask for no digest)
+
         digest = sha256(b"handrail workflow 1\0")
         for path in sorted({*self.files, *self.refused}):
             data = self.files.get(path)

@@ -11,8 +11,8 @@ import apsw
 
 from handrail.errors import StorageTooNew
 from handrail.ports.log import OnPoint
-from handrail.store.faults import of_sqlite
-from handrail.store.session import Session
+from handrail.store.faults import of_sqlite, of_text
+from handrail.store.session import DURABLE, Session
 from handrail.store.statements import migrations
 
 FILE = "handrail.db"
@@ -47,6 +47,19 @@ class Database:
             yield session
         except apsw.Error as error:
             raise of_sqlite(error, self.path, session.raw.system_errno if session else 0) from error
+        except UnicodeDecodeError as error:
+            raise of_text(error, self.path) from error
+
+    @contextmanager
+    def passing(self, name: str) -> Generator[Session]:
+        """Run a transaction about this moment's processes: a power cut, which ends them all, may take it back."""
+        with self.reading() as session:
+            session.execute("PRAGMA synchronous = NORMAL")
+            try:
+                with self.writing(name):
+                    yield session
+            finally:
+                session.execute(DURABLE)
 
     @contextmanager
     def writing(self, name: str) -> Generator[Session]:

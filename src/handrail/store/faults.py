@@ -46,6 +46,11 @@ def of_sqlite(error: apsw.Error, path: Path, system: int = 0) -> StorageFault:
             return StorageFault(f"the log in {path} cannot be used: {error}", next_step=LOOK_AT_DISK)
 
 
+def of_text(error: ValueError, path: Path) -> StorageDamaged:
+    """Name a text that is not what was written."""
+    return StorageDamaged(f"the log in {path} is damaged: {error}", next_step=REPAIR)
+
+
 def of_system(error: OSError, path: Path) -> StorageFault:
     """Name what the file system refused."""
     if error.errno in NO_ROOM:

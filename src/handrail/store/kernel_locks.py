@@ -69,6 +69,13 @@ class KernelLocks:
             finally:
                 os.close(file)
 
+    def sweep(self) -> None:
+        """Remove the files of locks whose holders have died; what the disk refuses stays."""
+        with self.gate():
+            for path in self._folder.glob("*.lock"):
+                with suppress(OSError):
+                    _remove_if_free(path)
+
     @contextmanager
     def gate(self) -> Generator[None]:
         """Keep all other processes and threads out."""
@@ -90,6 +97,17 @@ class KernelLocks:
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{sha256(name.encode()).hexdigest()[:40]}.lock"
+
+
+def _remove_if_free(path: Path) -> None:
+    file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    if not _locked(file):
+        os.close(file)
+        return
+    try:
+        path.unlink()
+    finally:
+        _unlock(file)
 
 
 def _locked(file: int) -> bool:

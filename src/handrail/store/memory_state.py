@@ -4,7 +4,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from handrail.errors import LeaseLost, VersionConflict
+from handrail.errors import LeaseLost, MessagesWaiting, VersionConflict
 from handrail.ports.chain import START, digest_of, link
 from handrail.ports.log import (
     RUNS,
@@ -107,6 +107,8 @@ def apply_append(state: State, append: Append) -> list[StoredEvent]:
     stored = [_store(state, append.stream, event) for event in append.events]
     for message in append.consumed:
         _consume(state, append.stream, message)
+    if append.if_quiet and any(each.stream == append.stream and not each.consumed for each in state.letters):
+        raise MessagesWaiting(f"{append.stream} has a message that the writer did not read")
     if append.checkpoint is not None:
         _put_checkpoint(state, append.stream, append.checkpoint)
     for timer in append.timers:

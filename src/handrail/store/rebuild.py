@@ -21,6 +21,8 @@ ROWS_PER_PAGE = 512
 # was written by (zero: never).
 MODE, VERSION, AGREED = 18, 60, 92
 WAL = b"\x02\x02"
+FIRST_PAGE = 4096
+"""Bytes of the page that also says which tables there are."""
 
 
 def rebuild(path: Path) -> Path:
@@ -86,11 +88,22 @@ def _readable(scratch: Path, fresh: Path) -> Session:
     try:
         return _opened(scratch)
     except apsw.NotADBError:
-        # The first bytes of all logs are alike but for the page count, which SQLite then finds out by itself.
-        with scratch.open("r+b") as damaged, fresh.open("rb") as sound:
-            header = sound.read(AGREED)
-            damaged.write(header[:MODE] + WAL + header[MODE + len(WAL) :] + bytes(4))
+        _lend(scratch, fresh, AGREED + 4)
+    except apsw.CorruptError:
+        _lend(scratch, fresh, FIRST_PAGE)
+    try:
         return _opened(scratch)
+    except apsw.CorruptError:
+        _lend(scratch, fresh, FIRST_PAGE)
+        return _opened(scratch)
+
+
+def _lend(scratch: Path, fresh: Path, length: int) -> None:
+    """Give a damaged file the beginning of a sound one: in all logs the same tables begin at the same pages."""
+    with scratch.open("r+b") as damaged, fresh.open("rb") as sound:
+        first = sound.read(length)
+        # All but the page count, which SQLite then finds out by itself.
+        damaged.write(first[:MODE] + WAL + first[MODE + len(WAL) : AGREED] + bytes(4) + first[AGREED + 4 :])
 
 
 def _version_of(path: Path) -> int | None:
@@ -109,7 +122,8 @@ def _recover_table(old: Session, new: Session, table: str) -> None:
     columns = ", ".join(str(row[1]) for row in new.execute(f"PRAGMA table_info({table})").fetchall())
     marks = ", ".join("?" for _ in columns.split(", "))
     for rowid in range(1, _last_row(old, table) + 1):
-        with suppress(apsw.Error):
+        # A text that is none any more is as lost as a row that is not there.
+        with suppress(apsw.Error, UnicodeDecodeError):
             found = old.execute(f"SELECT {columns} FROM {table} NOT INDEXED WHERE rowid = ?", (rowid,)).fetchone()  # noqa: S608
             if found is not None:
                 new.execute(f"INSERT OR IGNORE INTO {table} (rowid, {columns}) VALUES (?, {marks})", (rowid, *found))  # noqa: S608

@@ -7,6 +7,7 @@ import apsw
 
 from handrail.store.statements import sql
 
+DURABLE = "PRAGMA synchronous = FULL"
 Value: TypeAlias = str | bytes | int | float | None
 Fields: TypeAlias = tuple[Any, ...]
 """The columns of a row; the statement says of which types, and STRICT tables hold it."""
@@ -31,7 +32,7 @@ class Session:
         # The types that apsw declares use a name that Python 3.11 does not have.
         untyped = cast("Any", self.raw)
         self.execute: _Execute = untyped.execute
-        self.execute("PRAGMA synchronous = FULL")
+        self.execute(DURABLE)
 
     def run(self, name: str, *values: Value) -> int:
         """Run a statement and give how many rows it changed."""

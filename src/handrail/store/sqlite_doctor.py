@@ -6,7 +6,7 @@ import apsw
 
 from handrail.ports.care import Cut, Finding, Report, Salvage
 from handrail.ports.chain import START, digest_of, intact
-from handrail.ports.log import Checkpoint, Head
+from handrail.ports.log import RUNS, Checkpoint, Head
 from handrail.store.database import Database
 from handrail.store.packing import unpack
 from handrail.store.session import Session
@@ -30,7 +30,7 @@ def check(database: Database) -> Report:
 def file_problems(session: Session) -> list[Finding]:
     """Ask SQLite itself; when the file is broken nothing else in it can be judged."""
     try:
-        lines = [str(row[0]) for row in session.all("integrity")]
+        lines = [str(row[0]).removeprefix("*** in database main ***\n") for row in session.all("integrity")]
     except (apsw.CorruptError, apsw.NotADBError) as error:
         lines = [str(error)]
     return [Finding("database", "main", line) for line in lines if line != "ok"]
@@ -45,12 +45,13 @@ def cut_damage(database: Database) -> Salvage:
             if finding is not None:
                 session.run("forget_checkpoint", *key)
         left = tuple(_blob_problems(session))
+        cuts += _lost_whole(session)
     return Salvage(cuts, None, left)
 
 
 def _cut(session: Session, finding: Finding) -> Cut:
     stream, kept = finding.name, finding.intact
-    end = _reach(session, stream)
+    end, before = _reach(session, stream), head_of(session, stream)
     session.run("move_damaged", stream, kept)
     moved = session.run("cut_events", stream, kept)
     session.run("unconsume", stream, kept)
@@ -58,7 +59,19 @@ def _cut(session: Session, finding: Finding) -> Cut:
         session.run("set_head", stream, end.seq, end.hash)
     else:
         session.run("forget_head", stream)
-    return Cut(stream, kept, moved)
+    # They speak of what was cut; whoever can read the events makes them again.
+    session.run("forget_summary", RUNS, stream)
+    session.run("forget_timers", stream)
+    return Cut(stream, kept, moved, max(before.seq - kept - moved, 0))
+
+
+def _lost_whole(session: Session) -> tuple[Cut, ...]:
+    """Forget the lines and timers of streams of which no event is left."""
+    gone = [str(row[0]) for row in session.all("summaries_alone", RUNS)]
+    for stream in gone:
+        session.run("forget_summary", RUNS, stream)
+    session.run("forget_timers_alone")
+    return tuple(Cut(stream, 0, 0) for stream in gone)
 
 
 def _stream_problems(session: Session) -> list[Finding]:

@@ -29,7 +29,7 @@ class SqliteLeases:
         if other is not None:
             return other
         try:
-            with self._db.writing("acquire") as session:
+            with self._db.passing("acquire") as session:
                 epoch = session.number("raise_epoch", stream)
         except BaseException:
             self._locks.free(stream)
@@ -42,7 +42,7 @@ class SqliteLeases:
         if self._leases.get(lease.stream) != lease or not self._locks.holds(lease.stream):
             return
         try:
-            with self._db.writing("release") as session:
+            with self._db.passing("release") as session:
                 session.run("release_lease", lease.stream, lease.epoch)
         finally:
             # On a full disk the database cannot take it back, but the next one to acquire raises the epoch anyway.

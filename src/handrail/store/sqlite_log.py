@@ -59,6 +59,7 @@ def open_log(
     database, locks = _prepare(folder, on_point, busy_ms)
     with locks.gate():
         database.prepare()
+    locks.sweep()
     return SqliteLog(database, locks, clock)
 
 

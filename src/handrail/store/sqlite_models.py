@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 from handrail.ports.log import RUNS, Document, Filter, Projection, Row, StoredEvent
 from handrail.store.database import Database
+from handrail.store.faults import of_text
 from handrail.store.session import Session
 
 BATCH = 500
+_text = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 class SqliteModels:
@@ -40,7 +42,10 @@ class SqliteModels:
                 rows = session.all("documents", *bindings)
             else:
                 rows = session.all("documents_with_status", *bindings, wanted.status)
-        return tuple(Row(key, position, json.loads(document)) for key, position, document in rows)
+        try:
+            return tuple(Row(key, position, json.loads(document)) for key, position, document in rows)
+        except ValueError as error:
+            raise of_text(error, self._db.path) from error
 
     def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
         """Give the documents that appends left."""
@@ -54,8 +59,7 @@ def write_summary(session: Session, stream: str, summary: Document, stored: Sequ
 
 
 def _put(session: Session, key: tuple[str, str], position: int, document: Document) -> None:
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
-    session.run("put_document", *key, position, text)
+    session.run("put_document", *key, position, _text(document))
 
 
 def _fold_batch(session: Session, projection: Projection) -> int:

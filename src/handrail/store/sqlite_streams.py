@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from handrail.errors import LeaseLost, StorageDamaged, VersionConflict
+from handrail.errors import LeaseLost, MessagesWaiting, StorageDamaged, VersionConflict
 from handrail.ports.chain import START, intact, link, seal
 from handrail.ports.log import Append, Checkpoint, Head, Lease, StoredEvent, Timer, TimerCleared, TimerSet
 from handrail.store.database import Database
@@ -133,6 +133,8 @@ def _append(session: Session, append: Append) -> list[StoredEvent]:
     end = stored[-1].seq if stored else head.seq
     for message in append.consumed:
         _consume(session, append.stream, message, end)
+    if append.if_quiet and session.one("has_message", append.stream) is not None:
+        raise MessagesWaiting(f"{append.stream} has a message that the writer did not read")
     if append.checkpoint is not None:
         _put_checkpoint(session, append.stream, append.checkpoint)
     for timer in append.timers:

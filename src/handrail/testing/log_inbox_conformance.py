@@ -1,7 +1,7 @@
 """What a log must do with the inbox of a stream."""
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
-from handrail.errors import VersionConflict
+from handrail.errors import MessagesWaiting, VersionConflict
 from handrail.ports.log import Append
 from handrail.testing.log_worlds import LogWorld, event, handle, leased, refusing
 
@@ -31,6 +31,18 @@ class InboxConformance:
             log.append([Append("a", 0, (event("got it"),), consumed=(message.id,))], [])
             assert (log.inbox("a"), log.pending_streams()) == ((), ())
             assert not log.send("a", "k", b"x")
+
+    def test_an_append_that_wants_a_quiet_inbox_is_refused_while_a_message_waits(self, world: LogWorld) -> None:
+        with handle(world) as log:
+            log.send("b", "k", b"of another stream")
+            log.append([Append("a", 0, (event("one"),), if_quiet=True)], [])
+            log.send("a", "k", b"x")
+            lease, message = leased(log, "a"), log.inbox("a")[0]
+            with refusing(MessagesWaiting):
+                log.append([Append("a", 1, (event("two"),), if_quiet=True)], [lease])
+            assert log.last("a").seq == 1
+            log.append([Append("a", 1, (event("two"),), consumed=(message.id,), if_quiet=True)], [lease])
+            assert (log.last("a").seq, log.inbox("a")) == (2, ())
 
     def test_a_message_is_consumed_once(self, world: LogWorld) -> None:
         with handle(world) as log:

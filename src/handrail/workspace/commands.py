@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from handrail.errors import EnvironmentFault
+from handrail.errors import ProcessFault
 from handrail.language.evaluate import Limits, evaluate
 from handrail.language.parser import parse
 from handrail.language.problems import EvaluationError, LanguageError
@@ -45,9 +45,14 @@ class Refused:
     refusals: tuple[Refusal, ...]
 
 
-def prepare(command: Command, values: Mapping[str, object], folder: str) -> Prepared | Refused:
-    """Evaluate what a command needs in the scope `values`; values asked for as files are written to `folder`."""
-    found = [_rendered(binding, values) for binding in command.bindings]
+def prepare(
+    command: Command, values: Mapping[str, object], folder: str, written: Mapping[str, str] | None = None
+) -> Prepared | Refused:
+    """Evaluate what a command needs in the scope `values`; values asked for as files are written to `folder`.
+
+    `written` has the author's expressions by variable, where the bindings only name variables.
+    """
+    found = [_rendered(binding, values, (written or {}).get(binding.variable)) for binding in command.bindings]
     refusals = [one for one in (*found, _whole(command, found)) if isinstance(one, Refusal)]
     if refusals:
         return Refused(tuple(refusals))
@@ -59,11 +64,11 @@ def prepare(command: Command, values: Mapping[str, object], folder: str) -> Prep
     return Prepared(("/bin/sh", "-c", command.script), tuple(env))
 
 
-def _rendered(binding: ShellBinding, values: Mapping[str, object]) -> bytes | Refusal:
-    source = binding.value.source
+def _rendered(binding: ShellBinding, values: Mapping[str, object], written: str | None) -> bytes | Refusal:
+    source = written or binding.value.source
     limits = _FILE_LIMITS
     try:
-        expression = parse(source)
+        expression = parse(binding.value.source)
         text = text_of(evaluate(expression, values, limits), Budget(limits, expression)).encode()
     except (LanguageError, EvaluationError) as error:
         return Refusal(source, error.problem.message, error.problem.hint or f"see to it that `{source}` has a value")
@@ -106,5 +111,5 @@ def _write(folder: Path, variable: str, content: bytes) -> str:
             file.write(content)
     except OSError as error:
         message = f"cannot write a value to {path}: {error.strerror}"
-        raise EnvironmentFault(message, next_step="make the folder writable, or free some space") from error
+        raise ProcessFault(message, next_step="make the folder writable, or free some space") from error
     return str(path.absolute())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from hashlib import sha256
 
 from handrail.ports.processes import MARK
 
@@ -17,10 +18,14 @@ ALLOWED = (
 )
 """How programs find themselves, speak to people, trust certificates, and where tool chains lie."""
 
+_EACH_ITS_OWN = ("TERM", "COLORTERM", "NO_COLOR", "XDG_*")
+"""What differs from terminal to terminal and changes nothing that a command does."""
+
 _SECRET = (
     *("*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*"),
     *("*_KEY", "*_KEY_*", "*APIKEY*", "*_PAT", "*_DSN"),
 )
+_MARK_LENGTH = 12
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -31,6 +36,18 @@ def allowed_environment(parent: Mapping[str, str], pass_env: Iterable[str] = ())
     chosen = {name: value for name, value in parent.items() if _passes(name, asked)}
     chosen.setdefault("PATH", _PATH)
     return dict(sorted(chosen.items()))
+
+
+def marks_of(parent: Mapping[str, str]) -> dict[str, str]:
+    """Give a mark for each variable that decides what commands find and do, and no value of any."""
+    seen = {name: parent[name] for name in allowed_environment({**parent, PASS_ENV: ""}) if name in parent}
+    if parent.get(PASS_ENV):
+        seen[PASS_ENV] = parent[PASS_ENV]
+    return {
+        name: sha256(value.encode("utf-8", "surrogateescape")).hexdigest()[:_MARK_LENGTH]
+        for name, value in seen.items()
+        if not any(fnmatchcase(name, pattern) for pattern in _EACH_ITS_OWN)
+    }
 
 
 def _passes(name: str, asked: list[str]) -> bool:

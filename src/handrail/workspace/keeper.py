@@ -16,10 +16,11 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypedDict, cast
 
+from handrail.workspace.notes import claim, has_room, write_status
 from handrail.workspace.proctable import adopt_orphans, birth_of, tree
 
 SETTLE, GRACE, LAST = 0.5, 2.0, 5.0
@@ -37,6 +38,7 @@ class Spec(TypedDict):
     cwd: str
     env: dict[str, str]
     limit: int
+    once: bool
 
 
 def main() -> None:
@@ -49,7 +51,7 @@ def main() -> None:
     adopting = adopt_orphans()
     bell = _bell()
     command, go, faults = _fork(spec)
-    refusal = _claim(folder, spec, command)
+    refusal = _claimed(folder, spec, command)
     if refusal:
         _answer(refusal)
         os._exit(0)
@@ -151,7 +153,7 @@ def _forget_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def _claim(folder: Path, spec: Spec, command: int) -> str:
+def _claimed(folder: Path, spec: Spec, command: int) -> str:
     me = os.getpid()
     record = {
         "key": spec["key"],
@@ -161,24 +163,7 @@ def _claim(folder: Path, spec: Spec, command: int) -> str:
         "command": command,
         "command_started": birth_of(command),
     }
-    draft = folder / f"process.json.{me}.tmp"
-    try:
-        _write(draft, record)
-        os.link(draft, folder / "process.json")
-    except FileExistsError:
-        return "taken"
-    except OSError as error:
-        return error.strerror or str(error)
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
-    return ""
-
-
-def _write(path: Path, content: Mapping[str, object]) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(content, file)
+    return claim(folder, record, durable=spec["once"])
 
 
 class Keeper:
@@ -192,6 +177,7 @@ class Keeper:
         self._raw: int | None = None
         self._size = 0
         self._childless = False
+        self._incomplete = False
         self.group: int | None = None
         """The command's group, where orphans cannot be followed otherwise."""
 
@@ -206,6 +192,7 @@ class Keeper:
             pause = BUSY if size != self._size else min(pause * 1.5, IDLE)
             self._size = size
             self._listen(pause)
+        self._incomplete = not has_room(self._folder)
         if not self._empty():
             self._record(reason, cleared=False)
             self._clear()
@@ -231,6 +218,9 @@ class Keeper:
     def _listen(self, seconds: float) -> None:
         if select.select([self._bell], [], [], seconds)[0]:
             os.read(self._bell, 4096)
+
+    def _written(self, descriptor: int) -> int:
+        return min(os.fstat(descriptor).st_size, self._limit)
 
     def _largest(self) -> int:
         return max(os.fstat(1).st_size, os.fstat(2).st_size)
@@ -271,9 +261,8 @@ class Keeper:
             "signal": os.WTERMSIG(raw) if os.WIFSIGNALED(raw) else None,
             "reason": reason,
             "cleared": cleared,
+            "stdout": self._written(1),
+            "stderr": self._written(2),
+            "incomplete": self._incomplete,
         }
-        draft = self._folder / "status.tmp"
-        # With a full disk or a deleted folder the status is lost, but the rest of the tree is still to be ended.
-        with contextlib.suppress(OSError):
-            _write(draft, status)
-            draft.replace(self._folder / "status")
+        write_status(self._folder, status)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import handrail
-from handrail.errors import EnvironmentFault
+from handrail.errors import ProcessFault
 from handrail.ports.processes import MARK, ProcessSpec
 
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from handrail.workspace.keeper import main; main()"
@@ -68,6 +68,7 @@ def _talk(ours: socket.socket, spec: ProcessSpec) -> str:
         "cwd": spec.cwd,
         "env": dict(spec.env) | {MARK: spec.mark},
         "limit": spec.limit_bytes,
+        "once": spec.once,
     }
     ours.settimeout(_PATIENCE)
     try:
@@ -81,4 +82,4 @@ def _talk(ours: socket.socket, spec: ProcessSpec) -> str:
 
 def _refuse(folder: Path, words: str) -> NoReturn:
     message = f"cannot start a process in {folder}: {words}"
-    raise EnvironmentFault(message, next_step="make the folder writable, or free some space, and run it again")
+    raise ProcessFault(message, next_step="make the folder writable, or free some space, then resume")

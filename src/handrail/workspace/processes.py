@@ -10,6 +10,7 @@ from pathlib import Path
 from handrail.errors import UsageError
 from handrail.ports.processes import MARK, Ended, Gone, ProcessSpec, Running, Stream, TimedOut
 from handrail.workspace.launch import launch
+from handrail.workspace.notes import remove_drafts
 from handrail.workspace.proctable import Row, marked, send, tree
 from handrail.workspace.records import LOST, Record, ended, read_record, read_status
 from handrail.workspace.waiting import until_dead
@@ -46,8 +47,7 @@ class LocalProcesses:
             return None
         if record.keeper_lives or record.command_lives:
             return Running(record.pid, record.started)
-        status = read_status(place)
-        return Gone() if status is None else ended(place, status)
+        return _ended(place, record)
 
     async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
         """Wait until the command and all it started have ended."""
@@ -97,7 +97,7 @@ class LocalProcesses:
         if status is None or not status.cleared:
             # The keeper was killed before it had ended the rest of the tree.
             await _kill(lambda: _marked(record))
-        return Gone() if status is None else ended(place, status)
+        return _ended(place, record)
 
     def _reap(self) -> None:
         for pid in tuple(self._children):
@@ -107,6 +107,14 @@ class LocalProcesses:
                 dead = True
             if dead:
                 self._children.discard(pid)
+
+
+def _ended(place: Path, record: Record) -> Ended | Gone:
+    status = read_status(place)
+    if status is not None:
+        return ended(place, status)
+    remove_drafts(place, record.pid)
+    return Gone()
 
 
 def _members(record: Record) -> dict[int, Row]:

@@ -33,12 +33,13 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`status`: how the command ended, and whether what it had left behind was ended too."""
+    """`status`: how the command ended, whether all that it left was ended too, whether its output may miss a part."""
 
     exit_code: int | None
     signal: int | None
     reason: str | None
     cleared: bool
+    incomplete: bool = False
 
 
 LOST = Record("", "", 0, "", 0, "")
@@ -62,11 +63,14 @@ def read_record(folder: Path) -> Record | None:
 
 
 def read_status(folder: Path) -> Status | None:
-    """Give the status of a folder; a missing or torn file, as a power failure leaves it, is none."""
+    """Give the status of a folder; one that a power failure lost, tore or left without its output is none."""
     match _json(folder / "status"):
         case {"exit_code": int() | None as code, "signal": int() | None as number, "cleared": bool(cleared), **rest}:
             reason = rest.get("reason")
-            return Status(code, number, reason if isinstance(reason, str) else None, cleared)
+            if any(size_of(folder, stream) < _number(rest.get(stream)) for stream in ("stdout", "stderr")):
+                return None
+            words = reason if isinstance(reason, str) else None
+            return Status(code, number, words, cleared, incomplete=rest.get("incomplete") is True)
         case _:
             return None
 
@@ -74,7 +78,11 @@ def read_status(folder: Path) -> Status | None:
 def ended(folder: Path, status: Status) -> Ended:
     """Make the answer of a status and the files beside it."""
     sizes = size_of(folder, "stdout"), size_of(folder, "stderr")
-    return Ended(status.exit_code, status.signal, *sizes, reason=status.reason)
+    return Ended(status.exit_code, status.signal, *sizes, reason=status.reason, incomplete=status.incomplete)
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def size_of(folder: Path, stream: Stream) -> int:

@@ -60,7 +60,7 @@ OWN = workflow(
         "id": "fan-out",
         "type": "parallel",
         "title": "t",
-        "parallelDelegations": [{"workflowId": "other-flow", "args": {"a": "b"}, "contextMapping": {"c": "d"}}],
+        "parallelDelegations": [{"workflowId": "routine-ideation", "args": {"a": "b"}, "contextMapping": {"c": "d"}}],
         "synthesis": {"prompt": "p", "outputContract": {"contractRef": "wr.contracts.review_verdict"}},
     },
     assessments=[

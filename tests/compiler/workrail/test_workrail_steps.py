@@ -1,7 +1,8 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from workrail_building import builtins, compiled, marked, step
+from workrail_building import builtins, catalog, compiled, marked, step, workflow
 
 from handrail.model.guidance import Audit, Contract, Delegation, Fragment, Verification
 from handrail.model.values import Compare, Prompt
@@ -121,6 +122,27 @@ def test_delegations_are_kept_with_their_maps_sorted() -> None:
             ("read", "grep"),
         ),
     )
+
+
+def test_a_delegation_to_an_unknown_workflow_is_a_warning_with_the_one_that_was_meant() -> None:
+    using = replace(catalog(), names=lambda: ("fix-bug", "team-review"))
+    result = compiled(parallel({"workflowId": "team-reviw"}), using=using)
+    assert (result.only.is_error, marked(result.only)) == (False, '"team-reviw"')
+    assert result.only.message == "unknown workflow 'team-reviw', did you mean 'team-review'?"
+
+
+def test_a_misspelt_routine_of_a_delegation_is_told_apart_from_the_others() -> None:
+    found = compiled(parallel({"workflowId": "routine-ideaton"}, {"workflowId": "wr.routine-desing-review"}))
+    assert [each.message for each in found.report] == [
+        "unknown workflow 'routine-ideaton', did you mean 'routine-ideation'?",
+        "unknown workflow 'wr.routine-desing-review', did you mean 'routine-design-review'?",
+    ]
+
+
+@pytest.mark.parametrize("name", ["routine-ideation", "wr.routine-ideation", "own-flow", "closed-python"])
+def test_a_delegation_to_a_known_workflow_is_left_alone(name: str) -> None:
+    using = replace(catalog({"own-flow": workflow()}), names=lambda: ("closed-python",))
+    assert compiled(parallel({"workflowId": name}), using=using).codes == []
 
 
 def test_no_tools_and_any_tools_are_not_the_same() -> None:

@@ -1,8 +1,10 @@
 """Lowers the steps that ask agents: agent, agent-loop and review."""
 
+from dataclasses import replace
 from typing import Literal, cast
 
 from handrail.compiler.native.context import Lowering, flag_of, text_of, whole
+from handrail.compiler.native.prompts import lower_prompt
 from handrail.compiler.native.proofs import lower_checks
 from handrail.compiler.native.tasks import Manner, lower_task
 from handrail.compiler.native.texts import lower_condition, lower_value
@@ -49,10 +51,11 @@ def _review(
     with work.scope.inside(ROLE_NAMES):
         manner = REVIEWS_AND_FIXES if fixer is None else REVIEWS
         on_max, escalate = lower_on_max(work, node)
+        reviews = lower_task(work, reviewer if reviewer is not None else node, node, manner)
         return AgentLoopAction(
-            reviewer=lower_task(work, reviewer if reviewer is not None else node, node, manner),
+            reviewer=reviews,
             arbiter=_role(work, arbiter, node, ARBITER),
-            fixer=_role(work, fixer, node, Manner()),
+            fixer=_role(work, fixer, node, Manner()) or _reviewer_fixes(work, reviews, node),
             checks=lower_checks(work, node.get("checks")),
             max_iterations=most,
             exit_when=lower_condition(work, node.get("exit_when")),
@@ -65,6 +68,11 @@ def _review(
 
 def _role(work: Lowering, node: Node | None, step: Mapping, manner: Manner) -> AgentTask | None:
     return None if node is None else lower_task(work, node, step, manner)
+
+
+def _reviewer_fixes(work: Lowering, reviewer: AgentTask, node: Mapping) -> AgentTask:
+    """Let the agent that reviews repair what it found; that is another task, so it has another prompt."""
+    return replace(reviewer, prompt=lower_prompt(work, _named("apply-findings", node)))
 
 
 def _converge(work: Lowering, node: Node | None) -> Convergence | None:

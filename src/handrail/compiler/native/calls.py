@@ -38,7 +38,8 @@ def _find(work: Lowering, place: Node, name: str) -> Document | None:
     document = work.catalog.workflow(name)
     if document is None:
         hint = "it is looked for by name in the user's, the repository's and the built-in workflows"
-        work.report.error("unknown-workflow", f"there is no workflow '{name}'", place, hint)
+        guess = did_you_mean(name, work.catalog.names())
+        work.report.error("unknown-workflow", f"there is no workflow '{name}'{guess}", place, hint)
     return document
 
 

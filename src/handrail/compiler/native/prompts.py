@@ -3,10 +3,10 @@
 import re
 
 from handrail.compiler.native.context import Lowering, ReadPrompt, text_of
-from handrail.compiler.native.paths import escape
 from handrail.language.problems import LanguageError
 from handrail.language.template import parse_template
 from handrail.language.template_check import check_template
+from handrail.model.paths import escape
 from handrail.model.source import Node, Scalar, SourceText, Span
 from handrail.model.suggest import did_you_mean
 from handrail.model.values import Prompt

@@ -18,13 +18,14 @@ from handrail.compiler.native.texts import lower_condition, lower_inputs, value_
 from handrail.compiler.native.types import read_type
 from handrail.compiler.record_types import RESULTS
 from handrail.compiler.scope import RESERVED
-from handrail.model.actions import Action, AgentAction, GroupAction
+from handrail.model.actions import Action, AgentAction, ApprovalAction, GroupAction
 from handrail.model.names import spoken
 from handrail.model.plan import Injected, Step
 from handrail.model.proofs import Proof
 from handrail.model.settings import NO_RETRY, OnFail, Retry
 from handrail.model.source import Entry, Mapping, Node, Sequence
 from handrail.model.types import ANY, RecordType, Type
+from handrail.model.values import Expression, TextWithHoles
 
 LowerAction = Callable[[Lowering, Mapping, Type | None], Action]
 
@@ -42,6 +43,9 @@ ACTIONS: dict[str, LowerAction] = {
     "create-issues": lower_create_issues,
     "workflow": lower_call,
 }
+
+APPROVAL = "-approval"
+"""What the step in which an agent's work is approved is called after the agent's step."""
 
 AGENT_FAMILY = frozenset({"agent", "agent-loop", "review"})
 
@@ -61,6 +65,7 @@ ON_FAIL_ELSEWHERE = frozenset({"block", "fail", "continue", "warn", "escalate"})
 def lower_steps(work: Lowering, node: Sequence, prefix: str) -> tuple[Step, ...]:
     """Lower a list of steps in order; each makes its names known to those after it."""
     found: list[Step] = []
+    made: list[str] = []
     seen: dict[str, Node] = {}
     for item in node.items:
         if work.report.dropped and work.report.failed:
@@ -74,7 +79,38 @@ def lower_steps(work: Lowering, node: Sequence, prefix: str) -> tuple[Step, ...]
             work.earlier[step.name] = choose(STEPS, item) or step.action.kind
             if isinstance(step.action, AgentAction):
                 work.talks.append(Talk(step.name, step.action.task.agent))
+                if step.action.requires_approval:
+                    found.append(_asked_about(work, step))
+                    made.append(found[-1].name)
+    for name in made:
+        _check_made(work, name, seen)
     return tuple(found)
+
+
+def _asked_about(work: Lowering, step: Step) -> Step:
+    """Make the step in which a person approves what an agent has done, or sends it back."""
+    record = f"steps.{spoken(step.name)}"
+    approval = Step(
+        name=step.name + APPROVAL,
+        action=ApprovalAction(
+            message=TextWithHoles((f"Step '{step.name}' is done: ", Expression(f"{record}.summary"))),
+            show=(Expression("diff"),),
+            revise=step.name,
+        ),
+        description=f"step '{step.name}' requires approval",
+        when=Expression(f"{record}.status == 'succeeded'"),
+    )
+    work.scope.define(approval)
+    work.earlier[approval.name] = approval.action.kind
+    return approval
+
+
+def _check_made(work: Lowering, name: str, seen: dict[str, Node]) -> None:
+    """A step that was made for another one must not meet one that the author wrote."""
+    place = seen.get(spoken(name))
+    if place is not None:
+        message = f"'{name}' is the step in which '{name.removesuffix(APPROVAL)}' is approved"
+        work.report.error("duplicate-step", message, place, "rename this step, or leave out `requires_approval`")
 
 
 def _check_name(work: Lowering, node: Mapping, seen: dict[str, Node]) -> None:

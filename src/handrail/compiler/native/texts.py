@@ -6,6 +6,7 @@ from handrail.language.interpolate import Placeholder, parse_condition, parse_te
 from handrail.language.problems import LanguageError
 from handrail.language.shell import compile_command
 from handrail.language.syntax import Expression as Syntax
+from handrail.language.template import templates_in_value
 from handrail.language.unparse import unparse
 from handrail.model.names import spoken
 from handrail.model.source import Mapping, Node, Scalar, Sequence
@@ -68,6 +69,7 @@ def value_type(work: Lowering, node: Node) -> Type:
 
 def _text(work: Lowering, scalar: Scalar) -> tuple[Value, Type]:
     text = str(scalar.value)
+    work.explain(templates_in_value(text, work.scope.names), scalar, warn=True)
     if "${" not in text:
         return Constant(text), STRING
     try:
@@ -123,6 +125,7 @@ def lower_command(work: Lowering, node: Node) -> Command:
     text = text_of(node)
     if text is None or not isinstance(node, Scalar):
         return Command("")
+    work.explain(templates_in_value(text, work.scope.names), node, warn=True)
     if "$" not in text:
         return Command(text)
     try:

@@ -8,10 +8,10 @@ import rfc8785
 from handrail.authoring.json_reader import read_json
 from handrail.authoring.locate import span_at
 from handrail.compiler.native.context import Lowering, text_of
-from handrail.compiler.native.paths import escape
 from handrail.compiler.record_types import ISSUE
 from handrail.model.diagnostics import Report
 from handrail.model.names import spoken
+from handrail.model.paths import escape
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, Span, plain
 from handrail.model.suggest import did_you_mean
 from handrail.model.types import ANY, ChoiceType, Field, ListType, RecordType, ScalarType, SchemaType, Type

@@ -1,9 +1,8 @@
 """Lowers WorkRail's conditions: the first operator in the evaluator's order decides, the others are ignored."""
 
-import re
-import warnings
-
 from handrail.compiler.workrail.tree import json_value, mapping, mappings, text
+from handrail.language.pattern_reader import pattern_of
+from handrail.language.patterns import BadPattern
 from handrail.model.diagnostics import Report
 from handrail.model.guidance import Confirmation
 from handrail.model.source import Entry, Mapping, Node, Scalar
@@ -24,9 +23,6 @@ ORDER = (
 )
 """Operators in the order in which WorkRail's evaluator looks for them."""
 GROUPS = ("and", "or", "not")
-_PIECES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{\d*,\d*\}|.", re.DOTALL)
-_UNBOUNDED = re.compile(r"[*+]|\{\d*,\}")
-LONGEST_PATTERN = 200
 
 
 def lower_condition(node: Mapping, report: Report) -> ContextCondition:
@@ -87,41 +83,11 @@ def _inner(node: Mapping, report: Report) -> ContextCondition:
 
 
 def check_pattern(node: Node, report: Report) -> None:
-    """Refuse a regular expression that is too long or that does not compile."""
-    pattern = str(node.value) if isinstance(node, Scalar) else ""
-    if len(pattern) > LONGEST_PATTERN:
-        message = f"the pattern has {len(pattern)} characters, at most {LONGEST_PATTERN} are allowed"
-        report.error("bad-pattern", message, node)
-        return
+    """Refuse a regular expression that is too long, that does not compile, or that could take for ever."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as problem:
-        report.error("bad-pattern", f"the pattern is no regular expression: {problem}", node)
-        return
-    if explosive(pattern):
-        message = "the pattern repeats what repeats itself, which can take for ever on some texts"
-        report.error("bad-pattern", message, node, "repeat once: `a+` instead of `(a+)+`")
-
-
-def explosive(pattern: str) -> bool:
-    """Tell whether an unbounded repeat stands directly around another: `(a+)+`, `(a*b*)*`."""
-    repeats = [False]
-    closed = False
-    for piece in _PIECES.findall(pattern):
-        if piece == "(":
-            repeats.append(False)
-        elif piece == ")":
-            closed = len(repeats) > 1 and repeats.pop()
-            repeats[-1] = repeats[-1] or closed
-            continue
-        elif _UNBOUNDED.fullmatch(piece):
-            if closed:
-                return True
-            repeats[-1] = True
-        closed = False
-    return False
+        pattern_of(str(node.value) if isinstance(node, Scalar) else "")
+    except BadPattern as problem:
+        report.error("bad-pattern", str(problem), node)
 
 
 def lower_confirmation(step: Mapping, report: Report) -> Confirmation | None:

@@ -82,7 +82,7 @@ def _plan(root: Mapping, work: Compilation, places: Places) -> Plan:
     assessments = lower_assessments(root, work.report)
     top = {text(step, "id") or "": step for step in mappings(root, "steps")}
     setting = Setting(
-        builtins=work.catalog.builtins,
+        catalog=work.catalog,
         report=work.report,
         places=places,
         injected=work.injected,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from handrail.compiler.builtins import Builtins
+from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Places
 from handrail.compiler.workrail.functions import Functions, inner_scope
 from handrail.compiler.workrail.tree import flag, text
@@ -17,7 +18,7 @@ from handrail.model.source import Mapping
 class Setting:
     """The surroundings of a step; a loop's body has the loop's address and functions added."""
 
-    builtins: Builtins
+    catalog: Catalog
     report: Report
     places: Places
     injected: dict[str, Injected]
@@ -30,6 +31,11 @@ class Setting:
     model_tier: Tier | None = None
     prefix: str = ""
     """Address of the loop around, ending in a slash."""
+
+    @property
+    def builtins(self) -> Builtins:
+        """The library."""
+        return self.catalog.builtins
 
     def inside(self, loop_id: str, own: Functions) -> "Setting":
         """Give the setting of a loop's body."""

@@ -6,6 +6,7 @@ from typing import Literal, cast
 from handrail.authoring.locate import span_at
 from handrail.compiler.workrail.assessments import assessment_refs, consequences
 from handrail.compiler.workrail.conditions import lower_confirmation, optional_condition
+from handrail.compiler.workrail.delegations import note_unknown_workflow
 from handrail.compiler.workrail.functions import functions_of_step, lower_functions
 from handrail.compiler.workrail.loops import check_loop, decided_by, loop_body, loop_count
 from handrail.compiler.workrail.setting import Setting, lower_contract
@@ -165,6 +166,7 @@ def _delegate(node: Mapping, setting: Setting) -> DelegateAction:
 
 
 def _delegation(node: Mapping, setting: Setting) -> Delegation:
+    note_unknown_workflow(node.get("workflowId"), setting)
     return Delegation(
         workflow=text(node, "workflowId") or "",
         goal=text(node, "goal"),

@@ -1,16 +1,20 @@
 """Starts the child run of a `workflow` step; starting it again finds the one that was started, and how it ended."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import cast
 
 import rfc8785
 
+from handrail.engine.budgets import around_children, left_for_children
+from handrail.engine.results import results_of
+from handrail.engine.walk import current
 from handrail.errors import HandrailError, NotFound, VersionConflict
 from handrail.model.codec import encode
 from handrail.model.events import ChildStarted, Parent, RunStarted, StepEnded
 from handrail.model.run import Pending, RunState
 from handrail.model.values import JsonValue
 from handrail.ports.log import Log
-from handrail.runtime.histories import beginning, state_of
+from handrail.runtime.histories import beginning, plan_of, state_of
 from handrail.runtime.ports import Clock, Workflows
 
 OVER = frozenset({"succeeded", "failed", "cancelled"})
@@ -34,10 +38,16 @@ def outcome_of(log: Log, pending: Pending, now: float) -> StepEnded | None:
         address=pending.address,
         began=pending.seq,
         status="succeeded" if good else "failed",
-        output=dict(child.names.items()),
+        output=results_of(plan_of(log, child.plan), child),
         error="" if good else f"run {child.run} {child.status}: {child.message}",
+        details={"spent": cast("JsonValue", asdict(child.spent)), **_files(child)},
         at=now,
     )
+
+
+def _files(child: RunState) -> dict[str, JsonValue]:
+    """It works in the tree of its caller, which stands now where the child left it."""
+    return {"snapshot": child.snapshot, "files": child.files} if child.tree is not None and child.snapshot else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +63,15 @@ class ChildHandler:
         if self.log.last(began.child).seq:
             return outcome_of(self.log, pending, self.clock())
         try:
-            pinned = self.workflows(began.workflow, state.workspace)
+            # Found and trusted in the user's checkout: what an agent writes into a work tree is no workflow of ours.
+            pinned = self.workflows(began.workflow, state.workspace if state.tree is None else state.tree.repository)
         except HandrailError as error:
             return StepEnded(
                 address=pending.address, began=pending.seq, status="failed", error=error.message, at=self.clock()
             )
         inputs: dict[str, JsonValue] = {each.name: each.default for each in pinned.plan.inputs if not each.required}
-        plan = rfc8785.dumps(encode(pinned.plan))
+        plan, around = rfc8785.dumps(encode(pinned.plan)), plan_of(self.log, state.plan)
+        step = None if state.flow is not None else current(around, state)[0]
         started = RunStarted(
             run=began.child,
             workflow=pinned.plan.name,
@@ -67,6 +79,13 @@ class ChildHandler:
             plan=self.log.put_blob(plan),
             inputs={**inputs, **began.inputs},
             workspace=state.workspace,
+            tree=state.tree,
+            agent=state.agent,
+            script=state.script,
+            pass_env=state.pass_env,
+            task=state.task,
+            allowance=left_for_children(around, state, step, pending.address),
+            around=around_children(around, state, step),
             checks=state.checks,
             parent=Parent(state.run, pending.address, pending.seq),
             at=self.clock(),

@@ -1,16 +1,16 @@
 """What the results of commands mean for their step."""
 
-import json
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
+from handrail.engine.plain_json import read_plain
 from handrail.model.events import StepEnded
 from handrail.model.run import Pending
 from handrail.model.values import JsonValue
 
 MOST_GATE_TEXT = 64 * 1024
-DEEPEST = 100
-"""Levels of lists and maps in a value that a command prints."""
+MOST_FAILURE = 8 * 1024
+"""Bytes of a failed check's output that a fix sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,10 @@ def outcome(pending: Pending, spec: dict[str, Any], results: list[Result], now: 
         stderr=worst.stderr,
         error=problem or "; ".join(f"{each.name}: {each.error or f'exit {each.code}'}" for each in bad),
         at=now,
-        details={"exit_loop": not bad and not problem and bool(spec.get("exit_loop"))},
+        details={
+            "exit_loop": not bad and not problem and bool(spec.get("exit_loop")),
+            **({"failures": _failures(spec, bad)} if pending.action == "gate" and bad else {}),
+        },
     )
 
 
@@ -57,30 +60,23 @@ def _value(spec: dict[str, Any], result: Result) -> tuple[JsonValue, str]:
     if result.cut:
         return None, f"its output is too long for a value: let it write a file and print its path (see {result.cut})"
     try:
-        value: JsonValue = json.loads(result.output, parse_constant=_no_number)
-        _require_plain(value)
-    except (ValueError, RecursionError) as error:
+        return read_plain(result.output), ""
+    except ValueError as error:
         return None, f"its output is no JSON: {error}"
-    return value, ""
 
 
-def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is not a number of JSON")
-
-
-def _require_plain(value: JsonValue, depth: int = 0) -> None:
-    """Refuse what later steps could not read: texts that are no text, values that never end."""
-    if depth > DEEPEST:
-        raise ValueError(f"it is nested deeper than {DEEPEST} levels")
-    if isinstance(value, str):
-        value.encode()
-    elif isinstance(value, list):
-        for item in value:
-            _require_plain(item, depth + 1)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            key.encode()
-            _require_plain(item, depth + 1)
+def _failures(spec: dict[str, Any], bad: list[Result]) -> JsonValue:
+    """The checks that failed, as whoever mends them wants to see them."""
+    scripts = {each["name"]: each["script"] for each in spec["commands"]}
+    return [
+        {
+            "name": each.name,
+            "command": scripts.get(each.name, ""),
+            "exit_code": each.code,
+            "output": (each.stdout + each.stderr + each.error)[-MOST_FAILURE:],
+        }
+        for each in bad
+    ]
 
 
 def _gate(results: list[Result], bad: list[Result]) -> JsonValue:

@@ -28,6 +28,22 @@ DELETE FROM events WHERE stream = ? AND seq > ?;
 -- Forget a stream of which nothing is intact.
 DELETE FROM streams WHERE name = ?;
 
+-- name: forget_summary
+-- Forget the line of a stream in a list.
+DELETE FROM documents WHERE projection = ? AND key = ?;
+
+-- name: summaries_alone
+-- Lines whose stream is lost.
+SELECT key FROM documents WHERE projection = ? AND key NOT IN (SELECT name FROM streams) ORDER BY key;
+
+-- name: forget_timers
+-- Forget all timers of a stream.
+DELETE FROM timers WHERE stream = ?;
+
+-- name: forget_timers_alone
+-- Forget timers whose stream is lost.
+DELETE FROM timers WHERE stream NOT IN (SELECT name FROM streams);
+
 -- name: unconsume
 -- Give back the messages that were consumed by events that were cut.
 UPDATE inbox SET consumed = NULL WHERE stream = ? AND consumed > ?;

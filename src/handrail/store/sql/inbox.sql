@@ -10,6 +10,10 @@ SELECT 1 FROM inbox WHERE stream = ? AND key = ?;
 -- Messages of a stream that were not consumed, in the order in which they came.
 SELECT id, key, payload FROM inbox WHERE stream = ? AND consumed IS NULL ORDER BY id LIMIT ?;
 
+-- name: has_message
+-- Tell whether a stream has a message that was not consumed.
+SELECT 1 FROM inbox WHERE stream = ? AND consumed IS NULL LIMIT 1;
+
 -- name: pending_streams
 -- Streams that have messages to consume.
 SELECT DISTINCT stream FROM inbox WHERE consumed IS NULL ORDER BY stream;

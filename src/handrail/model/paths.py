@@ -1,4 +1,4 @@
-"""Says why a path written in a workflow may not be used."""
+"""Says why a path written by an author or an agent may not be used."""
 
 
 def escape(path: str) -> str | None:

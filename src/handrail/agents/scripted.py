@@ -1,0 +1,72 @@
+"""The scripted agent: plays what a script says, as a real process, the same way every time."""
+
+import json
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import handrail
+from handrail.agents.script_format import read_script
+from handrail.agents.scripted_lines import ScriptedLines
+from handrail.agents.scripted_turn import Task
+from handrail.errors import UsageError
+from handrail.ports.agents import Abilities, AgentCall, Launch
+
+NAME = "scripted"
+_BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.agents.scripted_program import main; main()"
+
+
+class ScriptedAgent:
+    """An `Agent` whose answers stand in a file, for tests, trials and demonstrations."""
+
+    @property
+    def name(self) -> str:
+        """Its name in workflows."""
+        return NAME
+
+    @property
+    def can(self) -> Abilities:
+        """Everything: it does what the script says and refuses what the step forbids."""
+        return Abilities(tools=True, single_turn=True, schema=True, resume=True, system_prompt=True)
+
+    def launch(self, call: AgentCall, folder: str) -> Launch:
+        """Choose the turn, write it to `folder`, and say how to play it."""
+        script = read_script(_script_of(call))
+        task: Task = {
+            "workspace": call.workspace,
+            "session": call.session or session_of(call),
+            "access": call.access,
+            "allowed_tools": None if call.allowed_tools is None else list(call.allowed_tools),
+            "disallowed_tools": list(call.disallowed_tools),
+            "turn": script.turn(call.address, call.turn, call.turn_in_round),
+        }
+        _write(Path(folder), json.dumps(task).encode())
+        # Neither the workspace nor the environment may decide which modules it loads.
+        root = str(Path(handrail.__file__).parents[1])
+        argv = (sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT, root, folder)
+        return Launch(argv, stdin=call.prompt.encode(errors="replace"))
+
+    def lines(self) -> ScriptedLines:
+        """Give a reader for one call."""
+        return ScriptedLines()
+
+
+def session_of(call: AgentCall) -> str:
+    """Give the id of the conversation that a call begins: the same for the same call."""
+    words = "\0".join((call.run, call.address, str(call.turn)))
+    return f"scripted-{sha256(words.encode(errors='replace')).hexdigest()[:16]}"
+
+
+def _script_of(call: AgentCall) -> str:
+    path = call.options.get("script")
+    if not path:
+        raise UsageError("the scripted agent needs a script", next_step="add `--script FILE`")
+    return path
+
+
+def _write(folder: Path, data: bytes) -> None:
+    """Write the task whole: a process of this call that a crash left alive may be reading it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / "task.json.tmp"
+    draft.write_bytes(data)
+    draft.replace(folder / "task.json")

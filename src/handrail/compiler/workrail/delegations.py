@@ -1,0 +1,29 @@
+"""Looks up the workflows that a parallel step hands work to."""
+
+from handrail.compiler.workrail.setting import Setting
+from handrail.compiler.workrail.wording import unknown
+from handrail.model.source import Node, Scalar
+
+PREFIX = "wr."
+ROUTINE = "routine-"
+HINT = "it is looked for by name in the user's, the repository's and the built-in workflows"
+
+
+def note_unknown_workflow(node: Node | None, setting: Setting) -> None:
+    """Warn of a delegation to a workflow that is not here: the agent is told its name and may know one elsewhere."""
+    name = str(node.value) if isinstance(node, Scalar) else ""
+    if node is not None and not _is_known(name, setting):
+        message = unknown("workflow", name, _names(setting))
+        setting.report.warning("unknown-workflow", message, node, HINT)
+
+
+def _is_known(name: str, setting: Setting) -> bool:
+    bare = name.removeprefix(PREFIX)
+    if bare.startswith(ROUTINE) and setting.builtins.routine(bare.removeprefix(ROUTINE)) is not None:
+        return True
+    return name in setting.catalog.names() or setting.catalog.workflow(name) is not None
+
+
+def _names(setting: Setting) -> tuple[str, ...]:
+    routines = (ROUTINE + name for name in setting.builtins.routine_names())
+    return tuple(dict.fromkeys((*setting.catalog.names(), *routines)))

@@ -1,0 +1,241 @@
+"""Folds what happens to single steps: begun, ended, skipped, tried again, asked about."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from handrail.engine import apply_guided as guided
+from handrail.engine import flows, kernels
+from handrail.engine.transitions import IllegalMove
+from handrail.engine.turns import counted
+from handrail.engine.walk import known_as
+from handrail.model import events as ev
+from handrail.model.names import spoken
+from handrail.model.run import Failure, Frame, Hindrance, Pending, RunState, Spent, StepState, changed
+from handrail.model.values import JsonValue
+
+RUNNING: dict[str, Any] = {"status": "running", "reason": None, "message": ""}
+
+
+def _name(address: str) -> str:
+    """The step's own name in its address: the last part, without round, try or key."""
+    return address.rpartition("/")[2]
+
+
+def with_step(state: RunState, address: str, step: StepState, **changes: Any) -> RunState:
+    """Give a state in which a step is known at its address; counts the event."""
+    return changed(state, seq=state.seq + 1, steps=state.steps.insert(address, step), **changes)
+
+
+def finished(state: RunState, address: str, step: StepState, **changes: Any) -> RunState:
+    """A step is over: it can be read by name, and the next one of the innermost list follows."""
+    frame = state.stack[-1]
+    next_one = Frame(frame.prefix, frame.index + 1, frame.loop, frame.group)
+    # One new state for everything that changes: this is the most frequent move of all.
+    return changed(
+        state,
+        seq=state.seq + 1,
+        steps=state.steps.insert(address, step),
+        latest=state.latest.insert(spoken(_name(address)), address),
+        previous=address,
+        pending=None,
+        failure=None,
+        stack=(*state.stack[:-1], next_one),
+        **changes,
+    )
+
+
+def begun(state: RunState, address: str, at: float) -> StepState:
+    """Give the record of a step that begins; what it took before stays counted."""
+    known = state.steps.get(address)
+    step = StepState("running", 1, began=state.seq + 1, began_at=at, before=state.snapshot)
+    if known is None:
+        return step
+    return replace(step, cost=known.cost, tokens=known.tokens, calls=known.calls, seconds=known.seconds)
+
+
+def skipped(state: RunState, event: ev.StepSkipped) -> RunState:
+    """Pass a step whose condition did not hold."""
+    step = StepState("skipped", began=state.seq + 1, began_at=event.at, ended_at=event.at)
+    return finished(state, event.address, step)
+
+
+def began(state: RunState, event: ev.StepBegan) -> RunState:
+    """Make a step pending, under the number of its event."""
+    name = known_as(state, event.address)
+    step = begun(state, event.address, event.at)
+    step = replace(step, attempts=event.attempt, feedback=state.feedback.get(name, ""))
+    pending = Pending(state.seq + 1, event.address, "step", event.action, event.attempt, output=event.output)
+    changes: dict[str, Any] = {"pending": pending, "failure": None, "status": "running"}
+    if event.spec.get("repeatable") is False:
+        changes["crossed"] = (*state.crossed, (state.seq + 1, f"'{event.address}', which must not run twice"))
+    if event.action == "agent":
+        before = state.steps.get(event.address)
+        step = replace(step, waits=0 if before is None else before.waits)
+        changes["turns"] = counted(state.turns, event.address)
+    else:
+        changes["feedback"] = state.feedback.discard(name)
+    return with_step(state, event.address, step, **changes)
+
+
+def ended(state: RunState, event: ev.StepEnded) -> RunState:
+    """Take the outcome of the pending step."""
+    pending = state.pending
+    if pending is None or pending.seq != event.began or pending.address != event.address:
+        raise IllegalMove(f"step '{event.address}' ended, but event {event.began} is not what is pending")
+    step = replace(
+        state.steps[event.address],
+        status=event.status,
+        output=event.output,
+        exit_code=event.exit_code,
+        stdout=event.stdout,
+        stderr=event.stderr,
+        error=event.error,
+        ended_at=event.at,
+        **{name: event.details[name] for name in _OF_STEP if name in event.details},
+    )
+    spent = _spent(event, step)
+    step = with_spent(step, spent)
+    kept: dict[str, Any] = {name: event.details[name] for name in ("snapshot", "files") if name in event.details}
+    state = charged(state, spent, **kept)
+    if pending.action == "agent" and event.status == "succeeded":
+        state = told(state, event.address)
+    if flows.is_call(state, event.address):
+        return flows.call_over(state, event.address, step, **RUNNING)
+    failure = _failure(event, step)
+    if failure is not None and failure.hindrance != "try":
+        step = replace(step, waits=step.waits + 1)
+    elif state.stack[-1].work is not None:
+        heard = kernels.heard(state, event)
+        return with_step(heard, event.address, step, pending=None, failure=None, **RUNNING)
+    if failure is not None:
+        return with_step(state, event.address, step, pending=None, failure=failure, **RUNNING)
+    return _succeeded(state, event, step, pending.output)
+
+
+def told(state: RunState, address: str) -> RunState:
+    """An agent has heard what a person said to it; as long as it fails it may not have, and is told again."""
+    feedback, answers = state.feedback.discard(known_as(state, address)), state.answers.discard(address)
+    return changed(state, feedback=feedback, answers=answers)
+
+
+def _succeeded(state: RunState, event: ev.StepEnded, step: StepState, output: str) -> RunState:
+    names = state.names.insert(spoken(output), event.output) if output else state.names
+    if event.details.get("exit_loop") is True:
+        state = _leave_loop(state)
+    if event.details.get("loop_control") == "stop":
+        state = guided.stopped(state)
+    return finished(state, event.address, step, names=names, **RUNNING)
+
+
+_OF_STEP = ("summary", "session", "files", "commit", "branch")
+"""What a step's performer tells beside its outcome."""
+
+
+def _spent(event: ev.StepEnded, step: StepState) -> dict[str, float]:
+    """What the effort took; one that tells nothing took its time, unless somebody outside did it."""
+    told = event.details.get("spent")
+    if isinstance(told, dict):
+        return cast("dict[str, float]", told)
+    return {} if event.by else {"seconds": round(max(0.0, event.at - step.began_at), 3)}
+
+
+def with_spent(step: StepState, spent: Mapping[str, float]) -> StepState:
+    """Add what an effort of a step took to what it took before."""
+    total = Spent(step.cost, step.tokens, step.calls, seconds=step.seconds).plus(spent)
+    return replace(step, cost=total.usd, tokens=total.tokens, calls=total.agent_calls, seconds=total.seconds)
+
+
+def charged(state: RunState, spent: Mapping[str, float], **changes: Any) -> RunState:
+    """Count what an effort took for the run, and for every step around the effort."""
+    steps = state.steps
+    for frame in state.stack:
+        around = frame.loop or frame.group or frame.work
+        if around is not None:
+            steps = steps.insert(around.address, with_spent(steps[around.address], spent))
+    return changed(state, spent=state.spent.plus(spent), steps=steps, **changes)
+
+
+def _failure(event: ev.StepEnded, step: StepState) -> Failure | None:
+    if event.status != "failed":
+        return None
+    details = event.details
+    hindrance = cast("Hindrance", details.get("hindrance", "try"))
+    after = cast("float", details.get("after", 0.0))
+    blocks = cast("ev.BlockReason | None", details.get("blocks"))
+    feedback = str(details.get("feedback", ""))
+    return Failure(event.address, step.attempts, event.error, None, hindrance, after, blocks, feedback)
+
+
+def _leave_loop(state: RunState) -> RunState:
+    frame = state.stack[-1]
+    if frame.loop is None:
+        return state
+    left = replace(frame, loop=replace(frame.loop, leaving=True))
+    return replace(state, stack=(*state.stack[:-1], left))
+
+
+def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
+    """Go on without a step that failed."""
+    step = replace(state.steps[event.address], status="passed_over" if event.how == "warn" else "failed")
+    restore = step.before if event.how == "undo" and state.tree is not None else state.restore
+    return finished(state, event.address, step, restore=restore)
+
+
+def retry(state: RunState, event: ev.RetryScheduled) -> RunState:
+    """Wait for the time of the next try."""
+    failure = replace(state.failure, retry_at=event.due) if state.failure else None
+    return replace(
+        state, failure=failure, status="waiting", reason=event.reason, message=event.message, until=event.due
+    )
+
+
+def fired(state: RunState, event: ev.TimerFired) -> RunState:
+    """Go on with the try that was waited for."""
+    if event.key == "retry" and state.failure is not None:
+        failure = replace(state.failure, retry_at=0.0)
+        return replace(state, failure=failure, until=None, **RUNNING)
+    return state
+
+
+def asked(state: RunState, event: ev.ApprovalRequested) -> RunState:
+    """Wait for a person's answer."""
+    step = StepState("waiting", attempts=1, began=state.seq + 1, began_at=event.at)
+    pending = Pending(state.seq + 1, event.address, "approval", "approval")
+    waiting = {"status": "waiting", "reason": "approval", "message": event.message, "until": event.due}
+    return with_step(state, event.address, step, pending=pending, **waiting)
+
+
+def answered(state: RunState, event: ev.ApprovalDecided) -> RunState:
+    """Take a person's answer: go on, go back, or fail."""
+    pending = state.pending
+    if pending is None or pending.seq != event.asked:
+        raise IllegalMove(f"an answer for event {event.asked}, which nobody asks about")
+    record: dict[str, JsonValue] = {"decision": event.decision, "feedback": event.feedback, "by": event.by}
+    status = "failed" if event.decision == "reject" else "succeeded"
+    done = replace(state.steps[event.address], status=status, output=record, feedback=event.feedback, ended_at=event.at)
+    if flows.is_call(state, event.address):
+        return flows.call_over(state, event.address, done, until=None, **RUNNING)
+    if event.decision == "approve":
+        return finished(state, event.address, done, until=None, **RUNNING)
+    state = with_step(state, event.address, done, pending=None, until=None, **RUNNING)
+    if event.decision == "reject":
+        return replace(state, failure=Failure(event.address, 1, event.feedback or "no reason was given"))
+    return _go_back(state, event)
+
+
+def _go_back(state: RunState, event: ev.ApprovalDecided) -> RunState:
+    frame = replace(state.stack[-1], index=event.back_to or 0)
+    return replace(
+        state,
+        stack=(*state.stack[:-1], frame),
+        revisions=state.revisions.insert(event.address, state.revisions.get(event.address, 0) + 1),
+        feedback=state.feedback.insert(spoken(event.target), event.feedback),
+    )
+
+
+def child_started(state: RunState, event: ev.ChildStarted) -> RunState:
+    """Make a called workflow pending."""
+    step = begun(state, event.address, event.at)
+    pending = Pending(state.seq + 1, event.address, "child", "workflow", child=event.child, output=event.output)
+    return with_step(state, event.address, step, pending=pending, failure=None)

@@ -1,0 +1,52 @@
+"""What a kernel decides on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from handrail.engine import budgets
+from handrail.engine.asking import Ask, asked
+from handrail.model.events import BlockReason, Event, WorkLeft
+from handrail.model.plan import Plan, Step
+from handrail.model.run import RunState, WorkState
+from handrail.model.values import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A step of several efforts, and everything around it."""
+
+    plan: Plan
+    state: RunState
+    step: Step
+    work: WorkState
+    own: Mapping[str, JsonValue]
+    """The step's `input`."""
+    now: float
+
+    @property
+    def data(self) -> dict[str, JsonValue]:
+        """Where the step stands."""
+        return self.work.data
+
+    def call(self, ask: Ask) -> Event | budgets.Limit:
+        """Call an agent, or let a person decide on the budget; a limit where the step is to go on without it."""
+        limit = budgets.reached(self.plan, self.state, self.step, self.work.address)
+        if limit is None:
+            limit = budgets.reached_by_task(self.state, ask.task.budget, ask.counted or (ask.address,))
+        if limit is None:
+            return asked(self.state, ask, self.now)
+        return limit if limit.at_limit == "finish" else budgets.at_limit(limit, ask.address, self.now)
+
+    def done(self, output: JsonValue) -> WorkLeft:
+        """Leave the step, succeeded."""
+        return WorkLeft(address=self.work.address, status="succeeded", output=output, at=self.now)
+
+    def failed(self, error: str, output: JsonValue = None, *, blocks_budget: bool = False) -> WorkLeft:
+        """Leave the step, failed."""
+        blocks: BlockReason | None = "budget" if blocks_budget else _BLOCKS.get(self.work.action)
+        return WorkLeft(
+            address=self.work.address, status="failed", error=error, output=output, blocks=blocks, at=self.now
+        )
+
+
+_BLOCKS: dict[str, BlockReason] = {"gate": "checks", "merge": "merge", "agent-loop": "checks"}

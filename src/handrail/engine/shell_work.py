@@ -1,0 +1,53 @@
+"""Commands of a step as its intent records them: evaluated, each value apart from the script."""
+
+from collections.abc import Mapping
+
+from handrail.engine.names import evaluated, rendered, value_of
+from handrail.model.actions import Checks, GateAction, ScriptAction
+from handrail.model.plan import Step
+from handrail.model.run import RunState
+from handrail.model.values import Command, JsonValue, NamedValue
+
+Spec = dict[str, JsonValue]
+Named = tuple[tuple[str, Command], ...]
+
+
+def checks_of(state: RunState, checks: Checks) -> Named:
+    """Give the commands of checks, the project's own as they were pinned."""
+    if checks.project:
+        return tuple((name, Command(script)) for name, script in sorted(state.checks.items()))
+    return tuple((each.name, each.command) for each in checks.commands)
+
+
+def script_spec(state: RunState, step: Step, action: ScriptAction, own: Mapping[str, JsonValue]) -> Spec:
+    """Give what a script runs."""
+    spec = _spec(state, step, (("command", action.command),), action.env, own)
+    return {
+        **spec,
+        "json": action.parse_json,
+        "repeatable": action.repeatable,
+        "exit_loop": action.on_success is not None,
+    }
+
+
+def gate_spec(state: RunState, step: Step, named: Named, own: Mapping[str, JsonValue]) -> Spec:
+    """Give what a gate, or a step that has checks, runs."""
+    env = step.action.env if isinstance(step.action, GateAction) else ()
+    return _spec(state, step, named, env, own)
+
+
+def _spec(state: RunState, step: Step, named: Named, env: tuple[NamedValue, ...], own: Mapping[str, JsonValue]) -> Spec:
+    return {
+        "commands": [_command(state, name, command, own) for name, command in named],
+        "env": {each.name: rendered(value_of(each.value, state, own)) for each in env},
+        "timeout": step.timeout,
+    }
+
+
+def _command(state: RunState, name: str, command: Command, own: Mapping[str, JsonValue]) -> JsonValue:
+    values: dict[str, JsonValue] = {
+        each.variable: rendered(evaluated(each.value, state, own)) for each in command.bindings
+    }
+    files: list[JsonValue] = [each.variable for each in command.bindings if each.as_file]
+    sources: dict[str, JsonValue] = {each.variable: each.value.source for each in command.bindings}
+    return {"name": name, "script": command.script, "values": values, "files": files, "sources": sources}

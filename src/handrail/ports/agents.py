@@ -1,0 +1,154 @@
+"""An agent as the engine sees it: a program that is given a task and leaves lines, from which an outcome is read."""
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from handrail.model.settings import Access
+from handrail.model.values import JsonValue
+from handrail.ports.processes import Ended, Gone
+
+OutcomeStatus: TypeAlias = Literal[
+    "ok",
+    "limit",
+    "quota",
+    "auth",
+    "rate_limited",
+    "overloaded",
+    "network",
+    "api_error",
+    "no_output",
+    "denied",
+    "cancelled",
+    "timeout",
+    "crashed",
+]
+"""How a call of an agent ended. What may pass by waiting: quota, rate_limited, overloaded, network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCall:
+    """One call of an agent, with everything that shapes it."""
+
+    run: str
+    address: str
+    """The step, as people write it: `reproduce`, `review@2/reviewer`, `build[auth]/implement`."""
+    turn: int
+    """Which call of this step in this run it is, from 1; a call that is begun again after a crash keeps its number."""
+    prompt: str
+    workspace: str
+    """The folder in which the agent works."""
+    model: str | None = None
+    access: Access = "edit"
+    system_prompt: str | None = None
+    session: str | None = None
+    """The conversation that goes on; None begins a new one."""
+    single_turn: bool = False
+    allowed_tools: tuple[str, ...] | None = None
+    disallowed_tools: tuple[str, ...] = ()
+    schema: JsonValue = None
+    """JSON Schema of the result that is asked for."""
+    options: dict[str, str] = field(default_factory=dict[str, str])
+    """What the run says about its agent: for the scripted one `script`, the path of its script."""
+    turn_in_round: int = 1
+    """The same as `turn`, counted for this very address alone, and so anew in each round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How to start an agent: arguments, the variables it needs beside the environment of every command, its input."""
+
+    argv: tuple[str, ...]
+    env: tuple[tuple[str, str], ...] = ()
+    stdin: bytes = b""
+    """Given as a file, so that the agent outlives whoever started it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a call took."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """All of them."""
+        return self.input_tokens + self.output_tokens + self.cached_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOutcome:
+    """How a call ended."""
+
+    status: OutcomeStatus
+    text: str = ""
+    """The agent's last words."""
+    output: JsonValue = None
+    """The structured result, where there is one."""
+    has_output: bool = False
+    session: str | None = None
+    usage: Usage = Usage()
+    cost: float | None = None
+    """In US dollars; None where the agent does not tell."""
+    message: str = ""
+    """What went wrong, in words for a person."""
+    retry_after: float | None = None
+    """Seconds until it is worth another try."""
+    question: str = ""
+    """What the agent asks a person; it goes on in the same conversation with the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What an agent can be held to."""
+
+    access: frozenset[Access] = frozenset({"read", "edit", "full"})
+    tools: bool = False
+    single_turn: bool = False
+    schema: bool = False
+    resume: bool = False
+    system_prompt: bool = False
+    model: bool = True
+
+
+class Lines(Protocol):
+    """Reads what an agent prints, line by line."""
+
+    def feed(self, line: bytes) -> str:
+        """Take one line; give what to show of it on the screen, or nothing."""
+        ...
+
+    def outcome(self, ended: Ended | Gone) -> AgentOutcome:
+        """Say how the call ended, from the lines first and from the exit status then."""
+        ...
+
+
+class Agent(Protocol):
+    """One kind of agent."""
+
+    @property
+    def name(self) -> str:
+        """Its name in workflows."""
+        ...
+
+    @property
+    def can(self) -> Abilities:
+        """What it can be held to."""
+        ...
+
+    def launch(self, call: AgentCall, folder: str) -> Launch:
+        """Say how to start it; files it needs are written to `folder`, which is the call's own."""
+        ...
+
+    def lines(self) -> Lines:
+        """Give a reader for one call."""
+        ...
+
+
+class Agents(Protocol):
+    """The agents that are known here."""
+
+    def find(self, name: str | None) -> Agent:
+        """Give an agent by its name, None for the one that is configured; raises what a person can act on."""
+        ...

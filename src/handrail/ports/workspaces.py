@@ -1,0 +1,123 @@
+"""Where a run works: a git worktree of its own, or a checkout that it borrows; and the snapshots of it."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from handrail.model.trees import Tree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What a workspace is made from; pinned when the run starts."""
+
+    run: str
+    repository: str
+    """The user's checkout."""
+    base: str
+    """The branch it starts from, by name, for people and for diffs."""
+    commit: str
+    """The commit it starts from."""
+    branch: str
+    """The branch to make; another free name is taken when somebody has it."""
+    copy: tuple[str, ...] = ()
+    """Globs of ignored files that are copied from the checkout, beside those of `.worktreeinclude`."""
+    changes: str = ""
+    """A snapshot that is put on top: changes that are taken along, or the point that a fork goes on from."""
+    merge: tuple[str, ...] = ()
+    """Commits that are merged at once: the items that this one comes after."""
+    teardown: tuple[str, ...] = ()
+    """Commands that run in the worktree before it is removed."""
+    teardown_timeout: int = 120
+    """Seconds for all of them together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The state of a work tree at one moment, kept in the repository."""
+
+    id: str
+    """The commit under `refs/handrail/`."""
+    tree: str
+    """The git tree of all files as they stand: equal trees have equal ids."""
+    head: str
+    omitted: tuple[str, ...] = ()
+    """What a snapshot cannot hold: nested repositories, dirt in submodules, empty folders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The branch was merged; `commit` is where the run's branch is now."""
+
+    commit: str
+    already: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """It cannot be merged without somebody's judgement; the work tree is as it was unless markers were asked for."""
+
+    files: tuple[str, ...]
+    message: str = ""
+
+
+MergeResult: TypeAlias = Merged | Conflict
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file that differs between two trees."""
+
+    path: str
+    change: Literal["added", "modified", "deleted", "renamed", "type"]
+    added: int | None = None
+    """Lines; None for binary files."""
+    deleted: int | None = None
+    old: str = ""
+
+
+class Workspaces(Protocol):
+    """Makes, snapshots, restores and merges workspaces. Every method may be called again after a crash."""
+
+    def prepare(self, source: Source) -> Tree:
+        """Make the worktree of a run, or find the one that was made; a failure is an error, never an empty folder."""
+        ...
+
+    def is_there(self, tree: Tree) -> bool:
+        """Tell whether a work tree can be worked in; an owned one that cannot is made again by `prepare`."""
+        ...
+
+    def snapshot(self, tree: Tree, run: str) -> Snapshot:
+        """Keep the work tree as it stands, borrowed or owned."""
+        ...
+
+    def restore(self, tree: Tree, run: str, snapshot: str) -> str:
+        """Bring an owned work tree back: files, index, branch and HEAD; gives the ref that keeps what stood there."""
+        ...
+
+    def commit(self, tree: Tree, message: str, paths: tuple[str, ...] | None = None) -> str:
+        """Commit what changed and give the commit of HEAD; without a change HEAD stays."""
+        ...
+
+    def commit_before_merge(self, tree: Tree, message: str) -> str:
+        """Commit what changed, as `commit` does, unless a merge is under way already; gives the commit of HEAD."""
+        ...
+
+    def merge(self, tree: Tree, commit: str, message: str, *, markers: bool = False) -> MergeResult:
+        """Merge a commit into the run's branch; with `markers` a conflict is left in the files to be resolved."""
+        ...
+
+    def conclude(self, tree: Tree, message: str) -> MergeResult:
+        """Commit a merge whose markers somebody resolved."""
+        ...
+
+    def changes(self, tree: Tree, since: str, until: str | None = None) -> tuple[FileChange, ...]:
+        """List what differs between two commits or snapshots; None is the work tree as it stands."""
+        ...
+
+    def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:
+        """Give the same as a patch."""
+        ...
+
+    def remove(self, tree: Tree, run: str) -> str:
+        """Remove an owned worktree after keeping what is in it under a ref; gives that ref."""
+        ...

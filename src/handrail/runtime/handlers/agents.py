@@ -1,0 +1,226 @@
+"""Calls an agent and says how that ended.
+
+1. A call is a process with files, as a command is: it survives us, and is adopted and awaited afterwards.
+2. A call that was lost is made again from the snapshot on which it began; what it had done is kept under a ref.
+3. What the agent says is judged here: a result that does not have its shape goes back to it as a failed try.
+4. An agent that cannot answer now (a limit, an overload) is no failed try: the run waits and asks again.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from handrail.engine.last_words import from_text
+from handrail.engine.returns import Misfit, ask_again, checked
+from handrail.errors import HandrailError
+from handrail.model.events import QuestionAsked, RunBlocked, StepBegan, StepEnded
+from handrail.model.prices import estimate, price_of
+from handrail.model.run import Hindrance, Pending, RunState
+from handrail.model.settings import Access
+from handrail.model.types import Type
+from handrail.model.values import JsonValue
+from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, OutcomeStatus, Usage
+from handrail.ports.processes import Ended, Gone, ProcessSpec, TimedOut
+from handrail.runtime.handlers.starts import GRACE, MOST_TEXT, Effect, Lost, Starts, require_started
+from handrail.runtime.ports import Clock
+
+SLOT = "agent"
+MOST_TRANSCRIPT = 256 << 20
+"""Bytes of what an agent prints that are read."""
+WAITS: frozenset[OutcomeStatus] = frozenset({"quota", "rate_limited", "overloaded", "network"})
+PERSON: frozenset[OutcomeStatus] = frozenset({"auth", "denied"})
+Answered: TypeAlias = StepEnded | QuestionAsked | RunBlocked
+
+
+@dataclass(frozen=True, slots=True)
+class AgentHandler:
+    """Performs calls of agents."""
+
+    starts: Starts
+    agents: Agents
+    blobs: Callable[[str], bytes]
+    folder: Path
+    clock: Clock
+    restore: Callable[[RunState], Awaitable[object]]
+
+    async def perform(self, state: RunState, pending: Pending, began: StepBegan, returns: Type | None) -> Answered:
+        """Call the agent, or go on with the call that was made before."""
+        spec = cast("dict[str, Any]", began.spec)
+        try:
+            agent = self.agents.find(spec.get("agent"))
+        except HandrailError as error:
+            return self._blocked(pending, error.message, error.next_step or "install it, or name another agent")
+        effect = self._effect(state, pending, began)
+        while True:
+            place = await self.starts.place(effect, SLOT)
+            if isinstance(place, Lost):
+                return self._blocked(pending, place.why, "see what it has done, then resume: it is called again")
+            if self.starts.processes.look(str(place)) is None:
+                self._start(agent, _call(state, pending, spec, place), effect, place)
+            ended = await self.starts.processes.wait(str(place), effect.left)
+            if isinstance(ended, TimedOut):
+                ended = await self.starts.processes.end(str(place), GRACE)
+                outcome = self._read(agent, place, ended)
+                late = AgentOutcome(
+                    status="timeout",
+                    message=f"it took longer than {effect.timeout} s and was ended",
+                    session=outcome.session,
+                    usage=outcome.usage,
+                    cost=outcome.cost,
+                )
+                return self._judged(pending, began, late, returns)
+            if isinstance(ended, Ended):
+                require_started(ended, effect.workspace)
+                return self._judged(pending, began, self._read(agent, place, ended), returns)
+
+    async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
+        """End a call, with everything that it started."""
+        await self.starts.stop(self._effect(state, pending, began), SLOT)
+
+    def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> Effect:
+        timeout = cast("float | None", began.spec.get("timeout"))
+        effect = Effect(
+            run=state.run,
+            seq=pending.seq,
+            workspace=state.workspace,
+            base=self.folder / state.run / str(pending.seq),
+            timeout=timeout,
+            pass_env=state.pass_env,
+            on_lost=partial(self.restore, state),
+        )
+        if timeout is None:
+            return effect
+        spent = min(max(self.clock() - began.at, 0.0), timeout) if self.starts.alive(effect, SLOT) else 0.0
+        until = asyncio.get_running_loop().time() + timeout - spent
+        return replace(effect, until=until)
+
+    def _start(self, agent: Agent, call: AgentCall, effect: Effect, place: Path) -> None:
+        inputs = place.with_name(f"{place.name}.input")
+        inputs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if call.options.get("script"):
+            Path(call.options["script"]).write_bytes(self.blobs(call.options["digest"]))
+        launch = agent.launch(call, str(inputs))
+        told = inputs / "stdin"
+        told.write_bytes(launch.stdin)
+        env = {**self.starts.commands.environment(effect.pass_env), **dict(launch.env)}
+        argv = ("/bin/sh", "-c", 'told=$1; shift; exec "$@" <"$told"', "sh", str(told), *launch.argv)
+        key = f"{effect.run}:{effect.seq}:{place.name}"
+        self.starts.processes.start(ProcessSpec(key, argv, effect.workspace, tuple(sorted(env.items())), str(place)))
+
+    def _read(self, agent: Agent, place: Path, ended: Ended | Gone) -> AgentOutcome:
+        lines = agent.lines()
+        for line in self.starts.processes.read_output(str(place), "stdout", MOST_TRANSCRIPT, tail=False).splitlines():
+            lines.feed(line)
+        return lines.outcome(ended)
+
+    def _judged(
+        self, pending: Pending, began: StepBegan, outcome: AgentOutcome, returns: Type | None
+    ) -> StepEnded | QuestionAsked:
+        now = self.clock()
+        spent = _spent(outcome, began.spec, now - began.at)
+        if outcome.status == "ok" and outcome.question:
+            return QuestionAsked(
+                address=pending.address,
+                began=pending.seq,
+                question=outcome.question,
+                session=outcome.session or "",
+                spent=spent,
+                at=now,
+            )
+        details: dict[str, JsonValue] = {
+            "summary": outcome.text[-MOST_TEXT:],
+            "session": outcome.session or "",
+            "spent": cast("JsonValue", spent),
+            "agent": began.spec.get("agent"),
+        }
+        output: JsonValue = outcome.output if outcome.has_output else outcome.text
+        error, more = _failure(outcome)
+        if not error and returns is not None:
+            output, error, more = _fitting(outcome, returns)
+        elif not error and "schema" in began.spec and not outcome.has_output:
+            found = from_text(outcome.text)
+            output = outcome.text if found is None else found
+        return StepEnded(
+            address=pending.address,
+            began=pending.seq,
+            status="failed" if error else "succeeded",
+            output=output,
+            stdout=outcome.text[-MOST_TEXT:],
+            error=error,
+            details={**details, **more},
+            at=now,
+        )
+
+    def _blocked(self, pending: Pending, why: str, hint: str) -> RunBlocked:
+        message = f"step '{pending.address}': {why}"
+        return RunBlocked(reason="step", message=message, address=pending.address, next_step=hint, at=self.clock())
+
+
+def _call(state: RunState, pending: Pending, spec: dict[str, Any], place: Path) -> AgentCall:
+    script = {"script": str(place.with_name("script.yaml")), "digest": state.script} if state.script else {}
+    return AgentCall(
+        run=state.run,
+        address=pending.address,
+        turn=int(spec["turn"]),
+        turn_in_round=int(spec.get("turn_in_round", 1)),
+        prompt=str(spec["prompt"]),
+        workspace=state.workspace,
+        model=spec.get("model"),
+        access=cast("Access", spec.get("access", "edit")),
+        system_prompt=spec.get("system_prompt"),
+        session=spec.get("session") or None,
+        single_turn=bool(spec.get("single_turn")),
+        allowed_tools=None if spec.get("allowed_tools") is None else tuple(spec["allowed_tools"]),
+        disallowed_tools=tuple(spec.get("disallowed_tools", ())),
+        schema=spec.get("schema"),
+        options=script,
+    )
+
+
+def _spent(outcome: AgentOutcome, spec: dict[str, JsonValue], seconds: float) -> dict[str, float]:
+    told = outcome.cost is not None or not outcome.usage.tokens
+    about = None if told else _estimated(outcome.usage, spec)
+    return {
+        "usd": outcome.cost or about or 0.0,
+        "estimated": about or 0.0,
+        "tokens": outcome.usage.tokens,
+        "agent_calls": 1,
+        "unpriced": 0 if told or about is not None else 1,
+        "seconds": max(0.0, round(seconds, 3)),
+    }
+
+
+def _estimated(usage: Usage, spec: dict[str, JsonValue]) -> float | None:
+    """Give about what a call cost by the table of prices; None where that does not know the model."""
+    agent, _, model = str(spec.get("priced_as") or f"{spec.get('agent', '')}/{spec.get('model', '')}").partition("/")
+    price = price_of(agent, model)
+    if price is None:
+        return None
+    return estimate(price, read=usage.input_tokens, written=usage.output_tokens, cached=usage.cached_tokens)
+
+
+def _failure(outcome: AgentOutcome) -> tuple[str, dict[str, JsonValue]]:
+    """Say why a call failed, and what helps; nothing where it did not."""
+    if outcome.status == "ok":
+        return "", {}
+    hindrance: Hindrance = "wait" if outcome.status in WAITS else "person" if outcome.status in PERSON else "try"
+    words = outcome.status.replace("_", " ")
+    details: dict[str, JsonValue] = {"agent_status": outcome.status, "hindrance": hindrance}
+    if outcome.retry_after is not None:
+        details["after"] = outcome.retry_after
+    if outcome.status == "quota":
+        details["blocks"] = "budget"
+    return f"the agent ended with {words}" + (f": {outcome.message}" if outcome.message else ""), details
+
+
+def _fitting(outcome: AgentOutcome, returns: Type) -> tuple[JsonValue, str, dict[str, JsonValue]]:
+    """Give the result that was asked for, or what is wrong with what came."""
+    found = outcome.output if outcome.has_output else from_text(outcome.text, returns)
+    verdict = checked(returns, found)
+    if isinstance(verdict, Misfit):
+        error = f"the result does not have the shape that was asked for: {verdict.problems[0]}"
+        return outcome.text, error, {"feedback": ask_again(returns, verdict.problems)}
+    return verdict.value, "", {}

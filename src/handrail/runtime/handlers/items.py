@@ -1,0 +1,140 @@
+"""Starts the runs of a fan-out's items, and collects what they came to."""
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import cast
+
+import rfc8785
+
+from handrail.engine.budgets import around_children, left_for_children
+from handrail.engine.fan_outs import item_plan, result_of, running_items
+from handrail.engine.names import names_inside
+from handrail.engine.results import results_of
+from handrail.engine.snapshots import step_rows
+from handrail.engine.walk import holder
+from handrail.errors import EnvironmentFault, VersionConflict
+from handrail.model.codec import encode
+from handrail.model.events import Event, ItemEnded, Parent, RunStarted
+from handrail.model.plan import Plan
+from handrail.model.run import RunState, WorkState
+from handrail.model.trees import Tree, TreeSource
+from handrail.model.values import JsonValue
+from handrail.ports.log import Log
+from handrail.ports.workspaces import Workspaces
+from handrail.runtime.handlers.children import OVER
+from handrail.runtime.handlers.trees import in_thread, with_trailer
+from handrail.runtime.histories import beginning, plan_of, state_of
+from handrail.runtime.ports import Clock
+
+Data = dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemHandler:
+    """Performs fan-outs."""
+
+    log: Log
+    workspaces: Workspaces
+    clock: Clock
+
+    async def perform(self, plan: Plan, state: RunState) -> tuple[Event, ...]:
+        """Bring the runs of all started items into being; give what those came to that are over."""
+        work = cast("WorkState", state.stack[-1].work)
+        started, results = cast("dict[str, str]", work.data["started"]), cast("Data", work.data["results"])
+        events: list[Event] = []
+        for key, child in started.items():
+            if key in results:
+                continue
+            if not self.log.last(child).seq:
+                await in_thread(self._start, plan, state, key, child)
+            ended = await in_thread(self._ended, work, key, child)
+            if ended is not None:
+                events.append(ended)
+        return tuple(events)
+
+    def running(self, state: RunState) -> tuple[str, ...]:
+        """Name the runs of items that are not over."""
+        return running_items(state)
+
+    def _start(self, plan: Plan, state: RunState, key: str, child: str) -> None:
+        work, step, tree = cast("WorkState", state.stack[-1].work), holder(plan, state), state.tree
+        if step is None or tree is None or not tree.owned:
+            why = f"step '{work.address}' needs a work tree of its own, and the run works in a plain folder"
+            raise EnvironmentFault(why, next_step="start the run inside a git repository, without --in")
+        inner = rfc8785.dumps(encode(item_plan(plan, step)))
+        names = names_inside(state, {str(work.data["item"]): _item(work, key)})
+        seen = {"names": names, "latest": dict(state.latest.items()), "steps": step_rows(state)}
+        scope = json.dumps({**seen, "previous": state.previous})
+        started = RunStarted(
+            run=child,
+            workflow=state.workflow,
+            definition=state.definition,
+            plan=self.log.put_blob(inner),
+            inputs=state.inputs,
+            workspace="",
+            checks=state.checks,
+            task=state.task,
+            parent=Parent(state.run, work.address, state.seq),
+            source=self._source(state, tree, work, key),
+            agent=state.agent,
+            script=state.script,
+            pass_env=state.pass_env,
+            scope=self.log.put_blob(scope.encode()),
+            prefix=f"{work.address}[{key}]/",
+            allowance=left_for_children(plan, state, None, ""),
+            around=around_children(plan, state, None),
+            at=self.clock(),
+        )
+        try:
+            self.log.append([beginning(self.log, child, started)], [])
+        except VersionConflict:
+            return
+
+    def _source(self, state: RunState, tree: Tree, work: WorkState, key: str) -> TreeSource:
+        """Items begin with a clean ancestry: what is left in the tree of the run around them is committed first."""
+        message = with_trailer(f"Work of {state.run} before {work.address}", state.run)
+        commit = self.workspaces.commit(tree, message)
+        after = cast("dict[str, list[str]]", work.data["after"])[key]
+        results = cast("dict[str, Data]", work.data["results"])
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", key).strip("-.") or "item"
+        around = state.pinned
+        return TreeSource(
+            repository=tree.repository,
+            base=tree.branch,
+            commit=commit,
+            branch=f"{tree.branch}-{name}",
+            merge=tuple(str(results[other]["commit"]) for other in after),
+            copy=around.copy if around is not None else (),
+            setup=around.setup if around is not None else (),
+            setup_timeout=around.setup_timeout if around is not None else 600,
+        )
+
+    def _ended(self, work: WorkState, key: str, child: str) -> ItemEnded | None:
+        found = state_of(self.log, child)
+        if found.status not in OVER:
+            return None
+        good = found.status == "succeeded"
+        commit = ""
+        if found.tree is not None:
+            commit = self.workspaces.commit(found.tree, with_trailer(f"Work of {child}", child))
+        named: JsonValue = cast("JsonValue", results_of(plan_of(self.log, found.plan), found))
+        last = found.steps.get(found.previous)
+        result = result_of(
+            key,
+            _item(work, key),
+            "succeeded" if good else "failed",
+            branch="" if found.tree is None else found.tree.branch,
+            commit=commit,
+            output=named or (None if last is None else last.output),
+            error="" if good else found.message or found.status,
+            cost=found.spent.usd,
+            after=cast("JsonValue", cast("dict[str, list[str]]", work.data["after"])[key]),
+            run=child,
+        )
+        return ItemEnded(address=work.address, key=key, result=result, spent=asdict(found.spent), at=self.clock())
+
+
+def _item(work: WorkState, key: str) -> JsonValue:
+    keys = cast("list[str]", work.data["keys"])
+    return cast("list[JsonValue]", work.data["items"])[keys.index(key)]

@@ -1,0 +1,106 @@
+"""Performs a step, whoever does it, and concludes it: what must hold is established, and the work tree is kept."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from handrail.engine.names import evaluated, value_of
+from handrail.engine.walk import current
+from handrail.model.events import Event, StepBegan, StepEnded, TreeRestored, WorkspaceReady
+from handrail.model.names import spoken
+from handrail.model.plan import Plan, Step
+from handrail.model.run import Pending, RunState
+from handrail.model.values import JsonValue
+from handrail.runtime.handlers.agents import AgentHandler
+from handrail.runtime.handlers.commands import CommandHandler
+from handrail.runtime.handlers.evidence import ProofScene
+from handrail.runtime.handlers.items import ItemHandler
+from handrail.runtime.handlers.proof_results import feedback, record
+from handrail.runtime.handlers.proofs import ProofHandler
+from handrail.runtime.handlers.trees import TreeHandler
+
+TREE_STEPS = frozenset({"commit", "merge"})
+
+
+@dataclass(frozen=True, slots=True)
+class StepHandler:
+    """Performs steps."""
+
+    commands: CommandHandler
+    agents: AgentHandler
+    trees: TreeHandler
+    proofs: ProofHandler
+    items: ItemHandler
+
+    async def settle(self, state: RunState) -> WorkspaceReady | TreeRestored:
+        """Bring the work tree to where the run stands."""
+        return await self.trees.settle(state)
+
+    def unsettled(self, state: RunState) -> bool:
+        """Tell whether the files do not stand where the run stands, and somebody may still want them."""
+        if state.status == "running":
+            unseen = state.tree is not None and not state.snapshot
+            return bool(state.restore) or state.source is not None or unseen or self.trees.is_gone(state)
+        return bool(state.restore) and state.status in ("waiting", "blocked")
+
+    async def perform(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> Event:
+        """Perform a step and conclude it."""
+        step = None if state.stack[-1].work is not None or state.flow is not None else current(plan, state)[0]
+        if began.action == "agent":
+            returns = None if step is None else step.returns
+            event = await self.agents.perform(state, pending, began, returns)
+        elif began.action in TREE_STEPS:
+            event = await self.trees.perform(state, pending, began)
+        else:
+            event = await self.commands.perform(state, pending, began)
+        return await self._concluded(state, step, began, event) if isinstance(event, StepEnded) else event
+
+    async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
+        """End whatever a step started, with everything that this started."""
+        await self.commands.stop(state, pending, began)
+        if began.action == "agent":
+            await self.agents.stop(state, pending, began)
+
+    async def _concluded(self, state: RunState, step: Step | None, began: StepBegan, ended: StepEnded) -> StepEnded:
+        taken = await self.trees.snapshot(state)
+        if step is not None and step.done_when and ended.status == "succeeded":
+            ended = await self._proven(state, step, began, ended, "" if taken is None else taken.tree)
+            # Checks may leave files behind: the snapshot is of what the next step finds.
+            taken = await self.trees.snapshot(state)
+        if taken is None:
+            return ended
+        details: dict[str, JsonValue] = {**ended.details, "snapshot": taken.id, "files": taken.tree}
+        if taken.omitted:
+            details["omitted"] = list(taken.omitted)
+        return replace(ended, details=details)
+
+    async def _proven(self, state: RunState, step: Step, began: StepBegan, ended: StepEnded, tree: str) -> StepEnded:
+        given = began.spec.get("input")
+        names: dict[str, JsonValue] = {**given} if isinstance(given, dict) else {}
+        if step.output:
+            names[spoken(step.output)] = ended.output
+        before = state.steps[ended.address].before
+        changed = await self.trees.changed(state, before)
+        scene = _scene(state, step, ended, names)
+        results = await self.proofs.establish(replace(scene, tree=tree, changed=lambda: changed))
+        details: dict[str, JsonValue] = {**ended.details, "proofs": [record(each) for each in results]}
+        bad = [each for each in results if not each.ok]
+        if not bad:
+            return replace(ended, details=details)
+        error = "; ".join(f"not proven: {each.what}" for each in bad)
+        return replace(ended, status="failed", error=error, details={**details, "feedback": feedback(results)})
+
+
+def _scene(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, JsonValue]) -> ProofScene:
+    known = state.steps[ended.address]
+    return ProofScene(
+        run=state.run,
+        seq=ended.began,
+        workspace=state.workspace,
+        tree="",
+        proofs=step.done_when,
+        evaluate=lambda expression: evaluated(expression, state, names),
+        value=lambda value: value_of(value, state, names),
+        changed=tuple,
+        timeout=step.timeout,
+        began_at=known.began_at,
+    )

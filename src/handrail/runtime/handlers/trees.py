@@ -1,0 +1,210 @@
+"""Makes, restores and snapshots the work tree of a run, and performs the steps that are about it: commit and merge.
+
+1. Everything that git does may be done again after a crash; it finds what was done before.
+2. Git runs in a thread, so that one run's work tree never keeps another run waiting.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
+
+from handrail.errors import EnvironmentFault
+from handrail.model.events import StepBegan, StepEnded, TreeRestored, WorkspaceReady
+from handrail.model.run import Pending, RunState
+from handrail.model.trees import Tree, TreeSource
+from handrail.model.values import JsonValue
+from handrail.ports.workspaces import Conflict, Merged, Snapshot, Source, Workspaces
+from handrail.runtime.handlers.starts import Effect, Lost, Order, Starts
+from handrail.runtime.ports import Clock
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class TreeHandler:
+    """Performs what has to do with work trees."""
+
+    workspaces: Workspaces
+    starts: Starts
+    folder: Path
+    clock: Clock
+
+    async def settle(self, state: RunState) -> WorkspaceReady | TreeRestored:
+        """Make the work tree that a run waits for, or bring it back to where the run stands."""
+        if state.source is not None:
+            return await self._made(state, state.source)
+        if self.is_gone(state):
+            return await self._made_again(state)
+        if state.tree is not None and not state.snapshot:
+            return await self._looked_at(state, state.tree)
+        kept = await self.restore(state, state.restore)
+        # A borrowed tree stays as it is, and so does what is known of it.
+        snapshot = state.restore if state.tree is not None and state.tree.owned else state.snapshot
+        return TreeRestored(snapshot=snapshot, kept=kept, at=self.clock())
+
+    def is_gone(self, state: RunState) -> bool:
+        """Tell whether the run's own work tree was there once and cannot be worked in any more."""
+        tree = state.tree
+        return tree is not None and tree.owned and not self.workspaces.is_there(tree)
+
+    async def _looked_at(self, state: RunState, tree: Tree) -> WorkspaceReady:
+        """Keep how a work tree stands that is not the run's own; its changes are measured against that."""
+        taken = await in_thread(self.workspaces.snapshot, tree, state.run)
+        measured = tree if tree.owned or tree.commit else replace(tree, commit=taken.id)
+        return WorkspaceReady(tree=measured, snapshot=taken.id, files=taken.tree, at=self.clock())
+
+    async def _made_again(self, state: RunState) -> WorkspaceReady:
+        """Make a work tree that somebody removed, and bring it to where the run stands."""
+        tree = cast("Tree", state.tree)
+        source = state.pinned or TreeSource(
+            repository=tree.repository, base=tree.base, commit=tree.commit, branch=tree.branch
+        )
+        # A called workflow works in the tree of its caller, which the tree's folder is named after.
+        made = await self._made(state, source, Path(tree.path).name)
+        wanted = state.restore or state.snapshot
+        if not wanted:
+            return made
+        await in_thread(self.workspaces.restore, made.tree, state.run, wanted)
+        taken = await in_thread(self.workspaces.snapshot, made.tree, state.run)
+        pending = state.pending
+        begun = pending is not None and pending.kind == "step" and (self.folder / state.run / str(pending.seq)).is_dir()
+        return replace(made, snapshot=taken.id, files=taken.tree, again=begun)
+
+    async def _made(self, state: RunState, source: TreeSource, owner: str = "") -> WorkspaceReady:
+        wanted = Source(
+            run=owner or state.run,
+            repository=source.repository,
+            base=source.base,
+            commit=source.commit,
+            branch=source.branch,
+            copy=source.copy,
+            changes=source.changes,
+            merge=source.merge,
+            teardown=source.teardown,
+            teardown_timeout=source.teardown_timeout,
+        )
+        tree = await in_thread(self.workspaces.prepare, wanted)
+        await self._run(state, tree, source)
+        taken = await in_thread(self.workspaces.snapshot, tree, state.run)
+        return WorkspaceReady(tree=tree, snapshot=taken.id, files=taken.tree, at=self.clock())
+
+    async def _run(self, state: RunState, tree: Tree, source: TreeSource) -> None:
+        """Run the set-up commands, each once, however often the driver dies meanwhile."""
+        effect = Effect(
+            run=state.run,
+            seq=state.seq,
+            workspace=tree.path,
+            base=self.folder / state.run / f"setup-{state.seq}",
+            timeout=source.setup_timeout,
+            pass_env=state.pass_env,
+            until=asyncio.get_running_loop().time() + source.setup_timeout,
+        )
+        try:
+            for number, command in enumerate(source.setup):
+                result = await self.starts.run(effect, Order(str(number), "set-up", command))
+                if isinstance(result, Lost):
+                    raise _not_set_up(command, result.why)
+                if result.code != 0:
+                    raise _not_set_up(command, result.error or result.stderr or f"exit {result.code}")
+        except asyncio.CancelledError:
+            for number, _ in enumerate(source.setup):
+                await self.starts.stop(effect, str(number))
+            raise
+
+    async def restore(self, state: RunState, snapshot: str = "") -> str:
+        """Bring an owned work tree back to a snapshot, the newest one if none is named; gives the ref of what was."""
+        wanted = snapshot or state.snapshot
+        if state.tree is None or not state.tree.owned or not wanted:
+            return ""
+        return await in_thread(self.workspaces.restore, state.tree, state.run, wanted)
+
+    async def snapshot(self, state: RunState) -> Snapshot | None:
+        """Keep the work tree as it stands; nothing where there is none."""
+        if state.tree is None:
+            return None
+        return await in_thread(self.workspaces.snapshot, state.tree, state.run)
+
+    async def changed(self, state: RunState, since: str) -> tuple[str, ...]:
+        """List the paths that changed since a snapshot, as seen from the folder in which the run works."""
+        if state.tree is None or not since:
+            return ()
+        found = await in_thread(self.workspaces.changes, state.tree, since)
+        folder = os.path.relpath(state.workspace, state.tree.path)
+        paths = (path for each in found for path in (each.path, each.old) if path)
+        return tuple(paths if folder == "." else (os.path.relpath(path, folder) for path in paths))
+
+    async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded:
+        """Perform a commit or a merge."""
+        if state.tree is None:
+            why = f"step '{pending.address}' needs a git repository, and the run works in a plain folder"
+            raise EnvironmentFault(why, next_step="start the run inside a git repository")
+        spec = cast("dict[str, Any]", began.spec)
+        work = self._commit if began.action == "commit" else self._merge
+        output, commit = await in_thread(work, state.run, state.tree, spec)
+        return StepEnded(
+            address=pending.address,
+            began=pending.seq,
+            status="succeeded",
+            output=output,
+            details={"commit": commit, "branch": state.tree.branch, "summary": _said(began.action, output)},
+            at=self.clock(),
+        )
+
+    def _commit(self, run: str, tree: Tree, spec: Mapping[str, Any]) -> tuple[JsonValue, str]:
+        paths = None if spec.get("paths") is None else tuple(str(each) for each in spec["paths"])
+        commit = self.workspaces.commit(tree, with_trailer(str(spec["message"]), run), paths)
+        return {"commit": commit, "branch": tree.branch}, commit
+
+    def _merge(self, run: str, tree: Tree, spec: Mapping[str, Any]) -> tuple[JsonValue, str]:
+        name, how = str(spec["name"]), str(spec["how"])
+        message = with_trailer(f"Merge {name}", run)
+        if how == "abandon":
+            self.workspaces.restore(tree, run, str(spec["back_to"]))
+            return {"abandoned": name}, ""
+        if how == "conclude":
+            found = self.workspaces.conclude(tree, message)
+        else:
+            self.workspaces.commit_before_merge(tree, with_trailer(f"Work of {run} before merging {name}", run))
+            found = self.workspaces.merge(tree, str(spec["commit"]), message, markers=bool(spec["markers"]))
+        match found:
+            case Merged():
+                return {"merged": name, "commit": found.commit}, found.commit
+            case Conflict():
+                files: list[JsonValue] = list(found.files)
+                return {"conflict": files or [found.message]}, ""
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    """Do something in a thread; whoever gives it up waits for its end, since a thread cannot be stopped.
+
+    What is done to a work tree would otherwise come after what the next one does to it.
+    """
+    task = asyncio.ensure_future(asyncio.to_thread(work, *args, **named))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
+
+
+def with_trailer(message: str, run: str) -> str:
+    """Give a commit message that names the run."""
+    return f"{message.rstrip()}\n\nHandrail-Run: {run}\n"
+
+
+def _said(action: str, output: JsonValue) -> str:
+    if not isinstance(output, dict):
+        return ""
+    words = {name: value for name, value in output.items() if value}
+    return f"{action}: " + ", ".join(f"{name} {value}" for name, value in words.items())
+
+
+def _not_set_up(command: str, why: str) -> EnvironmentFault:
+    message = f"the work tree could not be set up: `{command}` failed: {why.strip()[-500:]}"
+    return EnvironmentFault(
+        message, next_step="mend [worktrees] in .handrail/config.toml or what it calls, then resume"
+    )

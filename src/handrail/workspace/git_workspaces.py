@@ -1,0 +1,65 @@
+"""Workspaces in real git: worktrees below the data folder, snapshots in the user's repository."""
+
+from pathlib import Path
+
+from handrail.model.trees import Tree
+from handrail.ports.workspaces import FileChange, MergeResult, Snapshot, Source
+from handrail.workspace import changes, committing, delivering, merging, restoring, worktrees
+from handrail.workspace.git import Git
+from handrail.workspace.places import Places
+from handrail.workspace.private_index import PrivateIndex
+from handrail.workspace.snapshots import take
+
+
+class GitWorkspaces:
+    """The port `Workspaces`, with everything of ours in one data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.places = Places(folder.absolute())
+
+    def prepare(self, source: Source) -> Tree:
+        """Make the worktree of a run, or find the one that was made."""
+        return worktrees.prepare(self.places, source)
+
+    def is_there(self, tree: Tree) -> bool:
+        """Tell whether a work tree can be worked in."""
+        return worktrees.is_there(tree)
+
+    def snapshot(self, tree: Tree, run: str) -> Snapshot:
+        """Keep the work tree as it stands, borrowed or owned."""
+        path = Path(tree.path)
+        with self.places.locked(path) as lock:
+            git = Git(path).holding(lock)
+            return take(git, PrivateIndex(git, self.places.private(path)), tree, run)
+
+    def restore(self, tree: Tree, run: str, snapshot: str) -> str:
+        """Bring an owned work tree back; gives the ref that keeps what stood there."""
+        return restoring.restore(self.places, tree, run, snapshot)
+
+    def commit(self, tree: Tree, message: str, paths: tuple[str, ...] | None = None) -> str:
+        """Commit what changed on the run's branch and give the commit of HEAD."""
+        return committing.commit(self.places, tree, message, paths)
+
+    def commit_before_merge(self, tree: Tree, message: str) -> str:
+        """Commit what changed unless a merge is under way already, and give the commit of HEAD."""
+        return merging.commit_before(self.places, tree, message)
+
+    def merge(self, tree: Tree, commit: str, message: str, *, markers: bool = False) -> MergeResult:
+        """Merge a commit into the run's branch."""
+        return merging.merge(self.places, tree, commit, message, markers=markers)
+
+    def conclude(self, tree: Tree, message: str) -> MergeResult:
+        """Commit a merge whose markers somebody resolved."""
+        return merging.conclude(self.places, tree, message)
+
+    def changes(self, tree: Tree, since: str, until: str | None = None) -> tuple[FileChange, ...]:
+        """List what differs between two commits or snapshots; None is the work tree as it stands."""
+        return changes.changes(self.places, tree, since, until)
+
+    def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:
+        """Give the same as a patch."""
+        return changes.diff(self.places, tree, since, until, stat=stat)
+
+    def remove(self, tree: Tree, run: str) -> str:
+        """Remove an owned worktree after keeping what is in it under a ref; gives that ref."""
+        return delivering.remove(self.places, tree, run)

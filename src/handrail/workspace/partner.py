@@ -1,0 +1,78 @@
+"""Starts a part of Handrail itself as a process to talk with: lines of JSON on a socket, one answer to each."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import handrail
+from handrail.errors import EnvironmentFault
+
+MOST_BYTES = 16 << 20
+"""Length of the longest line that is understood."""
+_BOOT = "import sys; sys.path.append(sys.argv[1]); from {module} import main; main()"
+_ENDS_WITHIN = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """A process in conversation with us; it ends with us, since its socket does."""
+
+    process: "subprocess.Popen[bytes]"
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def ask(self, told: Mapping[str, object]) -> dict[str, Any] | None:
+        """Tell it something and give its answer; None when it is gone."""
+        try:
+            self.writer.write(json.dumps(told).encode() + b"\n")
+            await self.writer.drain()
+            answer = await self.reader.readline()
+        except OSError:
+            return None
+        return json.loads(answer) if answer.endswith(b"\n") else None
+
+    async def farewell(self) -> str:
+        """Say how a process that is gone has ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            await asyncio.to_thread(self.process.wait, _ENDS_WITHIN)
+        code = self.process.poll()
+        if code is None:
+            return "it closed its connection"
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+    def end(self) -> None:
+        """End it with everything that it started in its group."""
+        # Not reaped yet, so that its number still is its own.
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.writer.close()
+
+
+async def start_partner(module: str, words: Sequence[str], env: Mapping[str, str]) -> Partner:
+    """Run `main` of a module of ours; the words are only for people who look at the list of processes."""
+    root = str(Path(handrail.__file__).parents[1])
+    argv = [sys.executable, "-P", "-X", "utf8", "-c", _BOOT.format(module=module), root, *words]
+    ours, theirs = socket.socketpair()
+    with theirs:
+        reader, writer = await asyncio.open_unix_connection(sock=ours, limit=MOST_BYTES + 2)
+        try:
+            # What it prints is for people: our standard error. Out of reach of the terminal's Ctrl-C, which is for us.
+            process = subprocess.Popen(  # noqa: S603 - our own program
+                argv, stdin=theirs.fileno(), stdout=2, cwd="/", env=dict(env), start_new_session=True
+            )
+        except OSError as error:
+            writer.close()
+            message = f"cannot start Python for a flow: {error}"
+            raise EnvironmentFault(message, next_step="mend it, then resume the run") from error
+    return Partner(process, reader, writer)

@@ -1,0 +1,111 @@
+"""Where the data folder keeps worktrees, their records and private indexes, and the locks between processes."""
+
+import fcntl
+import json
+import os
+import re
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from handrail.errors import WorkspaceFault
+
+RESERVED = frozenset({"kept", "owned", "applied"})
+"""Names below `refs/handrail/` that are no runs."""
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
+_PATIENCE = 600.0
+_MOMENT = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The layout of the data folder."""
+
+    folder: Path
+
+    def worktrees(self, root: Path, common: Path) -> Path:
+        """Give the folder of a repository's worktrees."""
+        return self.folder / "worktrees" / f"{plain(root.name or 'repository')}-{short(common)}"
+
+    def private(self, tree: Path) -> Path:
+        """Give, and make, the folder of what we remember about a work tree."""
+        folder = self.folder / "indexes" / short(tree, 24)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
+    @contextmanager
+    def locked(self, what: Path) -> Generator[int]:
+        """Keep all other processes and threads away from a repository or a work tree."""
+        self.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self.locks / f"{short(what, 24)}.lock"
+        file = _take(path, what)
+        try:
+            yield file
+        finally:
+            path.unlink(missing_ok=True)
+            fcntl.flock(file, fcntl.LOCK_UN)
+            os.close(file)
+
+    @property
+    def locks(self) -> Path:
+        """The folder of the locks; one that nobody holds was left by a process that died."""
+        return self.folder / "locks"
+
+
+def short(path: Path, length: int = 8) -> str:
+    """Give a short hash of a path."""
+    return sha256(os.fsencode(path)).hexdigest()[:length]
+
+
+def plain(name: str) -> str:
+    """Give a name that is a folder, a part of a ref and of a command; most are already."""
+    if _PLAIN.fullmatch(name) and name not in RESERVED and not name.endswith(".lock"):
+        return name
+    cleaned = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "x"
+    return f"{cleaned}-{sha256(name.encode(errors='surrogateescape')).hexdigest()[:8]}"
+
+
+def write_json(path: Path, value: object, *, durable: bool = True) -> None:
+    """Replace a small file at once, so that it survives a crash whole; a durable one survives the machine's too."""
+    draft = path.with_name(f".{path.name}.draft")
+    with draft.open("w", encoding="utf-8") as file:
+        json.dump(value, file)
+        file.flush()
+        if durable:
+            os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def read_json(path: Path) -> object:
+    """Give what a small file holds; None if it is missing or torn."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _take(path: Path, what: Path) -> int:
+    until = time.monotonic() + _PATIENCE
+    while (file := try_lock(path)) is None:
+        if time.monotonic() > until:
+            message = f"another process has been working on {what} for {_PATIENCE / 60:.0f} minutes"
+            raise WorkspaceFault(message, next_step="end it, or wait for it, then go on")
+        time.sleep(_MOMENT)
+    return file
+
+
+def try_lock(path: Path) -> int | None:
+    """Take a lock and give its file, or None if somebody has it."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # The one before may have removed the file after we opened it: then we hold a lock that nobody sees.
+        if path.stat().st_ino == os.fstat(file).st_ino:
+            return file
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    os.close(file)
+    return None

@@ -1,0 +1,210 @@
+"""Snapshots: HEAD, branch, index and files of a work tree in one commit below `refs/handrail/`, safe from gc."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from handrail.errors import WorkspaceFault
+from handrail.model.trees import Tree
+from handrail.ports.workspaces import Snapshot
+from handrail.workspace.git import Git, split
+from handrail.workspace.places import plain
+from handrail.workspace.private_index import PrivateIndex, Staged
+from handrail.workspace.repositories import git_dir
+
+REFS = "refs/handrail/"
+_TITLE = "Snapshot of a work tree by Handrail"
+_GITLINK = b"160000"
+_IN_PROGRESS = (
+    *("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "ORIG_HEAD"),
+    *("rebase-merge/autostash", "rebase-merge/orig-head", "rebase-apply/autostash", "rebase-apply/orig-head"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """Everything that a snapshot says."""
+
+    run: str
+    head: str
+    ref: str
+    """The branch that HEAD names, in full; empty when it is detached."""
+    home: str
+    """The run's own branch, by name."""
+    branch: str
+    """The commit of it."""
+    merge: tuple[str, ...]
+    """The commits that a merge in progress brings in."""
+    index: str
+    work: str
+    unmerged: str
+    """The blob that lists the entries of a conflicted index."""
+    owned: bool
+    omitted: tuple[str, ...]
+
+
+def run_ref(run: str) -> str:
+    """Give the ref of a run's snapshots."""
+    return f"{REFS}{plain(run)}"
+
+
+def kept_refs(git: Git, run: str) -> list[tuple[str, str]]:
+    """List the refs under which work of a run was put aside, with their commits, oldest first."""
+    listing = git.line("for-each-ref", "--format=%(refname) %(objectname)", f"{REFS}kept/{plain(run)}/")
+    found = [(ref, commit) for ref, _, commit in (line.partition(" ") for line in listing.splitlines())]
+    return sorted(found, key=lambda pair: int(pair[0].rpartition("/")[2]))
+
+
+def capture(git: Git, private: PrivateIndex, tree: Tree, run: str) -> State:
+    """Read the state of a work tree; its objects are written, nothing points to them yet."""
+    return _captured(git, private, (tree, run), _known(git, tree, run))
+
+
+def take(git: Git, private: PrivateIndex, tree: Tree, run: str) -> Snapshot:
+    """Put the state of a work tree on top of the run's snapshots; one that equals the newest is that one."""
+    known = _known(git, tree, run)
+    state = _captured(git, private, (tree, run), known)
+    if known.newest and _parsed(known.says) == state:
+        return as_snapshot(known.newest, state)
+    commit = write(git, state, (known.newest, *_parents(git, state)))
+    git.out("update-ref", run_ref(run), commit, known.newest or "0" * len(commit))
+    return as_snapshot(commit, state)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the refs say, asked at once: starting git is what a small snapshot costs."""
+
+    ref: str
+    branch: str
+    newest: str
+    says: str
+
+
+def _known(git: Git, tree: Tree, run: str) -> _Known:
+    home, newest = f"refs/heads/{tree.branch}", run_ref(run)
+    form = "--format=%(HEAD)%00%(refname)%00%(objectname)%00%(contents)%00"
+    fields = git.line("for-each-ref", form, *((home, newest) if tree.branch else (newest,))).split("\0")
+    rows = {ref: (mark.strip("\n"), commit, text) for mark, ref, commit, text in zip(*[iter(fields)] * 4, strict=False)}
+    mark, branch, _ = rows.get(home, ("", "", ""))
+    ref = home if mark == "*" else git.asks("symbolic-ref", "-q", "HEAD") or ""
+    _, commit, says = rows.get(newest, ("", "", ""))
+    return _Known(ref, branch, commit, says)
+
+
+def _captured(git: Git, private: PrivateIndex, whose: tuple[Tree, str], known: _Known) -> State:
+    tree, run = whose
+    files, staged = private.follow()
+    return State(
+        run=run,
+        head=files.head,
+        ref=known.ref,
+        home=tree.branch,
+        branch=known.branch,
+        merge=tuple(_words(git_dir(git.where) / "MERGE_HEAD")),
+        index=staged.tree,
+        work=files.tree,
+        unmerged=_unmerged(git, staged),
+        owned=tree.owned,
+        omitted=files.omitted,
+    )
+
+
+def keep(git: Git, state: State) -> str:
+    """Put a state aside under a ref of its own and give the ref; what is there already is not put there again."""
+    known = [(run_ref(state.run), git.asks("rev-parse", "--verify", "-q", run_ref(state.run)) or "")]
+    kept = kept_refs(git, state.run)
+    for ref, commit in known + kept[-1:]:
+        if commit and read(git, commit) == state:
+            return ref
+    return _put_aside(git, state.run, write(git, state, _parents(git, state)))
+
+
+def keep_commit(git: Git, run: str, commit: str) -> str:
+    """Put a commit aside under a ref, unless one of the run's holds it already; gives that ref."""
+    newest = git.asks("rev-parse", "--verify", "-q", run_ref(run))
+    known = [*reversed(kept_refs(git, run)), *([(run_ref(run), newest)] if newest else [])]
+    for ref, holder in known:
+        if not git.run("merge-base", "--is-ancestor", commit, holder, ok=(0, 1)).code:
+            return ref
+    return _put_aside(git, run, commit)
+
+
+def _put_aside(git: Git, run: str, commit: str) -> str:
+    kept = kept_refs(git, run)
+    number = int(kept[-1][0].rpartition("/")[2]) + 1 if kept else 1
+    ref = f"{REFS}kept/{plain(run)}/{number}"
+    git.out("update-ref", ref, commit, "0" * len(commit))
+    return ref
+
+
+def load(git: Git, snapshot: str) -> State:
+    """Read a snapshot; another commit is refused."""
+    state = read(git, snapshot)
+    if state is None:
+        message = f"`{snapshot}` is no snapshot that {git.where} holds"
+        raise WorkspaceFault(message, next_step="use a snapshot of a run of this repository")
+    return state
+
+
+def read(git: Git, commit: str) -> State | None:
+    """Read a snapshot; None for any other commit."""
+    ran = git.run("cat-file", "commit", commit, ok=(0, 128))
+    return None if ran.code else _parsed(ran.out.partition(b"\n\n")[2].decode(errors="replace"))
+
+
+def _parsed(message: str) -> State | None:
+    title, _, body = message.partition("\n\n")
+    if title != _TITLE:
+        return None
+    data = cast("dict[str, object]", json.loads(body))
+    data |= {name: tuple(cast("list[str]", data[name])) for name in ("merge", "omitted")}
+    return State(**cast("dict[str, str]", data))  # pyright: ignore[reportArgumentType] - written by `write` below
+
+
+def write(git: Git, state: State, parents: tuple[str, ...]) -> str:
+    """Write the commit of a state."""
+    entries = [f"040000 tree {state.index}\tindex", f"040000 tree {state.work}\twork"]
+    if state.unmerged:
+        entries += [f"100644 blob {state.unmerged}\tunmerged", f"040000 tree {_stages(git, state.unmerged)}\tstages"]
+    tree = git.line("mktree", stdin="\n".join(sorted(entries, key=lambda entry: entry.partition("\t")[2])).encode())
+    named = {name: getattr(state, name) for name in State.__slots__}
+    message = f"{_TITLE}\n\n{json.dumps(named)}\n".encode()
+    chosen = [word for parent in dict.fromkeys(parents) if parent for word in ("-p", parent)]
+    return git.line("commit-tree", tree, *chosen, stdin=message)
+
+
+def as_snapshot(commit: str, state: State) -> Snapshot:
+    """Give what the port shows of a state."""
+    return Snapshot(commit, state.work, state.head, state.omitted)
+
+
+def _parents(git: Git, state: State) -> tuple[str, ...]:
+    """Name all commits that only this work tree may know: what rebases and merges put aside goes with it."""
+    folder = git_dir(git.where)
+    loose = [word for name in _IN_PROGRESS for word in _words(folder / name)] if state.owned else []
+    sure = (state.head, state.branch, *state.merge)
+    found = [commit for commit in loose if commit not in sure and _is_commit(git, commit)]
+    return (*sure, *found)
+
+
+def _is_commit(git: Git, name: str) -> bool:
+    return not git.run("cat-file", "-e", f"{name}^{{commit}}", ok=(0, 1, 128)).code
+
+
+def _unmerged(git: Git, staged: Staged) -> str:
+    return git.line("hash-object", "-w", "--stdin", stdin=staged.unmerged) if staged.unmerged else ""
+
+
+def _stages(git: Git, unmerged: str) -> str:
+    entries = {line.split(b"\t")[0].rsplit(b" ", 1)[0] for line in split(git.out("cat-file", "blob", unmerged))}
+    blobs = sorted({entry.split(b" ")[1] for entry in entries if not entry.startswith(_GITLINK)})
+    return git.line("mktree", stdin=b"".join(b"100644 blob %s\t%s\n" % (blob, blob) for blob in blobs))
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").split()
+    except OSError:
+        return []

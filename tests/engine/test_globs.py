@@ -1,0 +1,106 @@
+"""What globs stand for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handrail.engine.globs import glob_problem, matches, matching
+
+NAMES = st.text("ab.*?[]{},-/", max_size=14)
+
+
+@pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        ("src/**", "src/a.py"),
+        ("src/**", "src/deep/er/a.py"),
+        ("src/**/*.py", "src/a.py"),
+        ("src/**/*.py", "src/deep/er/a.py"),
+        ("**/*.py", "a.py"),
+        ("**/tests/**", "x/tests/y"),
+        ("*.md", "README.md"),
+        ("*", ".hidden"),
+        ("src/?.py", "src/a.py"),
+        ("src/[a-c].py", "src/b.py"),
+        ("src/[!a-c].py", "src/d.py"),
+        ("src/[]].py", "src/].py"),
+        ("{src,lib}/*.{py,pyi}", "lib/a.pyi"),
+        ("{src/**,lib}", "src/x/y"),
+        ("src", "src/deep/a.py"),
+        ("src/", "src/a.py"),
+        ("./src//a.py", "src/a.py"),
+        ("tests/test_[1].py", "tests/test_[1].py"),
+        ("**", "anything/at/all"),
+        ("ünï/*", "ünï/ço"),
+        ("a b/*.txt", "a b/c d.txt"),
+    ],
+)
+def test_a_glob_stands_for_a_path(glob: str, path: str) -> None:
+    assert matches(glob, path)
+
+
+@pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        ("src/**", "srcs/a.py"),
+        ("src/*", "src/deep/a.py"),
+        ("*.py", "src/a.py"),
+        ("src/*.py", "src/deep/a.py"),
+        ("src/?.py", "src/ab.py"),
+        ("src/?", "src/"),
+        ("src/[a-c].py", "src/d.py"),
+        ("src/[!a-c].py", "src/b.py"),
+        ("SRC/**", "src/a.py"),
+        ("{src,lib}/a", "doc/a"),
+        ("", "a"),
+        ("../**", "../a/b"),
+        ("/src/**", "src/a"),
+        ("src/**.py", "src/a.py"),
+    ],
+)
+def test_a_glob_does_not_stand_for_a_path(glob: str, path: str) -> None:
+    assert not matches(glob, path)
+
+
+@pytest.mark.parametrize(
+    ("glob", "reason"),
+    [
+        ("", "is empty"),
+        ("./", "is empty"),
+        ("/etc/*", "is absolute"),
+        ("~/x", "is absolute"),
+        ("a/../../b", "leaves its folder"),
+        ("a\\b", "holds a backslash"),
+        ("a\0b", "holds a NUL character"),
+        ("!src/**", "begins with '!', and there are no exceptions in globs"),
+        ("src/**.py", "has '**' beside other characters: write src/**/*.py"),
+        ("src/a**", "has '**' beside other characters: write src/a*/**"),
+        ("{a,b}" * 7, "has more than 64 alternatives"),
+        ("a" * 1025, "is longer than 1024 characters"),
+    ],
+)
+def test_a_text_that_is_no_glob_is_refused_with_the_reason(glob: str, reason: str) -> None:
+    assert glob_problem(glob) == reason
+
+
+def test_matching_gives_each_path_once_and_in_order() -> None:
+    assert matching(["src/**", "**/*.py"], ["src/b.py", "a.py", "src/b.py", "x.md"]) == ["a.py", "src/b.py"]
+
+
+def test_a_glob_with_many_stars_is_matched_in_no_time() -> None:
+    assert not matches("*a" * 200 + "b", "a" * 4000)
+    assert not matches("**/a/" * 100 + "b", "a/" * 2000 + "c")
+
+
+@given(NAMES, NAMES)
+def test_no_glob_and_no_path_raises(glob: str, path: str) -> None:
+    matches(glob, path)
+    assert glob_problem(glob) is None or not matching([glob], ["some/other"])
+
+
+@given(st.lists(st.text("abc.", min_size=1, max_size=5).filter(lambda name: name not in (".", "..")), min_size=1))
+def test_two_stars_stand_for_every_path(names: list[str]) -> None:
+    path = "/".join(names)
+    assert matches("**", path)
+    assert matches(path, path)
+    assert matches(f"{names[0]}/**", path)

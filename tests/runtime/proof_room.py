@@ -1,0 +1,90 @@
+"""A room in which tests establish proofs with real processes."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from handrail.language.evaluate import evaluate
+from handrail.language.parser import parse
+from handrail.model.proofs import CommandProof, Proof
+from handrail.model.values import Command, Constant, Expression, JsonValue, ShellBinding, Value
+from handrail.runtime.handlers.evidence import ProofScene
+from handrail.runtime.handlers.proof_results import ProofResult
+from handrail.runtime.handlers.proofs import ProofHandler
+from handrail.wiring import ShellCommands
+from handrail.workspace.processes import LocalProcesses
+
+
+def passes(script: str, **values: str) -> CommandProof:
+    """A command that must pass; `values` are expressions by their variable."""
+    return CommandProof(command(script, **values))
+
+
+def fails(script: str, code: int | None = None, **values: str) -> CommandProof:
+    """A command that must fail."""
+    return CommandProof(command(script, **values), "fail", code)
+
+
+def command(script: str, **values: str) -> Command:
+    """A command with its values."""
+    return Command(script, tuple(ShellBinding(name, Expression(source)) for name, source in values.items()))
+
+
+@dataclass
+class ProofRoom:
+    """A workspace, and the names that proofs read."""
+
+    folder: Path
+    names: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    changed: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.work.mkdir(exist_ok=True)
+
+    @property
+    def work(self) -> Path:
+        return self.folder / "work"
+
+    @property
+    def effects(self) -> Path:
+        return self.folder / "runs" / "r1" / "7"
+
+    @property
+    def handler(self) -> ProofHandler:
+        return ProofHandler(LocalProcesses(), ShellCommands(), self.folder / "runs")
+
+    def scene(self, *proofs: Proof) -> ProofScene:
+        return ProofScene(
+            run="r1",
+            seq=7,
+            workspace=str(self.work),
+            tree="tree-1",
+            proofs=proofs,
+            evaluate=self._evaluate,
+            value=self._value,
+            changed=lambda: self.changed,
+        )
+
+    def _evaluate(self, expression: Expression) -> JsonValue:
+        return evaluate(parse(expression.source), self.names)  # pyright: ignore[reportReturnType]  # values are JSON
+
+    def _value(self, value: Value) -> JsonValue:
+        assert isinstance(value, Constant)
+        return value.value
+
+    def establish(
+        self, *proofs: Proof, timeout: float | None = None, began_at: float | None = None, turn: int = 1
+    ) -> tuple[ProofResult, ...]:
+        scene = replace(self.scene(*proofs), timeout=timeout, began_at=began_at, turn=turn)
+        return asyncio.run(self.handler.establish(scene))
+
+    def one(self, proof: Proof, began_at: float | None = None) -> ProofResult:
+        (result,) = self.establish(proof, began_at=began_at)
+        return result
+
+    def write(self, path: str, text: str) -> Path:
+        target = self.work / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
+        return target
