@@ -64,7 +64,7 @@ class PlainCommands:
     ) -> Prepared | str:
         return Prepared(("sh", "-c", command.script), ())
 
-    def environment(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
+    def environment(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:  # noqa: ARG002
         return {}
 
 

@@ -188,7 +188,7 @@ def test_a_step_that_the_engine_cannot_perform_is_performed_from_outside(room: R
 
 
 def test_a_run_given_back_at_a_step_that_the_engine_cannot_perform_says_so(room: Room) -> None:
-    run = room.start("name: x\nsteps:\n  - {name: think, type: agent, prompt: Think hard.}\n")
+    run = room.start("name: x\nsteps:\n  - {name: think, type: pull-request, title: Think hard.}\n")
     _take(room, run)
     room.drive()
     runs.release(room.log, run, "agent")

@@ -60,7 +60,8 @@ def stopped(state: RunState) -> RunState:
 
 def can_go_on(state: RunState) -> bool:
     """Whether a run that is blocked waits for nothing but somebody who performs its step."""
-    steps_only = state.pending is None or state.pending.action in OUTSIDE
+    # An agent's step is one of them where that agent is not there.
+    steps_only = state.pending is None or state.pending.action in {*OUTSIDE, "agent"}
     return state.status == "blocked" and state.reason == "step" and state.failure is None and steps_only
 
 
