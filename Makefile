@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= auto
 
-.PHONY: test lint types contracts unit run bench format requirements clean
+.PHONY: test lint types contracts unit soak run bench format requirements clean
 
 test: lint types contracts unit
 
@@ -29,6 +29,9 @@ contracts: $(READY)
 unit: $(READY)
 	$(BIN)/pytest -n $(WORKERS)
 
+soak: $(READY)
+	HANDRAIL_SOAK=1 $(BIN)/pytest -n $(WORKERS) tests/runtime/test_tree_crash_matrix.py
+
 run: $(READY)
 	$(BIN)/handrail list
 	$(BIN)/handrail validate --library
@@ -36,6 +39,7 @@ run: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/authoring.py
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/workspace.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
