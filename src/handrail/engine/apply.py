@@ -13,7 +13,7 @@ from handrail.engine import flows
 from handrail.engine.apply_runs import Blobs
 from handrail.engine.transitions import IllegalMove, require
 from handrail.model import events as ev
-from handrail.model.run import RunState
+from handrail.model.run import RunState, changed
 
 
 def apply(state: RunState | None, event: ev.Event, seq: int, blobs: Blobs) -> RunState:
@@ -24,7 +24,7 @@ def apply(state: RunState | None, event: ev.Event, seq: int, blobs: Blobs) -> Ru
     if seq != state.seq + 1:
         raise IllegalMove(f"event {seq} follows event {state.seq}")
     after = runs.rewound(state, event, blobs) if isinstance(event, ev.RunRewound) else _FOLDS[event.kind](state, event)
-    return after if after.seq == seq else replace(after, seq=seq)
+    return after if after.seq == seq else changed(after, seq=seq)
 
 
 _FOLDS: dict[str, Callable[[RunState, Any], RunState]] = {

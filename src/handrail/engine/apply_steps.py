@@ -11,7 +11,7 @@ from handrail.engine.turns import counted
 from handrail.engine.walk import known_as
 from handrail.model import events as ev
 from handrail.model.names import spoken
-from handrail.model.run import Failure, Frame, Hindrance, Pending, RunState, Spent, StepState, changed
+from handrail.model.run import Failure, Frame, Hindrance, Pending, RunState, Spent, StepState, changed, moved
 from handrail.model.values import JsonValue
 
 RUNNING: dict[str, Any] = {"status": "running", "reason": None, "message": ""}
@@ -51,7 +51,7 @@ def begun(state: RunState, address: str, at: float) -> StepState:
     step = StepState("running", 1, began=state.seq + 1, began_at=at, before=state.snapshot)
     if known is None:
         return step
-    return replace(step, cost=known.cost, tokens=known.tokens, calls=known.calls, seconds=known.seconds)
+    return moved(step, cost=known.cost, tokens=known.tokens, calls=known.calls, seconds=known.seconds)
 
 
 def skipped(state: RunState, event: ev.StepSkipped) -> RunState:
@@ -64,7 +64,7 @@ def began(state: RunState, event: ev.StepBegan) -> RunState:
     """Make a step pending, under the number of its event."""
     name = known_as(state, event.address)
     step = begun(state, event.address, event.at)
-    step = replace(step, attempts=event.attempt, feedback=state.feedback.get(name, ""))
+    step = moved(step, attempts=event.attempt, feedback=state.feedback.get(name, ""))
     pending = Pending(state.seq + 1, event.address, "step", event.action, event.attempt, output=event.output)
     changes: dict[str, Any] = {"pending": pending, "failure": None, "status": "running"}
     if event.spec.get("repeatable") is False:
@@ -83,8 +83,10 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"step '{event.address}' ended, but event {event.began} is not what is pending")
-    step = replace(
-        state.steps[event.address],
+    known = state.steps[event.address]
+    spent = _spent(event, known)
+    step = moved(
+        known,
         status=event.status,
         output=event.output,
         exit_code=event.exit_code,
@@ -93,9 +95,8 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
         error=event.error,
         ended_at=event.at,
         **{name: event.details[name] for name in _OF_STEP if name in event.details},
+        **_sum(known, spent),
     )
-    spent = _spent(event, step)
-    step = with_spent(step, spent)
     kept: dict[str, Any] = {name: event.details[name] for name in ("snapshot", "files") if name in event.details}
     state = charged(state, spent, **kept)
     if pending.action == "agent" and event.status == "succeeded":
@@ -142,8 +143,12 @@ def _spent(event: ev.StepEnded, step: StepState) -> dict[str, float]:
 
 def with_spent(step: StepState, spent: Mapping[str, float]) -> StepState:
     """Add what an effort of a step took to what it took before."""
+    return moved(step, **_sum(step, spent))
+
+
+def _sum(step: StepState, spent: Mapping[str, float]) -> dict[str, Any]:
     total = Spent(step.cost, step.tokens, step.calls, seconds=step.seconds).plus(spent)
-    return replace(step, cost=total.usd, tokens=total.tokens, calls=total.agent_calls, seconds=total.seconds)
+    return {"cost": total.usd, "tokens": total.tokens, "calls": total.agent_calls, "seconds": total.seconds}
 
 
 def charged(state: RunState, spent: Mapping[str, float], **changes: Any) -> RunState:

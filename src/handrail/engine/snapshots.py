@@ -37,6 +37,7 @@ _RECORDS: dict[str, type[Any]] = {
     "around": Budget,
 }
 _step_row = attrgetter(*(each.name for each in fields(StepState)))
+_STEP_DEFAULTS = tuple(each.default for each in fields(StepState))
 
 
 def encode_state(state: RunState) -> bytes:
@@ -64,6 +65,14 @@ def decode_state(data: bytes) -> RunState:
     return RunState(**read)
 
 
+def _trimmed(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row without what stands at its default at the end of it."""
+    end = len(row)
+    while end > 1 and (row[end - 1] is _STEP_DEFAULTS[end - 1] or row[end - 1] == _STEP_DEFAULTS[end - 1]):
+        end -= 1
+    return row[:end]
+
+
 def step_rows(state: RunState) -> dict[str, Any]:
     """Give the steps that can be read by name, each as a row of its values."""
     return {address: _step_row(state.steps[address]) for address in state.latest.values()}
@@ -76,7 +85,7 @@ def _plain(value: Any) -> Any:
         return list(cast("Queue[Any]", value))
     if type(value) is StepState:
         # Most of a long run's state are its steps: rows of their values are written and read in half the time.
-        return _step_row(value)
+        return _trimmed(_step_row(value))
     names, values, defaults = _layout(cast("type[Any]", type(value)))
     items = zip(names, values(value), defaults, strict=True)
     # Identity first: most fields stand at their default.

@@ -12,7 +12,7 @@ from handrail.model.settings import Budget
 from handrail.model.trees import Tree, TreeSource
 from handrail.model.values import JsonValue
 
-REDUCER = 5
+REDUCER = 6
 """Version of the fold; a checkpoint of another version is not used."""
 
 
@@ -38,6 +38,8 @@ class StepState:
     began: int = 0
     began_at: float = 0.0
     ended_at: float | None = None
+    seconds: float = 0.0
+    """What its efforts took, as `cost`, `tokens` and `calls`: all tries at this address together."""
     summary: str = ""
     """What its performer said last."""
     session: str = ""
@@ -53,8 +55,6 @@ class StepState:
     waits: int = 0
     """How often it waited for an agent that could not answer."""
     calls: int = 0
-    seconds: float = 0.0
-    """What its agents took, as `cost` and `tokens`: all tries at this address together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +183,9 @@ class FlowState:
     """Of each call, counted from 0, the hash of what was asked for, and the same in words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RunState:
-    """Everything that decides what comes next."""
+    """Everything that decides what comes next; without slots, since `changed` copies its fields at once."""
 
     run: str
     status: RunStatus
@@ -255,10 +255,21 @@ class RunState:
         return self.status in ("succeeded", "cancelled")
 
 
-_NAMES = tuple(each.name for each in fields(RunState))
-_VALUES = attrgetter(*_NAMES)
-
-
 def changed(state: RunState, **changes: Any) -> RunState:
-    """Give a state with some fields changed; `dataclasses.replace` does the same in twice the time."""
-    return RunState(**{**dict(zip(_NAMES, _VALUES(state), strict=True)), **changes})
+    """Give a state with some fields changed; `dataclasses.replace` does the same in ten times the time."""
+    copy = object.__new__(RunState)
+    copy.__dict__.update(state.__dict__)
+    copy.__dict__.update(changes)
+    return copy
+
+
+_ROW = attrgetter(*(each.name for each in fields(StepState)))
+_PLACE = {each.name: place for place, each in enumerate(fields(StepState))}
+
+
+def moved(step: StepState, **changes: Any) -> StepState:
+    """Give a step with some fields changed, as `changed` does for a run."""
+    row = list(_ROW(step))
+    for name, value in changes.items():
+        row[_PLACE[name]] = value
+    return StepState(*row)

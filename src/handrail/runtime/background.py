@@ -7,6 +7,7 @@
 """
 
 import asyncio
+import contextlib
 import fcntl
 import json
 import os
@@ -15,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from handrail.errors import StorageFault
 from handrail.ports.log import Log
 from handrail.runtime.ports import Clock
 from handrail.runtime.supervisor import Supervisor
@@ -122,21 +124,24 @@ class Background:
 
     async def serve(self) -> None:
         """Drive until told to stop, or until nothing has happened for the grace period."""
-        watching = asyncio.ensure_future(self._waits.watch())
-        try:
-            await self._serve()
-        finally:
-            watching.cancel()
-
-    async def _serve(self) -> None:
         ends = _now() + self.grace
         while not self.stop.is_set():
+            with contextlib.suppress(StorageFault):
+                self._waits.look()
             if self._called():
-                await self._move()
+                await self._moved()
                 ends = _now() + self.grace
             elif not self._stays and _now() >= ends:
                 return
             await asyncio.sleep(LOOK_EVERY)
+
+    async def _moved(self) -> None:
+        # Runs that are driven take their time, and the clocks are watched meanwhile.
+        watching = asyncio.ensure_future(self._waits.watch())
+        try:
+            await self._move()
+        finally:
+            watching.cancel()
 
     def settled(self) -> bool:
         """Whether no message and no time waits for somebody to act on it."""
