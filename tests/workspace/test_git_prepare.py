@@ -102,6 +102,16 @@ def test_a_worktree_that_the_user_deleted_and_pruned_is_made_again_too(shop: Git
     assert git(path, "rev-parse", "HEAD") == done
 
 
+def test_a_folder_that_is_no_worktree_any_more_is_set_aside_with_the_work_in_it(shop: GitRoom) -> None:
+    tree, path = shop.prepare()
+    (path / ".git").unlink()
+    (path / "unsaved.txt").write_text("mine\n")
+    again, _ = shop.prepare()
+    assert again == tree
+    assert not (path / "unsaved.txt").exists()
+    assert (path.with_name(f"{path.name}.set-aside-1") / "unsaved.txt").read_text() == "mine\n"
+
+
 def test_an_emptied_worktree_never_acts_on_a_repository_around_it(shop: GitRoom) -> None:
     git(shop.data.parent, "init", "-q", ".")
     _, path = shop.prepare()

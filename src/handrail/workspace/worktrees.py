@@ -104,6 +104,8 @@ def _names(entry: Path, path: Path) -> bool:
 
 def _place(site: _Site, known: WorktreeRecord | None) -> tuple[WorktreeRecord, str]:
     """Make branch and worktree, as yet without files; gives the commit that it stands on."""
+    if known is not None and known.ready:
+        _set_aside(site.path)
     remove_worktree(site.path, site.common)
     found = _again(site, known) if known and known.ready else None
     record, tip = found or _claim(site, starting_point(site.git, site.source))
@@ -111,6 +113,16 @@ def _place(site: _Site, known: WorktreeRecord | None) -> tuple[WorktreeRecord, s
     site.git.out("worktree", "add", "--quiet", "--no-checkout", str(site.path), record.branch)
     _own_upstream(site.git, record.branch)
     return record, tip
+
+
+def _set_aside(path: Path) -> None:
+    """Keep a folder that was handed out and is no worktree any more: somebody's work may lie in it."""
+    if not path.is_dir() or path.is_symlink() or not any(path.iterdir()):
+        return
+    number = 1
+    while (aside := path.with_name(f"{path.name}.set-aside-{number}")).exists():
+        number += 1
+    path.rename(aside)
 
 
 def _fill(places: Places, site: _Site, record: WorktreeRecord, tip: str) -> Tree:
