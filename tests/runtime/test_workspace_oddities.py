@@ -199,4 +199,5 @@ def test_nothing_of_a_run_is_seen_among_the_users_branches_but_its_own(shop: Ste
     first = shop.run(ASKING, WRITES)
     shop.answer(first.run, "approve")
     new = {ref for ref in all_refs(shop.repo) if ref not in before and not ref.startswith("refs/handrail/")}
-    assert new == {f"refs/heads/work/{first.run}"}
+    branch = f"work/{first.run}"
+    assert new == {f"refs/heads/{branch}"}

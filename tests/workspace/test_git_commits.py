@@ -67,7 +67,8 @@ def test_work_on_a_branch_of_the_agent_arrives_on_the_runs_branch(shop: GitRoom)
     done = shop.spaces.commit(tree, "rest")
     assert git(path, "rev-parse", "work/r1") == done
     assert git(path, "rev-parse", "work/r1^") == theirs == git(path, "rev-parse", "my-own-idea")
-    assert git(path, "symbolic-ref", "HEAD") == "refs/heads/work/r1"
+    assert tree.branch == "work/r1"
+    assert git(path, "symbolic-ref", "HEAD") == f"refs/heads/{tree.branch}"
 
 
 def test_work_on_a_branch_that_lost_the_runs_commits_is_refused(shop: GitRoom) -> None:
@@ -222,10 +223,11 @@ def test_a_fork_goes_on_from_a_snapshot_and_leaves_the_original_alone(shop: GitR
     fill(path, {"later.txt": "x"})
     original = everything(path)
     fork = shop.spaces.prepare(shop.source("f1", changes=point.id))
-    assert everything(Path(fork.path)) == (files, index, head, "refs/heads/work/f1")
+    assert fork.branch == "work/f1"
+    assert everything(Path(fork.path)) == (files, index, head, f"refs/heads/{fork.branch}")
     fill(Path(fork.path), {"other.txt": "o"})
     shop.spaces.restore(fork, "f1", point.id)
-    assert everything(Path(fork.path)) == (files, index, head, "refs/heads/work/f1")
+    assert everything(Path(fork.path)) == (files, index, head, f"refs/heads/{fork.branch}")
     assert everything(path) == original
 
 

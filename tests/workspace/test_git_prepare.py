@@ -20,7 +20,7 @@ def test_a_worktree_lies_below_the_data_folder_and_only_the_user_may_look_in(sho
     assert path.stat().st_mode & 0o777 == 0o700
     assert listing(path) == listing(shop.repo)
     assert tree.branch == "work/r1"
-    assert git(path, "symbolic-ref", "HEAD") == "refs/heads/work/r1"
+    assert git(path, "symbolic-ref", "HEAD") == f"refs/heads/{tree.branch}"
 
 
 def test_preparing_again_finds_the_same_worktree_with_the_work_in_it(shop: GitRoom) -> None:

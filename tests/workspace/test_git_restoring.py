@@ -121,7 +121,7 @@ def test_a_lock_that_a_killed_git_left_is_no_obstacle(shop: GitRoom) -> None:
     fill(path, {"a.txt": "a"})
     folder = Path(git(path, "rev-parse", "--absolute-git-dir"))
     (folder / "index.lock").touch()
-    (shop.repo / ".git/refs/heads/work/r1.lock").touch()
+    (shop.repo / ".git/refs/heads" / f"{tree.branch}.lock").touch()
     shop.spaces.restore(tree, "r1", taken.id)
     assert not (folder / "index.lock").exists()
     assert not (path / "a.txt").exists()
@@ -145,7 +145,7 @@ def test_an_orphan_branch_of_the_agent_comes_back(shop: GitRoom) -> None:
     orphan = shop.spaces.snapshot(tree, "r1")
     assert orphan.head == ""
     shop.spaces.restore(tree, "r1", start.id)
-    assert git(path, "symbolic-ref", "HEAD") == "refs/heads/work/r1"
+    assert git(path, "symbolic-ref", "HEAD") == f"refs/heads/{tree.branch}"
     shop.spaces.restore(tree, "r1", orphan.id)
     assert git(path, "symbolic-ref", "HEAD") == "refs/heads/fresh"
     assert "No commits yet" in git(path, "status")

@@ -6,7 +6,7 @@ from handrail.engine import fan_outs, fixes, merges, reviews
 from handrail.engine.names import value_of
 from handrail.engine.scene import Scene
 from handrail.engine.walk import Moment, holder
-from handrail.model.actions import Action, AgentLoopAction, Checks, GateAction, MergeAction, ParallelAction
+from handrail.model.actions import Action, AgentLoopAction, GateAction, MergeAction, ParallelAction
 from handrail.model.events import Event, RunBlocked, WorkEntered
 from handrail.model.plan import Plan, Step
 from handrail.model.run import RunState
@@ -23,8 +23,8 @@ def is_work(action: Action) -> bool:
 def enter(state: RunState, step: Step, at: Moment) -> Event:
     """Begin such a step."""
     action = step.action
-    checks = getattr(action, "checks", None)
-    if isinstance(checks, Checks) and checks.project and not state.checks:
+    checks = action.checks if isinstance(action, GateAction | AgentLoopAction | MergeAction) else None
+    if checks is not None and checks.project and not state.checks:
         return no_checks(at)
     return WorkEntered(
         address=at.address,

@@ -12,7 +12,7 @@ from handrail.model.actions import CallAction, Checks
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.plan import Plan
 from handrail.operations.checking import check, valid
-from handrail.operations.grounds import borrowed, ground_of
+from handrail.operations.grounds import CONFIG, borrowed, ground_of
 from handrail.operations.listing import workflow_names
 from handrail.operations.outline import every_step
 from handrail.operations.run_inputs import bind
@@ -24,8 +24,6 @@ from handrail.sources.opening import catalog_for
 from handrail.sources.snapshot import take
 from handrail.sources.tiers import Place, here
 from handrail.sources.trust import TrustStore
-
-CONFIG = ".handrail/config.toml"
 
 
 @dataclass(frozen=True, slots=True)

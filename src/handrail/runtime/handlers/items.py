@@ -28,6 +28,8 @@ from handrail.runtime.histories import beginning, plan_of, state_of
 from handrail.runtime.ports import Clock
 
 Data = dict[str, JsonValue]
+LONGEST_NAME = 60
+"""Characters of a key that its branch is named by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class ItemHandler:
         commit = self.workspaces.commit(tree, message)
         after = cast("dict[str, list[str]]", work.data["after"])[key]
         results = cast("dict[str, Data]", work.data["results"])
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", key).strip("-.") or "item"
+        # Any key names a branch that git takes; two that come out alike get free variants of the name.
+        name = re.sub(r"[^A-Za-z0-9_]+", "-", key)[:LONGEST_NAME].strip("-") or "item"
         around = state.pinned
         return TreeSource(
             repository=tree.repository,
