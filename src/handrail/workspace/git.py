@@ -1,6 +1,7 @@
 """The one place that runs git: a scrubbed environment, no hooks, no monitors, no prompts, errors with a next step."""
 
 import os
+import signal
 import subprocess
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -139,13 +140,20 @@ def _not_started(where: Path) -> WorkspaceFault:
 def _failed(where: Path, words: tuple[str, ...], ran: Ran) -> WorkspaceFault:
     lines = [line.strip() for line in ran.err.splitlines() if line.strip()]
     telling = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
-    reason = telling[0].partition(": ")[2] or telling[0] if telling else f"exit code {ran.code}"
-    return WorkspaceFault(f"`git {words[0]}` failed in {where}: {reason}", next_step=_advice(ran.err))
+    reason = telling[0].partition(": ")[2] or telling[0] if telling else _ending(ran.code)
+    name = words[2] if words[0] == "-c" else words[0]
+    return WorkspaceFault(f"`git {name}` failed in {where}: {reason}", next_step=_advice(f"{ran.err}\n{reason}"))
+
+
+def _ending(code: int) -> str:
+    """How git ended, where it said nothing; a signal has a negative code."""
+    return signal.strsignal(-code) or f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
 def _advice(text: str) -> str:
     known = {
         "No space left": "free some space, then go on",
+        "File size limit": "let files grow larger (`ulimit -f`), then go on",
         "dubious ownership": "the repository belongs to another user: see `git help config`, safe.directory",
         ".lock': File exists": "another git works here, or one was killed: when none runs, remove the .lock file",
         "Permission denied": "look at the permissions of the repository",
