@@ -68,7 +68,7 @@ def loop_ended(state: RunState, event: ev.LoopEnded) -> RunState:
         "failed": list(loop.failed),
         "left": left if total is not None else [],
     }
-    step = replace(state.steps[event.address], status="succeeded", output=result, ended_at=event.at)
+    step = state.steps[event.address]._replace(status="succeeded", output=result, ended_at=event.at)
     return finished(replace(state, stack=state.stack[:-1]), event.address, step)
 
 
@@ -86,6 +86,6 @@ def group_left(state: RunState, event: ev.GroupLeft) -> RunState:
     """Bring back the names that a routine hid."""
     hidden = cast("GroupState", state.stack[-1].group)
     output: dict[str, JsonValue] = {name: value for name, value in state.names.items() if name not in hidden.inputs}
-    step = replace(state.steps[event.address], status="succeeded", output=output, ended_at=event.at)
+    step = state.steps[event.address]._replace(status="succeeded", output=output, ended_at=event.at)
     state = replace(state, stack=state.stack[:-1], names=hidden.names, latest=hidden.latest)
     return finished(state, event.address, step)

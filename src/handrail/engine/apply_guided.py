@@ -44,7 +44,7 @@ def refused(state: RunState, event: StepRefused) -> RunState:
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"step '{event.address}' was refused, but event {event.began} is not what is pending")
     again = replace(pending, seq=state.seq + 1, attempt=pending.attempt + 1)
-    step = replace(state.steps[event.address], attempts=again.attempt)
+    step = state.steps[event.address]._replace(attempts=again.attempt)
     return replace(state, pending=again, steps=state.steps.insert(event.address, step))
 
 

@@ -13,7 +13,7 @@ from handrail.engine.apply_steps import RUNNING
 from handrail.engine.snapshots import decode_state
 from handrail.model import events as ev
 from handrail.model.names import spoken
-from handrail.model.run import Frame, Pending, RunState, StepState
+from handrail.model.run import Frame, Pending, RunState, StepState, step_of
 from handrail.model.values import JsonValue
 
 Blobs = Callable[[str], bytes]
@@ -70,7 +70,7 @@ _AROUND = _Around(HashTrieMap(), HashTrieMap(), HashTrieMap())
 
 def _around(data: bytes) -> _Around:
     seen = json.loads(data)
-    steps = {address: StepState(*row) for address, row in seen["steps"].items()}
+    steps = {address: step_of(row) for address, row in seen["steps"].items()}
     return _Around(HashTrieMap(seen["names"]), HashTrieMap(steps), HashTrieMap(seen["latest"]), seen["previous"])
 
 

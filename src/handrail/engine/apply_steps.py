@@ -11,7 +11,7 @@ from handrail.engine.turns import counted
 from handrail.engine.walk import known_as
 from handrail.model import events as ev
 from handrail.model.names import spoken
-from handrail.model.run import Failure, Frame, Hindrance, Pending, RunState, Spent, StepState, changed, moved
+from handrail.model.run import TIME_ONLY, Failure, Frame, Hindrance, Pending, RunState, Spent, StepState, changed
 from handrail.model.values import JsonValue
 
 RUNNING: dict[str, Any] = {"status": "running", "reason": None, "message": ""}
@@ -51,7 +51,7 @@ def begun(state: RunState, address: str, at: float) -> StepState:
     step = StepState("running", 1, began=state.seq + 1, began_at=at, before=state.snapshot)
     if known is None:
         return step
-    return moved(step, cost=known.cost, tokens=known.tokens, calls=known.calls, seconds=known.seconds)
+    return step._replace(cost=known.cost, tokens=known.tokens, calls=known.calls, seconds=known.seconds)
 
 
 def skipped(state: RunState, event: ev.StepSkipped) -> RunState:
@@ -64,14 +64,14 @@ def began(state: RunState, event: ev.StepBegan) -> RunState:
     """Make a step pending, under the number of its event."""
     name = known_as(state, event.address)
     step = begun(state, event.address, event.at)
-    step = moved(step, attempts=event.attempt, feedback=state.feedback.get(name, ""))
+    step = step._replace(attempts=event.attempt, feedback=state.feedback.get(name, ""))
     pending = Pending(state.seq + 1, event.address, "step", event.action, event.attempt, output=event.output)
     changes: dict[str, Any] = {"pending": pending, "failure": None, "status": "running"}
     if event.spec.get("repeatable") is False:
         changes["crossed"] = (*state.crossed, (state.seq + 1, f"'{event.address}', which must not run twice"))
     if event.action == "agent":
         before = state.steps.get(event.address)
-        step = replace(step, waits=0 if before is None else before.waits)
+        step = step._replace(waits=0 if before is None else before.waits)
         changes["turns"] = counted(state.turns, event.address)
     else:
         changes["feedback"] = state.feedback.discard(name)
@@ -85,8 +85,7 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
         raise IllegalMove(f"step '{event.address}' ended, but event {event.began} is not what is pending")
     known = state.steps[event.address]
     spent = _spent(event, known)
-    step = moved(
-        known,
+    step = known._replace(
         status=event.status,
         output=event.output,
         exit_code=event.exit_code,
@@ -97,7 +96,7 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
         **{name: event.details[name] for name in _OF_STEP if name in event.details},
         **_sum(known, spent),
     )
-    kept: dict[str, Any] = {name: event.details[name] for name in ("snapshot", "files") if name in event.details}
+    kept: dict[str, Any] = {name: event.details[name] for name in _OF_RUN if name in event.details}
     state = charged(state, spent, **kept)
     if pending.action == "agent" and event.status == "succeeded":
         state = told(state, event.address)
@@ -105,7 +104,7 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
         return flows.call_over(state, event.address, step, **RUNNING)
     failure = _failure(event, step)
     if failure is not None and failure.hindrance != "try":
-        step = replace(step, waits=step.waits + 1)
+        step = step._replace(waits=step.waits + 1)
     elif state.stack[-1].work is not None:
         heard = kernels.heard(state, event)
         return with_step(heard, event.address, step, pending=None, failure=None, **RUNNING)
@@ -130,6 +129,7 @@ def _succeeded(state: RunState, event: ev.StepEnded, step: StepState, output: st
 
 
 _OF_STEP = ("summary", "session", "files", "commit", "branch")
+_OF_RUN = ("snapshot", "files")
 """What a step's performer tells beside its outcome."""
 
 
@@ -143,10 +143,12 @@ def _spent(event: ev.StepEnded, step: StepState) -> dict[str, float]:
 
 def with_spent(step: StepState, spent: Mapping[str, float]) -> StepState:
     """Add what an effort of a step took to what it took before."""
-    return moved(step, **_sum(step, spent))
+    return step._replace(**_sum(step, spent))
 
 
 def _sum(step: StepState, spent: Mapping[str, float]) -> dict[str, Any]:
+    if spent.keys() <= TIME_ONLY:
+        return {"seconds": round(step.seconds + spent.get("seconds", 0.0), 3)}
     total = Spent(step.cost, step.tokens, step.calls, seconds=step.seconds).plus(spent)
     return {"cost": total.usd, "tokens": total.tokens, "calls": total.agent_calls, "seconds": total.seconds}
 
@@ -182,7 +184,7 @@ def _leave_loop(state: RunState) -> RunState:
 
 def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
     """Go on without a step that failed."""
-    step = replace(state.steps[event.address], status="passed_over" if event.how == "warn" else "failed")
+    step = state.steps[event.address]._replace(status="passed_over" if event.how == "warn" else "failed")
     restore = step.before if event.how == "undo" and state.tree is not None else state.restore
     return finished(state, event.address, step, restore=restore)
 
@@ -218,7 +220,7 @@ def answered(state: RunState, event: ev.ApprovalDecided) -> RunState:
         raise IllegalMove(f"an answer for event {event.asked}, which nobody asks about")
     record: dict[str, JsonValue] = {"decision": event.decision, "feedback": event.feedback, "by": event.by}
     status = "failed" if event.decision == "reject" else "succeeded"
-    done = replace(state.steps[event.address], status=status, output=record, feedback=event.feedback, ended_at=event.at)
+    done = state.steps[event.address]._replace(status=status, output=record, feedback=event.feedback, ended_at=event.at)
     if flows.is_call(state, event.address):
         return flows.call_over(state, event.address, done, until=None, **RUNNING)
     if event.decision == "approve":

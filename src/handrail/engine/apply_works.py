@@ -33,7 +33,7 @@ def tree_restored(state: RunState, event: ev.TreeRestored) -> RunState:
 def work_entered(state: RunState, event: ev.WorkEntered) -> RunState:
     """Stand inside a step of several efforts."""
     attempts = state.failure.attempt + 1 if state.failure is not None else 1
-    step = replace(begun(state, event.address, event.at), attempts=attempts)
+    step = begun(state, event.address, event.at)._replace(attempts=attempts)
     work = WorkState(event.address, event.action, event.data, event.output)
     stack = (*state.stack, Frame(f"{event.address}/", 0, work=work))
     return with_step(state, event.address, step, stack=stack, failure=None, **RUNNING)
@@ -43,7 +43,7 @@ def work_left(state: RunState, event: ev.WorkLeft) -> RunState:
     """Leave it, done or failed."""
     work = cast("WorkState", state.stack[-1].work)
     known = state.steps[event.address]
-    step = replace(known, status=event.status, output=event.output, error=event.error, ended_at=event.at)
+    step = known._replace(status=event.status, output=event.output, error=event.error, ended_at=event.at)
     outside = replace(state, stack=state.stack[:-1], pending=None)
     if event.status == "failed":
         failure = Failure(event.address, step.attempts, event.error, blocks=event.blocks)
@@ -89,7 +89,7 @@ def question_asked(state: RunState, event: ev.QuestionAsked) -> RunState:
     if pending is None or pending.seq != event.began:
         raise IllegalMove(f"step '{event.address}' asks, but event {event.began} is not what is pending")
     step = with_spent(state.steps[event.address], event.spent)
-    step = replace(step, status="waiting", session=event.session)
+    step = step._replace(status="waiting", session=event.session)
     asking = replace(pending, seq=state.seq + 1, kind="question")
     waiting = {"status": "waiting", "reason": "question", "message": event.question}
     heard = told(charged(state, event.spent), event.address)

@@ -1,8 +1,10 @@
 """The state of a run as bytes and back, without what stands at its default: for checkpoints, forks and rewinds."""
 
+import gc
 import json
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from functools import cache
 from operator import attrgetter
 from typing import Any, cast
@@ -22,6 +24,7 @@ from handrail.model.run import (
     Spent,
     StepState,
     WorkState,
+    step_of,
 )
 from handrail.model.settings import Budget
 from handrail.model.trees import Tree, TreeSource
@@ -36,21 +39,59 @@ _RECORDS: dict[str, type[Any]] = {
     "tree": Tree,
     "around": Budget,
 }
-_step_row = attrgetter(*(each.name for each in fields(StepState)))
-_STEP_DEFAULTS = tuple(each.default for each in fields(StepState))
+_STEP_DEFAULTS = tuple(StepState("waiting"))
 
 
-def encode_state(state: RunState) -> bytes:
-    """Give a state as bytes, the same for the same state."""
-    return json.dumps(state, default=_plain, separators=(",", ":"), sort_keys=True).encode()
+def _dumps(value: Any) -> str:
+    return json.dumps(value, default=_plain, separators=(",", ":"), sort_keys=True)
+
+
+@dataclass(slots=True)
+class StepTexts:
+    """How each step was written last. Most steps of a long run never change again, and are not written anew."""
+
+    _kept: dict[str, tuple[StepState, str]] = field(default_factory=dict[str, tuple[StepState, str]])
+
+    def of(self, address: str, step: StepState) -> str:
+        """Give a step with its address, as an entry of a JSON object."""
+        kept = self._kept.get(address)
+        if kept is None or kept[0] is not step:
+            kept = step, f"{_dumps(address)}:{_dumps(_trimmed(step))}"
+            self._kept[address] = kept
+        return kept[1]
+
+
+def encode_state(state: RunState, texts: StepTexts | None = None) -> bytes:
+    """Give a state as bytes, the same for the same state; `texts` spares writing again what was written before."""
+    text = StepTexts().of if texts is None else texts.of
+    steps = ",".join([text(address, state.steps[address]) for address in sorted(state.steps)])
+    rest = _plain(state)
+    del rest["steps"]
+    return f'{_dumps(rest)[:-1]},"steps":{{{steps}}}}}'.encode()
 
 
 def decode_state(data: bytes) -> RunState:
     """Give the state that bytes stand for."""
-    read: _Data = json.loads(data)
+    with _no_collecting():
+        return _state(json.loads(data))
+
+
+@contextmanager
+def _no_collecting() -> Generator[None]:
+    """Keep the garbage collector from going through a hundred thousand new objects again and again: none is garbage."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _state(read: _Data) -> RunState:
     for name in _MAPS:
         read[name] = HashTrieMap(read[name])
-    read["steps"] = HashTrieMap({address: StepState(*step) for address, step in read["steps"].items()})
+    read["steps"] = HashTrieMap({address: step_of(step) for address, step in read["steps"].items()})
     read["stack"] = tuple(_frame(each) for each in read.get("stack", ()))
     read["pass_env"] = tuple(read.get("pass_env", ()))
     read["crossed"] = tuple((seq, what) for seq, what in read.get("crossed", ()))
@@ -65,8 +106,8 @@ def decode_state(data: bytes) -> RunState:
     return RunState(**read)
 
 
-def _trimmed(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A row without what stands at its default at the end of it."""
+def _trimmed(row: StepState) -> tuple[Any, ...]:
+    """A step without what stands at its default at the end of it: most of a long run's state are its steps."""
     end = len(row)
     while end > 1 and (row[end - 1] is _STEP_DEFAULTS[end - 1] or row[end - 1] == _STEP_DEFAULTS[end - 1]):
         end -= 1
@@ -75,7 +116,7 @@ def _trimmed(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def step_rows(state: RunState) -> dict[str, Any]:
     """Give the steps that can be read by name, each as a row of its values."""
-    return {address: _step_row(state.steps[address]) for address in state.latest.values()}
+    return {address: state.steps[address] for address in state.latest.values()}
 
 
 def _plain(value: Any) -> Any:
@@ -83,9 +124,6 @@ def _plain(value: Any) -> Any:
         return dict(cast("HashTrieMap[str, Any]", value).items())
     if type(value) is Queue:
         return list(cast("Queue[Any]", value))
-    if type(value) is StepState:
-        # Most of a long run's state are its steps: rows of their values are written and read in half the time.
-        return _trimmed(_step_row(value))
     names, values, defaults = _layout(cast("type[Any]", type(value)))
     items = zip(names, values(value), defaults, strict=True)
     # Identity first: most fields stand at their default.

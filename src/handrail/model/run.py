@@ -1,9 +1,8 @@
 """The state of a run: what its events add up to. Persistent maps make each change cheap whatever the history."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from operator import attrgetter
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from rpds import HashTrieMap, Queue
 
@@ -23,9 +22,11 @@ def _nothing() -> "HashTrieMap[Any, Any]":
     return HashTrieMap()
 
 
-@dataclass(frozen=True, slots=True)
-class StepState:
-    """What is known of a step at its address; new fields go to the end, since kept states hold it as a row."""
+class StepState(NamedTuple):
+    """What is known of a step at its address; new fields go to the end, since kept states hold it as a row.
+
+    A tuple, since a long run has as many of them as steps: nothing else is made and copied as fast.
+    """
 
     status: StepStatus
     attempts: int = 0
@@ -131,6 +132,10 @@ class Failure:
     """What the next try is told, where that is more than the error."""
 
 
+TIME_ONLY = frozenset({"seconds"})
+"""What most efforts take: commands take their time, and nothing else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spent:
     """What agents took in this run and the runs it started."""
@@ -147,6 +152,9 @@ class Spent:
 
     def plus(self, more: Mapping[str, float]) -> "Spent":
         """Give the sum."""
+        if more.keys() <= TIME_ONLY:
+            seconds = round(self.seconds + more.get("seconds", 0.0), 3)
+            return Spent(self.usd, self.tokens, self.agent_calls, self.unpriced, seconds, self.estimated)
         return Spent(
             round(self.usd + more.get("usd", 0.0), 6),
             self.tokens + int(more.get("tokens", 0)),
@@ -263,13 +271,10 @@ def changed(state: RunState, **changes: Any) -> RunState:
     return copy
 
 
-_ROW = attrgetter(*(each.name for each in fields(StepState)))
-_PLACE = {each.name: place for place, each in enumerate(fields(StepState))}
+_DEFAULTS = tuple(StepState("waiting"))
+_MISSING = tuple(_DEFAULTS[length:] for length in range(len(_DEFAULTS) + 1))
 
 
-def moved(step: StepState, **changes: Any) -> StepState:
-    """Give a step with some fields changed, as `changed` does for a run."""
-    row = list(_ROW(step))
-    for name, value in changes.items():
-        row[_PLACE[name]] = value
-    return StepState(*row)
+def step_of(row: Sequence[Any]) -> StepState:
+    """Give a step by its fields in their order; what is missing at the end stands at its default."""
+    return StepState._make((*row, *_MISSING[len(row)]))

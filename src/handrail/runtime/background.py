@@ -23,7 +23,7 @@ from handrail.runtime.supervisor import Supervisor
 from handrail.runtime.waits import Waits
 
 LOCK = "driver.lock"
-LOOK_EVERY = 0.04
+LOOK_EVERY = 0.045
 """Seconds between looks at the log; a look costs microseconds."""
 GRACE = 30.0
 """Seconds without anything to do before it ends."""

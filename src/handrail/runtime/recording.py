@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from handrail.engine.advance import advance
 from handrail.engine.apply import apply
-from handrail.engine.snapshots import encode_state
+from handrail.engine.snapshots import StepTexts, encode_state
 from handrail.model.events import Event
 from handrail.model.plan import Plan
 from handrail.model.run import REDUCER, Pending, RunState
@@ -22,8 +22,8 @@ from handrail.runtime.records import from_log, to_log
 from handrail.runtime.summaries import summary_of
 from handrail.runtime.timers import timers_of
 
-CHECKPOINT_EVERY = 200
-CHECKPOINT_SHARE = 16
+CHECKPOINT_EVERY = 2000
+CHECKPOINT_SHARE = 32
 """A checkpoint costs as much as the state is large, so it comes after the history has grown by this part of itself:
 what checkpoints cost per event stays the same however long the run is, and a resume folds at most that part again."""
 
@@ -62,6 +62,7 @@ class Recorder:
     known: Known = field(default_factory=Known)
     _newest: tuple[int, Event] | None = None
     """The last event recorded here: mostly the intent that is performed next."""
+    _texts: StepTexts = field(default_factory=StepTexts)
     _timed: bool = True
     """Whether the run may have a timer; only the holder of its lease sets one."""
 
@@ -117,7 +118,7 @@ class Recorder:
     def _checkpoint(self, state: RunState) -> Checkpoint | None:
         if state.seq - self.checkpointed < max(CHECKPOINT_EVERY, state.seq // CHECKPOINT_SHARE):
             return None
-        return Checkpoint(state.run, state.seq, REDUCER, encode_state(state))
+        return Checkpoint(state.run, state.seq, REDUCER, encode_state(state, self._texts))
 
     def intent(self, run: str, seq: int) -> Event:
         """Give the event that made something pending."""

@@ -8,6 +8,8 @@ import apsw
 from handrail.store.statements import sql
 
 DURABLE = "PRAGMA synchronous = FULL"
+SHORT_WAL = "PRAGMA wal_autocheckpoint = 250"
+"""Pages until the write-ahead log begins anew: writing over what is there syncs faster than making a file longer."""
 Value: TypeAlias = str | bytes | int | float | None
 Fields: TypeAlias = tuple[Any, ...]
 """The columns of a row; the statement says of which types, and STRICT tables hold it."""
@@ -33,6 +35,7 @@ class Session:
         untyped = cast("Any", self.raw)
         self.execute: _Execute = untyped.execute
         self.execute(DURABLE)
+        self.execute(SHORT_WAL)
 
     def run(self, name: str, *values: Value) -> int:
         """Run a statement and give how many rows it changed."""

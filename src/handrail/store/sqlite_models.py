@@ -59,7 +59,10 @@ def write_summary(session: Session, stream: str, summary: Document, stored: Sequ
 
 
 def _put(session: Session, key: tuple[str, str], position: int, document: Document) -> None:
-    session.run("put_document", *key, position, _text(document))
+    status = document.get("status")
+    row = (*key, status if status is None else str(status), position, _text(document))
+    if not session.run("replace_document", *row):
+        session.run("put_document", *row)
 
 
 def _fold_batch(session: Session, projection: Projection) -> int:

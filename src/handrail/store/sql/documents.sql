@@ -21,8 +21,13 @@ SELECT document FROM documents WHERE projection = ? AND key = ?;
 
 -- name: put_document
 -- Write a document.
-INSERT INTO documents (projection, key, position, document) VALUES (?, ?, ?, ?)
-ON CONFLICT (projection, key) DO UPDATE SET position = excluded.position, document = excluded.document;
+INSERT INTO documents (projection, key, status, position, document) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (projection, key) DO UPDATE
+SET status = excluded.status, position = excluded.position, document = excluded.document;
+
+-- name: replace_document
+-- Write a document anew whose status stays as it is: no index has to be written.
+UPDATE documents SET position = ?4, document = ?5 WHERE projection = ?1 AND key = ?2 AND status IS ?3;
 
 -- name: documents
 -- Documents of a read model, newest first, by the start of their key.

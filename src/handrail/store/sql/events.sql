@@ -11,6 +11,10 @@ ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash;
 -- Record one event; the database gives its position.
 INSERT INTO events (stream, seq, kind, version, payload, hash) VALUES (?, ?, ?, ?, ?, ?);
 
+-- name: append_two_events
+-- Record two events, the second at the position after the first: what most appends hold, in half the time.
+INSERT INTO events (stream, seq, kind, version, payload, hash) VALUES (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?);
+
 -- name: read_stream
 -- Events of a stream after a seq, up to a seq; a limit of -1 is none.
 SELECT stream, seq, position, kind, version, payload, hash FROM events
