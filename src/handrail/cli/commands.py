@@ -1,6 +1,8 @@
 """Every command as a literal table, so that neither `--help` nor `--version` imports one."""
 
 RUNS: dict[str, tuple[str, str]] = {
+    "init": ("handrail.cli.init:command", "Find this repository's agent, checks and set-up, and write them down."),
+    "demo": ("handrail.cli.demo:command", "See it all in 20 seconds, in a throw-away repository."),
     "run": ("handrail.cli.run:command", "Run a workflow here, and show each step as it happens."),
     "status": ("handrail.cli.status:command", "Show what needs you, what runs and what ended."),
     "inbox": ("handrail.cli.inbox:command", "Show what needs you."),
@@ -40,6 +42,8 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
     ),
     "validate": ("handrail.cli.validate:command", "Check workflows: errors and warnings, each at its line."),
     "lint": ("handrail.cli.lint:command", "Check workflows and advise on what could be better."),
+    "test": ("handrail.cli.test_workflows:command", "Run a workflow's tests, with scripted agents."),
+    "simulate": ("handrail.cli.simulate:command", "Walk every branch of a workflow without running anything."),
     "compile": ("handrail.cli.compile_workflow:command", "Compile a workflow and show its pinned version."),
     "schema": ("handrail.cli.schema:command", "Print the JSON Schema of workflow.yaml for your editor."),
     "stamp": ("handrail.cli.stamp:command", "Record in a workflow that it meets the current authoring spec."),

@@ -1,6 +1,7 @@
 """Snapshots: HEAD, branch, index and files of a work tree in one commit below `refs/handrail/`, safe from gc."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -58,16 +59,22 @@ def kept_refs(git: Git, run: str) -> list[tuple[str, str]]:
 
 def capture(git: Git, private: PrivateIndex, tree: Tree, run: str) -> State:
     """Read the state of a work tree; its objects are written, nothing points to them yet."""
-    return _captured(git, private, (tree, run), _known(git, tree, run))
+    return _captured(git, private, tree, run)[0]
 
 
 def take(git: Git, private: PrivateIndex, tree: Tree, run: str) -> Snapshot:
     """Put the state of a work tree on top of the run's snapshots; one that equals the newest is that one."""
-    known = _known(git, tree, run)
-    state = _captured(git, private, (tree, run), known)
-    if known.newest and _parsed(known.says) == state:
+    state, known = _captured(git, private, tree, run)
+    before = _parsed(known.says) if known.newest else None
+    if before == state:
         return as_snapshot(known.newest, state)
-    commit = write(git, state, (known.newest, *_parents(git, state)))
+    held = known.tree if state.head == known.branch else ""
+    parents = (known.newest, *_parents(git, state))
+    if state.index in (held, state.work, before.index if before else "") and not state.unmerged:
+        # A parent holds the index already: the files are all that the commit needs to hold.
+        commit = _commit(git, state, state.work, parents)
+    else:
+        commit = write(git, state, parents)
     git.out("update-ref", run_ref(run), commit, known.newest or "0" * len(commit))
     return as_snapshot(commit, state)
 
@@ -78,25 +85,29 @@ class _Known:
 
     ref: str
     branch: str
+    tree: str
+    """The files of the branch's commit."""
     newest: str
     says: str
 
 
 def _known(git: Git, tree: Tree, run: str) -> _Known:
     home, newest = f"refs/heads/{tree.branch}", run_ref(run)
-    form = "--format=%(HEAD)%00%(refname)%00%(objectname)%00%(contents)%00"
+    form = "--format=%(HEAD)%00%(refname)%00%(objectname)%00%(tree)%00%(contents)%00"
     fields = git.line("for-each-ref", form, *((home, newest) if tree.branch else (newest,))).split("\0")
-    rows = {ref: (mark.strip("\n"), commit, text) for mark, ref, commit, text in zip(*[iter(fields)] * 4, strict=False)}
-    mark, branch, _ = rows.get(home, ("", "", ""))
+    rows = {ref: (mark.strip("\n"), *rest) for mark, ref, *rest in zip(*[iter(fields)] * 5, strict=False)}
+    mark, branch, files, _ = rows.get(home, ("", "", "", ""))
     ref = home if mark == "*" else git.asks("symbolic-ref", "-q", "HEAD") or ""
-    _, commit, says = rows.get(newest, ("", "", ""))
-    return _Known(ref, branch, commit, says)
+    _, commit, _, says = rows.get(newest, ("", "", "", ""))
+    return _Known(ref, branch, files, commit, says)
 
 
-def _captured(git: Git, private: PrivateIndex, whose: tuple[Tree, str], known: _Known) -> State:
-    tree, run = whose
-    files, staged = private.follow()
-    return State(
+def _captured(git: Git, private: PrivateIndex, tree: Tree, run: str) -> tuple[State, _Known]:
+    with ThreadPoolExecutor(1) as aside:
+        asked = aside.submit(_known, git, tree, run)
+        files, staged = private.follow()
+    known = asked.result()
+    state = State(
         run=run,
         head=files.head,
         ref=known.ref,
@@ -109,6 +120,7 @@ def _captured(git: Git, private: PrivateIndex, whose: tuple[Tree, str], known: _
         owned=tree.owned,
         omitted=files.omitted,
     )
+    return state, known
 
 
 def keep(git: Git, state: State) -> str:
@@ -169,6 +181,10 @@ def write(git: Git, state: State, parents: tuple[str, ...]) -> str:
     if state.unmerged:
         entries += [f"100644 blob {state.unmerged}\tunmerged", f"040000 tree {_stages(git, state.unmerged)}\tstages"]
     tree = git.line("mktree", stdin="\n".join(sorted(entries, key=lambda entry: entry.partition("\t")[2])).encode())
+    return _commit(git, state, tree, parents)
+
+
+def _commit(git: Git, state: State, tree: str, parents: tuple[str, ...]) -> str:
     named = {name: getattr(state, name) for name in State.__slots__}
     message = f"{_TITLE}\n\n{json.dumps(named)}\n".encode()
     chosen = [word for parent in dict.fromkeys(parents) if parent for word in ("-p", parent)]
