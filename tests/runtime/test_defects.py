@@ -25,8 +25,8 @@ name: long
 steps:
   - name: l
     type: loop
-    for: 300
-    max_iterations: 300
+    for: 900
+    max_iterations: 900
     steps:
       - {name: never, command: 'true', when: round < 0}
   - {name: a, command: 'echo a >> trace; echo 1', output: a}
@@ -132,7 +132,7 @@ class TestWorkRail:
         assert room.trace() == ["a", "b"]
 
     def test_a_step_writes_the_same_amount_however_long_the_history_is(self, room: Room) -> None:
-        text = LONG_LOOP.replace("for: 300", "for: ROUNDS").replace("max_iterations: 300", "max_iterations: 1000")
+        text = LONG_LOOP.replace("for: 900", "for: ROUNDS").replace("max_iterations: 900", "max_iterations: 1000")
         written: list[int] = []
         for rounds in (1, 1000):
             run = room.start(text.replace("ROUNDS", str(rounds)).replace("name: long", f"name: long{rounds}"))
