@@ -34,7 +34,7 @@ def test_a_borrowed_tree_is_kept_at_each_step_and_never_restored_over(shop: Step
     snapshots = [str(event.details["snapshot"]) for event in of_kind(log, "two-1", StepEnded)]
     log.close()
     assert len(set(snapshots)) == 2
-    assert git(shop.repo, "show", f"{snapshots[0]}:work/mine.txt") == "mine"
+    assert git(shop.repo, "show", f"{snapshots[0]}:mine.txt") == "mine"
     assert all_refs(shop.repo)["refs/handrail/two-1"] == snapshots[-1]
     (shop.repo / "b.txt").write_text("edited by me\n")
     (shop.repo / "a.txt").unlink()

@@ -81,7 +81,7 @@ def test_what_stood_there_before_is_kept_under_a_ref_that_is_told(shop: StepsRoo
     shop.drive()
     (told,) = [each.kept for each in restorations(shop, first.run)]
     assert told.startswith("refs/handrail/kept/twenty-1/")
-    assert git(shop.repo, "show", f"{told}:work/by-hand.txt") == "mine"
+    assert git(shop.repo, "show", f"{told}:by-hand.txt") == "mine"
     assert not (tree / "by-hand.txt").exists()
 
 

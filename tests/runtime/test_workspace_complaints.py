@@ -272,7 +272,7 @@ def test_cyrus_4_two_runs_never_share_a_work_tree_or_a_branch(shop: StepsRoom) -
 def test_cyrus_4_what_is_uncommitted_survives_that_the_run_is_thrown_away(shop: StepsRoom) -> None:
     first = shop.run(ONE, WRITES)
     gone, *_ = delivery.discard(shop.log, _spaces(shop), first.run)
-    assert git(shop.repo, "show", f"{gone.ref}:work/a.txt") == "a"
+    assert git(shop.repo, "show", f"{gone.ref}:a.txt") == "a"
 
 
 def test_cyrus_8_8_a_crash_is_told_with_what_to_do(shop: StepsRoom) -> None:

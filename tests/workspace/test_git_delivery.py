@@ -182,7 +182,7 @@ def test_discarding_keeps_commits_and_files_under_a_ref(shop: GitRoom) -> None:
     assert not path.exists()
     assert git(shop.repo, "branch", "--list", "work/*") == ""
     assert git(shop.repo, "worktree", "list", "--porcelain").count("worktree ") == 1
-    assert git(shop.repo, "show", f"{ref}:work/loose.txt") == "l"
+    assert git(shop.repo, "show", f"{ref}:loose.txt") == "l"
     assert git(shop.repo, "merge-base", done, ref) == done
     assert not list((shop.data / "worktrees").glob("*/*"))
     assert not list((shop.data / "indexes").iterdir())
@@ -202,7 +202,7 @@ def test_removing_gives_the_ref_and_leaves_the_branch(shop: GitRoom) -> None:
     tree, path = shop.prepare()
     fill(path, {"loose.txt": "l"})
     ref = shop.spaces.remove(tree, "r1")
-    assert git(shop.repo, "show", f"{ref}:work/loose.txt") == "l"
+    assert git(shop.repo, "show", f"{ref}:loose.txt") == "l"
     assert shop.spaces.remove(tree, "r1") == ref
     assert git(shop.repo, "rev-parse", "work/r1") == tree.commit
 

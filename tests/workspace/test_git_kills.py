@@ -45,7 +45,7 @@ def _world(room: GitRoom) -> tuple[object, ...]:
     worktrees = {path: _state(path) for path in sorted((room.data / "worktrees").glob("*/*")) if path.is_dir()}
     admin = sorted(path.name for path in (room.repo / ".git/worktrees").glob("*"))
     branches = sorted(git(room.repo, "for-each-ref", "--format=%(refname) %(tree)", "refs/heads/").splitlines())
-    kept = {git(room.repo, "rev-parse", f"{ref}:work") for ref in room.refs("refs/handrail/kept/")}
+    kept = {git(room.repo, "rev-parse", f"{ref}^{{tree}}") for ref in room.refs("refs/handrail/kept/")}
     merging = sorted(path.parent.name for path in (room.repo / ".git/worktrees").glob("*/MERGE_HEAD"))
     locks = [path.name for path in (room.data / "locks").glob("*")] + list((room.repo / ".git").rglob("*.lock"))
     return worktrees, admin, branches, kept, merging, locks, listing(room.repo), _drafts(room)

@@ -16,7 +16,7 @@ def test_what_stood_there_is_kept_under_a_ref(shop: GitRoom) -> None:
     fill(path, {"precious.txt": "not committed"})
     shop.spaces.restore(tree, "r1", taken.id)
     assert not (path / "precious.txt").exists()
-    assert git(shop.repo, "show", "refs/handrail/kept/r1/1:work/precious.txt") == "not committed"
+    assert git(shop.repo, "show", "refs/handrail/kept/r1/1:precious.txt") == "not committed"
     shop.spaces.restore(tree, "r1", taken.id)
     assert shop.refs("refs/handrail/kept/") == ["refs/handrail/kept/r1/1"]
 
@@ -40,8 +40,8 @@ def test_an_ignored_file_in_the_way_is_kept_before_it_is_overwritten(shop: GitRo
     shop.spaces.restore(tree, "r1", taken.id)
     assert (path / "data.txt").read_text() == "mine"
     assert (path / "folder").read_text() == "a file"
-    assert git(shop.repo, "show", "refs/handrail/kept/r1/1:work/data.txt") == "generated"
-    assert git(shop.repo, "show", "refs/handrail/kept/r1/1:work/folder/x.bin") == "generated too"
+    assert git(shop.repo, "show", "refs/handrail/kept/r1/1:data.txt") == "generated"
+    assert git(shop.repo, "show", "refs/handrail/kept/r1/1:folder/x.bin") == "generated too"
 
 
 def test_an_agent_that_switched_branch_is_brought_back(shop: GitRoom) -> None:

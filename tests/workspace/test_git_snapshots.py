@@ -135,7 +135,7 @@ def test_clean_and_smudge_filters_are_applied_both_ways(shop: GitRoom) -> None:
     fill(path, {"two.quiet": "again\n"})
     before = listing(path)
     taken = shop.spaces.snapshot(tree, "r1")
-    assert git(shop.repo, "show", f"{taken.id}:work/two.quiet") == "AGAIN"
+    assert git(shop.repo, "show", f"{taken.id}:two.quiet") == "AGAIN"
     fill(path, {"one.quiet": "changed\n"})
     (path / "two.quiet").unlink()
     shop.spaces.restore(tree, "r1", taken.id)
@@ -179,7 +179,7 @@ def test_dirt_in_a_submodule_is_named_and_its_commit_is_kept(shop: GitRoom) -> N
     fill(path / "lib", {"lib.txt": "dirty"})
     taken = shop.spaces.snapshot(tree, "r1")
     assert taken.omitted == ("lib: changes inside a submodule",)
-    assert git(shop.repo, "rev-parse", f"{taken.id}:work/lib") == first
+    assert git(shop.repo, "rev-parse", f"{taken.id}:lib") == first
     fill(path, {"a.txt": "a"})
     shop.spaces.restore(tree, "r1", taken.id)
     assert (path / "lib/lib.txt").read_text() == "dirty"
@@ -214,7 +214,7 @@ def test_a_borrowed_tree_is_snapshotted_and_never_restored_or_committed(shop: Gi
     before = everything(shop.repo)
     tree = shop.borrowed()
     taken = shop.spaces.snapshot(tree, "r9")
-    assert git(shop.repo, "show", f"{taken.id}:work/README.md") == "mine"
+    assert git(shop.repo, "show", f"{taken.id}:README.md") == "mine"
     fill(shop.repo, {"README.md": "mine again\n"})
     for forbidden in (
         lambda: shop.spaces.restore(tree, "r9", taken.id),
@@ -237,7 +237,7 @@ def test_a_checkout_without_a_commit_can_be_snapshotted(tmp_path: Path, git_home
     unborn = Tree(path=str(room.repo), repository=str(room.repo), branch="main", base="main", commit="", owned=False)
     shot = room.spaces.snapshot(unborn, "r1")
     assert shot.head == ""
-    assert git(room.repo, "show", f"{shot.id}:work/a.txt") == "a"
+    assert git(room.repo, "show", f"{shot.id}:a.txt") == "a"
 
 
 def test_names_of_runs_are_safe_for_refs_and_folders(shop: GitRoom) -> None:

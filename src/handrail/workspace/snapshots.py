@@ -1,6 +1,7 @@
 """Snapshots: HEAD, branch, index and files of a work tree in one commit below `refs/handrail/`, safe from gc."""
 
 import json
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from handrail.workspace.repositories import git_dir
 
 REFS = "refs/handrail/"
 _TITLE = "Snapshot of a work tree by Handrail"
+_INDEX_TITLE = "Index of a work tree by Handrail"
 _GITLINK = b"160000"
 _IN_PROGRESS = (
     *("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "ORIG_HEAD"),
@@ -68,13 +70,9 @@ def take(git: Git, private: PrivateIndex, tree: Tree, run: str) -> Snapshot:
     before = _parsed(known.says) if known.newest else None
     if before == state:
         return as_snapshot(known.newest, state)
-    held = known.tree if state.head == known.branch else ""
-    parents = (known.newest, *_parents(git, state))
-    if state.index in (held, state.work, before.index if before else "") and not state.unmerged:
-        # A parent holds the index already: the files are all that the commit needs to hold.
-        commit = _commit(git, state, state.work, parents)
-    else:
-        commit = write(git, state, parents)
+    held = {known.tree} if state.head == known.branch else set[str]()
+    held |= {before.index} if before is not None else set()
+    commit = write(git, state, (known.newest, *_parents(git, state)), held)
     git.out("update-ref", run_ref(run), commit, known.newest or "0" * len(commit))
     return as_snapshot(commit, state)
 
@@ -175,20 +173,22 @@ def _parsed(message: str) -> State | None:
     return State(**cast("dict[str, str]", data))  # pyright: ignore[reportArgumentType] - written by `write` below
 
 
-def write(git: Git, state: State, parents: tuple[str, ...]) -> str:
-    """Write the commit of a state."""
-    entries = [f"040000 tree {state.index}\tindex", f"040000 tree {state.work}\twork"]
-    if state.unmerged:
-        entries += [f"100644 blob {state.unmerged}\tunmerged", f"040000 tree {_stages(git, state.unmerged)}\tstages"]
-    tree = git.line("mktree", stdin="\n".join(sorted(entries, key=lambda entry: entry.partition("\t")[2])).encode())
-    return _commit(git, state, tree, parents)
-
-
-def _commit(git: Git, state: State, tree: str, parents: tuple[str, ...]) -> str:
+def write(git: Git, state: State, parents: tuple[str, ...], held: Collection[str] = ()) -> str:
+    """Write the commit of a state: its files are the work tree's; `held` are trees that the parents keep already."""
+    if state.unmerged or state.index not in (state.work, *held):
+        parents = (*parents, _index_commit(git, state))
     named = {name: getattr(state, name) for name in State.__slots__}
     message = f"{_TITLE}\n\n{json.dumps(named)}\n".encode()
     chosen = [word for parent in dict.fromkeys(parents) if parent for word in ("-p", parent)]
-    return git.line("commit-tree", tree, *chosen, stdin=message)
+    return git.line("commit-tree", state.work, *chosen, stdin=message)
+
+
+def _index_commit(git: Git, state: State) -> str:
+    """Write a commit that only keeps what the index holds."""
+    entries = [f"040000 tree {state.index}\tindex"]
+    if state.unmerged:
+        entries += [f"040000 tree {_stages(git, state.unmerged)}\tstages", f"100644 blob {state.unmerged}\tunmerged"]
+    return git.line("commit-tree", git.line("mktree", stdin="\n".join(entries).encode()), stdin=_INDEX_TITLE.encode())
 
 
 def as_snapshot(commit: str, state: State) -> Snapshot:
