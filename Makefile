@@ -32,14 +32,16 @@ unit: $(READY)
 soak: $(READY)
 	HANDRAIL_SOAK=1 $(BIN)/pytest -n $(WORKERS) tests/runtime/test_tree_crash_matrix.py
 
+run: BEGAN := $(shell date +%s)
 run: $(READY)
-	$(BIN)/handrail list
-	$(BIN)/handrail validate --library
+	$(BIN)/handrail demo
+	@echo "first success after $$(( $$(date +%s) - $(BEGAN) )) s"
 
 bench: $(READY)
 	$(BIN)/python benchmarks/authoring.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/workspace.py
+	$(BIN)/python benchmarks/cli.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

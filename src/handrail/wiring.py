@@ -3,23 +3,27 @@
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from handrail.agents.registry import KnownAgents
 from handrail.model.values import Command
+from handrail.operations.agent_table import ConfiguredAgents
+from handrail.operations.scenario_rooms import Room
+from handrail.ports.agents import Agents
 from handrail.ports.log import Log
+from handrail.runtime.glimpses import Glimpses
 from handrail.runtime.handlers.agents import AgentHandler
 from handrail.runtime.handlers.children import ChildHandler
-from handrail.runtime.handlers.commands import CommandHandler
+from handrail.runtime.handlers.commands import CommandHandler, Instead, as_begun
 from handrail.runtime.handlers.items import ItemHandler
 from handrail.runtime.handlers.proofs import ProofHandler
 from handrail.runtime.handlers.starts import Starts
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
-from handrail.runtime.ports import Clock, Prepared, Workflows
+from handrail.runtime.ports import Clock, Commands, Prepared, Workflows
 from handrail.runtime.supervisor import Supervisor
-from handrail.sources.folders import Folders
+from handrail.sources.folders import HOME, Folders
 from handrail.store.sqlite_log import open_log
 from handrail.workspace.commands import Refused, prepare
 from handrail.workspace.environment import allowed_environment
@@ -27,8 +31,14 @@ from handrail.workspace.git_workspaces import GitWorkspaces
 from handrail.workspace.processes import LocalProcesses
 
 
+@dataclass(frozen=True, slots=True)
 class ShellCommands:
     """Commands for the machine's own shell, with the allow-listed environment."""
+
+    environ: Mapping[str, str] | None = None
+    """What the environment is chosen from; None for that of this process."""
+    more: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Variables that stand in place of those."""
 
     def prepare(
         self, command: Command, values: Mapping[str, object], folder: str, written: Mapping[str, str]
@@ -41,7 +51,8 @@ class ShellCommands:
 
     def environment(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
         """Give the environment that every command gets, with the variables that the run's configuration names."""
-        return allowed_environment(os.environ, pass_env)
+        parent = os.environ if self.environ is None else self.environ
+        return {**allowed_environment(parent, pass_env), **self.more}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +63,27 @@ class System:
     folder: Path
     workflows: Workflows
     clock: Clock = time.time
+    commands: Commands = field(default_factory=ShellCommands)
+    instead: Instead = as_begun
+    """Puts other commands in the place of a step's own, where a workflow is only tested."""
+    agents: Agents = field(default_factory=KnownAgents)
 
     def supervisor(self, name: str) -> Supervisor:
         """Make a supervisor for the runs of this log."""
-        folder, starts = self.folder / "runs", Starts(LocalProcesses(), ShellCommands())
+        folder, starts = self.folder / "runs", Starts(LocalProcesses(), self.commands)
         trees = TreeHandler(self.workspaces, starts, folder, self.clock)
-        commands = CommandHandler(starts.processes, starts.commands, folder, self.clock, trees.restore)
-        agents = AgentHandler(starts, KnownAgents(), self.log.get_blob, folder, self.clock, trees.restore)
+        commands = CommandHandler(starts.processes, starts.commands, folder, self.clock, trees.restore, self.instead)
+        agents = AgentHandler(starts, self.agents, self.log.get_blob, folder, self.clock, trees.restore)
         proofs = ProofHandler(starts.processes, starts.commands, folder)
         items = ItemHandler(self.log, self.workspaces, self.clock)
         steps = StepHandler(commands, agents, trees, proofs, items)
         children = ChildHandler(self.log, self.workflows, self.clock)
         return Supervisor(self.log, commands, children, self.clock, name, steps=steps)
+
+    @property
+    def glimpses(self) -> Glimpses:
+        """Give what looks at the agents that are at work."""
+        return Glimpses(LocalProcesses(), self.agents, self.folder / "runs")
 
     @property
     def workspaces(self) -> GitWorkspaces:
@@ -73,4 +93,10 @@ class System:
 
 def open_system(folders: Folders, workflows: Workflows) -> System:
     """Open the user's database and wire it up."""
-    return System(open_log(folders.data), folders.data, workflows)
+    return System(open_log(folders.data), folders.data, workflows, agents=ConfiguredAgents(folders))
+
+
+def open_room(room: Room) -> System:
+    """Open the database of a throw-away room, in which a workflow is tested."""
+    commands = ShellCommands({**os.environ, **room.environ}, {HOME: str(room.home)})
+    return System(open_log(room.data), room.data, room.workflows, room.clock, commands, room.instead)

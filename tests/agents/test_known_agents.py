@@ -19,7 +19,7 @@ def test_every_agent_is_found_by_the_name_that_it_gives_itself(name: str) -> Non
 
 
 def test_an_agent_is_made_once() -> None:
-    agents = KnownAgents()
+    agents = KnownAgents({"scripted": ScriptedAgent})
     assert agents.find("scripted") is agents.find(None)
 
 

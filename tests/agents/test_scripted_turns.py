@@ -1,5 +1,6 @@
 """What each key of a turn does, played by the real process."""
 
+import json
 import os
 import signal
 import subprocess
@@ -133,7 +134,16 @@ oh no\
             "done",
         )
     )
-    assert [line.get("output") for line in played.lines[1:4]] == ["", "oh no\n", "one\n"]
+    told = [(line["type"], line.get("output")) for line in played.lines if line["type"] in ("doing", "tool")]
+    assert told == [each for printed in ("", "oh no\n", "one\n") for each in (("doing", None), ("tool", printed))]
+
+
+def test_a_glimpse_says_what_a_line_shows_the_agent_doing(room: AgentRoom) -> None:
+    turn = "[{call_tool: {name: Read, input: {file: a.py}}, files: {b: x}, run: 'true', say: \"\\nI am\\ndone\"}]"
+    played = room.play(turn)
+    glimpses = [room.agent.glimpse(json.dumps(line).encode()) for line in played.lines]
+    assert glimpses == snapshot([None, "Read a.py", "Write b", "Bash true", "Bash true", "I am", None])
+    assert [room.agent.glimpse(line) for line in (b"", b"noise", b"[]", b'{"type": "tool"}', b"\xff")] == [None] * 5
 
 
 def test_a_command_that_leaves_something_running_does_not_hold_up_the_turn(room: AgentRoom) -> None:

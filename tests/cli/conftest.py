@@ -4,6 +4,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from fresh import Fresh, make_machine
+from live_room import GATES
 from running import Runs
 from shop import Shop
 from team import Team
@@ -42,3 +44,24 @@ def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Team]:
     made.git("commit", "-qm", "Start")
     yield made
     made.runs.end_driver()
+    # Agents that wait for a file go on, whatever became of their run.
+    for name in GATES:
+        (tmp_path / name).touch()
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fresh:
+    """A repository without a commit, on a machine with few programs and no agent."""
+    person, root = tmp_path / "person", tmp_path / "shop"
+    person.mkdir()
+    root.mkdir()
+    (person / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n", "utf-8")
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PATH", str(make_machine(tmp_path / "bin")))
+    monkeypatch.chdir(root)
+    made = Fresh(Shop(root, tmp_path / "home"), tmp_path / "bin")
+    made.git("init", "-q", "-b", "main")
+    return made

@@ -34,6 +34,7 @@ steps:
   - {name: wait, command: 'echo wait >> trace; test -e go || exec sleep 300'}
   - {name: last, command: 'echo last >> trace'}
 """
+WIDTH = "110"
 MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
     (re.compile(r"(?<= )\d+(\.\d)?s\b"), "0.0s"),
@@ -56,7 +57,7 @@ class Runs:
 
     def call(self, *args: str, **environ: str) -> Result:
         """Call a command."""
-        return self.shop.call(*args, LOGNAME=USER, **environ)
+        return self.shop.call(*args, **{"LOGNAME": USER, "COLUMNS": WIDTH, **environ})
 
     def json(self, *args: str, code: int = 0) -> Any:
         """Call a command with --json and read its one document."""
@@ -69,6 +70,11 @@ class Runs:
         result = self.call(*args, **environ)
         assert result.exit_code == code, result.output
         return self.masked(result.output)
+
+    def diagnosis(self, *args: str, code: int = 0) -> list[str]:
+        """Call the doctor and give what it says after the tools, which differ from machine to machine."""
+        lines = self.text("doctor", *args, code=code).splitlines()
+        return lines[next(at for at, line in enumerate(lines) if line.startswith("log ")) :]
 
     def masked(self, text: str) -> str:
         """Mask what differs from run to run."""

@@ -79,7 +79,7 @@ run proven-1 · pinned 0000 · 2 to 3 agent calls, at most $5.00
 ✓ reproduce  0.0s  $0.20  proof: changed: *.txt · test -f bug.txt passes
 ▸ fix  scripted
 ✓ fix  0.0s
-proven-1 succeeded · 0.0s · $0.30
+proven-1 succeeded · 0.0s · $0.30 of $5.00
 next: handrail diff proven-1 --stat, then apply, merge or discard it
 """)
 
@@ -115,7 +115,7 @@ def test_a_step_is_shown_with_its_proofs_and_whether_they_are_stale(team: Team) 
     assert team.text("show", "proven-1", "reproduce") == snapshot("""\
 reproduce
   status     succeeded, try 2
-  agent      scripted
+  agent      scripted (--agent)
   session    SESSION
   cost       $0.30, 4 tokens, 2 agent calls
   began      TIME
@@ -131,12 +131,12 @@ reproduce
     why = [line.removeprefix("reproduce  ") for line in team.text("why", "proven-1", "reproduce").splitlines()]
     assert why == snapshot(
         [
-            "ran because the run began",
+            "ran because the run began, by scripted (--agent)",
             (
                 "failed, not proven: changed: *.txt: no such file changed, only: nothing; "
                 "test -f bug.txt passes: it exited with 1"
             ),
-            "try 2, ran because 'reproduce' failed",
+            "try 2, ran because 'reproduce' failed, by scripted (--agent)",
             "succeeded, proven: changed: *.txt; test -f bug.txt passes",
         ]
     )

@@ -92,7 +92,7 @@ def test_a_lost_tail_is_cut_told_and_lived_again(runs: Runs) -> None:
     _asked(runs)
     tail = _query(runs, "SELECT max(pageno) FROM dbstat WHERE name = 'events' AND pagetype = 'leaf'")
     _break(runs, int(str(tail[0][0])))
-    assert runs.text("doctor", code=1).splitlines()[1:] == snapshot(
+    assert runs.diagnosis(code=1) == snapshot(
         [
             "log   HOME/data/handrail.db ✗",
             "  database main: database disk image is malformed",
@@ -100,7 +100,7 @@ def test_a_lost_tail_is_cut_told_and_lived_again(runs: Runs) -> None:
             "next: handrail doctor --repair",
         ]
     )
-    assert runs.text("doctor", "--repair").splitlines()[1:] == snapshot(
+    assert runs.diagnosis("--repair") == snapshot(
         [
             "log   HOME/data/handrail.db ✓",
             "  cut ask-1 back to 4 events, 4 lost",
@@ -112,8 +112,8 @@ def test_a_lost_tail_is_cut_told_and_lived_again(runs: Runs) -> None:
         ]
     )
     assert runs.text("status") == snapshot("""\
-NEEDS YOU  ask-2  ok  needs you: Good?  handrail approve ask-2
-NEEDS YOU  ask-1  ok  needs you: Good?  handrail approve ask-1
+NEEDS YOU  ask-2  ok  Good?  handrail approve ask-2
+NEEDS YOU  ask-1  ok  Good?  handrail approve ask-1
 """)
     assert runs.json("doctor")["healthy"] is True
 
@@ -123,9 +123,9 @@ def test_a_history_that_was_cut_is_listed_as_it_is_now_without_a_resume(runs: Ru
     runs.text("run", "ask", code=3)
     runs.text("approve", "ask-1")
     _query(runs, "UPDATE events SET payload = x'7b7d' WHERE seq = 3")
-    assert runs.text("doctor", "--repair").splitlines()[2] == "  cut ask-1 back to 2 events, 6 kept aside"
+    assert "  cut ask-1 back to 2 events, 6 kept aside" in runs.text("doctor", "--repair").splitlines()
     assert runs.text("status") == snapshot(
-        "NEEDS YOU  ask-1  draft  interrupted: nobody drives it  handrail resume ask-1\n"
+        "PAUSED  ask-1  draft  interrupted: nobody drives it  handrail resume ask-1\n"
     )
     assert runs.text("resume", code=3).splitlines()[-2:] == snapshot(
         ['ask-1 needs you: Is "draft" good?', "next: handrail approve ask-1, or revise, or reject"]
@@ -137,9 +137,8 @@ def test_a_history_whose_beginning_is_lost_is_listed_no_more(runs: Runs) -> None
     runs.add("ask", ASKING)
     runs.text("run", "ask", code=3)
     _query(runs, "UPDATE events SET payload = x'7b7d' WHERE seq = 1")
-    assert runs.text("doctor", "--repair").splitlines()[2] == snapshot(
-        "  lost ask-1: its beginning cannot be read, 4 kept aside"
-    )
+    lost = "  lost ask-1: its beginning cannot be read, 4 kept aside"
+    assert lost in runs.text("doctor", "--repair").splitlines()
     assert runs.json("status")["runs"] == []
 
 
@@ -188,7 +187,7 @@ def test_a_plan_that_was_lost_is_named_and_comes_back_with_its_workflow(runs: Ru
 def test_doctor_says_whether_a_background_driver_is_running(runs: Runs) -> None:
     runs.add("ask", ASKING)
     assert runs.json("doctor")["driver"] is None
-    assert runs.text("doctor").splitlines()[-1] == "background driver   not running"
+    assert runs.text("doctor").splitlines()[-2] == "background driver   not running"
     runs.text("run", "ask", "--detach", HANDRAIL_DRIVER_IDLE="20")
-    assert runs.text("doctor").splitlines()[-1] == "background driver   running, process PID, since TIME"
+    assert runs.text("doctor").splitlines()[-2] == "background driver   running, process PID, since TIME"
     assert runs.json("doctor")["driver"].keys() == {"pid", "since"}

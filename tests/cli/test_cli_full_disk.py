@@ -66,7 +66,7 @@ next: free space on that disk, then resume: the command runs again
     )
     assert disk.call("doctor").code == 0
     assert disk.call("status").out.splitlines()[0] == snapshot(
-        "NEEDS YOU  full-1  b  interrupted: nobody drives it  handrail resume full-1"
+        "PAUSED  full-1  b  interrupted: nobody drives it  handrail resume full-1"
     )
     again = disk.call("resume", "full-1")
     assert again.code == 3

@@ -104,7 +104,7 @@ def test_a_failed_run_is_1_and_says_why(runs: Runs) -> None:
     runs.add("bad", FAILING)
     assert runs.text("run", "bad", code=1) == snapshot("""\
 run bad-1 · pinned 0000 · 0 agent calls
-✗ a  0.0s  command: exit 7
+✗ a  0.0s  command: exit 7 · oops
 bad-1 failed: step 'a' failed: command: exit 7
 next: handrail why bad-1, or handrail resume bad-1
 """)

@@ -89,7 +89,7 @@ def test_the_question_of_a_child_is_answered_through_its_parent(runs: Runs) -> N
     runs.add("parent", PARENT)
     runs.text("run", "parent", code=3)
     assert runs.text("inbox") == snapshot(
-        'NEEDS YOU  parent-1  kid  needs you: Is "draft" good?  handrail approve parent-1.2\n'
+        'NEEDS YOU  parent-1  kid/ok  Is "draft" good?  handrail approve parent-1.2\n'
     )
     assert runs.json("approve", "parent")["status"] == "succeeded"
 

@@ -1,16 +1,13 @@
 """Runs in processes of their own: Ctrl-C, kill -9, two on one run, and terminals."""
 
-import os
-import pty
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
-from running import ASKING, HANDRAIL, SLOW, Runs, until
-
-CTRL_C = "\x03"
+from running import ASKING, SLOW, Runs, until
+from screens import Screen
 
 
 def started(runs: Runs, *args: str) -> "subprocess.Popen[str]":
@@ -41,7 +38,7 @@ next: handrail resume slow-1
             "",
         )
     )
-    assert runs.text("status") == snapshot("NEEDS YOU  slow-1  wait  paused  handrail resume slow-1\n")
+    assert runs.text("status") == snapshot("PAUSED  slow-1  wait  handrail resume slow-1\n")
     (runs.shop.root / "go").touch()
     assert runs.text("resume") == snapshot("""\
 slow-1: first is done and not repeated
@@ -67,7 +64,7 @@ def test_the_second_process_on_a_run_says_who_drives_it(runs: Runs) -> None:
 error: slow-1 is driven by handrail run (process PID)
 next: handrail status slow-1
 """)
-        assert runs.text("status") == snapshot("RUNNING  slow-1  wait  running in process PID  handrail logs slow-1\n")
+        assert runs.text("status") == snapshot("RUNNING  slow-1  wait  in process PID  handrail logs slow-1\n")
         assert runs.text("resume", code=2).startswith("error: no run waits to be resumed")
     finally:
         process.send_signal(signal.SIGINT)
@@ -98,7 +95,7 @@ def test_after_kill_9_resume_adopts_the_command_that_still_runs(runs: Runs) -> N
     process.kill()
     process.communicate(timeout=60)
     assert runs.text("status") == snapshot(
-        "NEEDS YOU  slow-1  wait  interrupted: nobody drives it  handrail resume slow-1\n"
+        "PAUSED  slow-1  wait  interrupted: nobody drives it  handrail resume slow-1\n"
     )
     (runs.shop.root / "go").touch()
     assert runs.json("resume")["status"] == "succeeded"
@@ -116,64 +113,48 @@ def test_after_kill_9_stop_ends_the_command_that_still_runs(runs: Runs) -> None:
     until(lambda: not Path(f"/proc/{pid}").exists())
 
 
-def _type(process: "subprocess.Popen[bytes]", master: int, text: str) -> None:
-    # The terminal is not the one that controls the process, so that its keys send no signals.
-    if text == CTRL_C:
-        process.send_signal(signal.SIGINT)
-    else:
-        os.write(master, text.encode())
-
-
-def on_terminal(runs: Runs, *args: str, typed: tuple[tuple[str, str], ...]) -> tuple[int, str]:
-    """Run a command on a terminal, type each text once the one before it has been shown."""
-    master, slave = pty.openpty()
-    env = {**runs.environ(), "NO_COLOR": "1"}
-    process = subprocess.Popen([HANDRAIL, *args], cwd=runs.shop.root, env=env, stdin=slave, stdout=slave, stderr=slave)
-    os.close(slave)
-    shown, waiting, read = "", list(typed), 0
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        shown += piece.decode()
-        if waiting and waiting[0][0] in shown[read:]:
-            read = len(shown)
-            _type(process, master, waiting.pop(0)[1])
-    os.close(master)
-    return process.wait(timeout=60), runs.masked(shown.replace("\r\n", "\n"))
+def on_terminal(runs: Runs, *args: str) -> Screen:
+    """Run a command on a terminal."""
+    return Screen(args, cwd=runs.shop.root, env={**runs.environ(), "NO_COLOR": "1"}, columns=200)
 
 
 def test_on_a_terminal_an_approval_is_asked_in_place(runs: Runs) -> None:
     runs.add("ask", ASKING)
-    typed = (("\n> ", "r\n"), ("what should change: ", "shorter\n"), ("\n> ", "a\n"))
-    code, shown = on_terminal(runs, "run", "ask", typed=typed)
-    assert code == 0
-    assert shown == snapshot("""\
+    with on_terminal(runs, "run", "ask") as screen:
+        screen.until("\n> ")
+        screen.type("r\n")
+        screen.until("what should change: ")
+        screen.type("shorter\n")
+        screen.until(lambda text: text.count("needs you") == 2 and text.endswith("\n> "))
+        screen.type("a\n")
+        assert screen.wait() == 0
+        assert screen.shown() == snapshot("""\
 run ask-1 · pinned 0000 · 0 agent calls
 ✓ draft  0.0s
-? ok  needs you: Is "draft" good?
-  [a]pprove  [r]evise with a comment  re[j]ect
+? ok     needs you
+    Is "draft" good?
+  [a]pprove  [r]evise with a comment  re[j]ect   or later: handrail approve ask-1
 > r
   what should change: shorter
-✓ ok  sent back by ann: shorter
+✓ ok     sent back by ann: shorter
 ✓ draft  0.0s
-? ok  needs you: Is "draft" good?
-  [a]pprove  [r]evise with a comment  re[j]ect
+? ok     needs you
+    Is "draft" good?
+  [a]pprove  re[j]ect   or later: handrail approve ask-1
 > a
-✓ ok  approved by ann
-✓ ship  0.0s
+✓ ok     approved by ann
+✓ ship   0.0s
 ask-1 succeeded
 """)
 
 
 def test_ctrl_c_at_the_question_leaves_it_open(runs: Runs) -> None:
     runs.add("ask", ASKING)
-    code, shown = on_terminal(runs, "run", "ask", typed=(("re[j]ect", CTRL_C),))
-    assert code == 130
-    assert "ask-1 waits for your answer: handrail approve ask-1" in shown
+    with on_terminal(runs, "run", "ask") as screen:
+        screen.until("\n> ")
+        screen.ctrl("c")
+        assert screen.wait() == 130
+        assert "ask-1 waits for your answer: handrail approve ask-1" in screen.text()
     assert runs.json("approve", "ask-1")["status"] == "succeeded"
 
 
@@ -181,10 +162,13 @@ def test_ctrl_c_at_the_question_leaves_it_open(runs: Runs) -> None:
 def test_on_a_terminal_trust_is_asked_inline_for_workflow_and_checks(runs: Runs, answer: str, code: int) -> None:
     runs.shop.workflow("proj", "name: NAME\nsteps:\n  - {name: g, type: gate, checks: project}\n")
     runs.shop.write(".handrail/config.toml", '[checks]\ntest = "true"\n')
-    typed = (("proj/workflow.yaml", answer), ('+test = "true"', answer))
-    ended_with, shown = on_terminal(runs, "run", "proj", typed=typed)
-    assert ended_with == code
-    assert shown.count("Trust this content?") == (2 if code == 0 else 1)
+    asked = 2 if code == 0 else 1
+    with on_terminal(runs, "run", "proj") as screen:
+        for count in range(1, asked + 1):
+            screen.until(lambda text, count=count: text.count("Trust this content?") == count)
+            screen.type(answer)
+        assert screen.wait() == code
+        assert screen.text().count("Trust this content?") == asked
 
 
 def test_a_detached_run_goes_on_in_the_background_driver_through_approval(runs: Runs) -> None:
@@ -240,7 +224,7 @@ next: handrail resume again-1
             "",
         )
     )
-    assert runs.text("status") == snapshot("NEEDS YOU  again-1  a  paused  handrail resume again-1\n")
+    assert runs.text("status") == snapshot("PAUSED  again-1  a, try 2 of 3  until 06:13  handrail resume again-1\n")
     process = runs.process("resume", "again")
     until(lambda: [each["reason"] for each in runs.json("status")["runs"]] == ["timer"])
     process.send_signal(signal.SIGINT)

@@ -125,10 +125,11 @@ def test_a_file_that_is_no_bundle_is_refused(runs: Runs, text: str) -> None:
 
 def test_doctor_says_what_is_there_and_that_nothing_is_damaged(runs: Runs) -> None:
     found = runs.json("doctor")
-    assert [each["name"] for each in found["tools"]] == ["git", "python", "sqlite"]
+    names = ["git", "claude", "codex", "gemini", "opencode", "gh", "tmux", "python", "sqlite"]
+    assert [each["name"] for each in found["tools"]] == names
     assert found["healthy"] is True
     exported(runs)
-    assert runs.text("doctor").splitlines()[1] == "log   HOME/data/handrail.db ✓"
+    assert runs.diagnosis()[0] == "log   HOME/data/handrail.db ✓"
 
 
 def test_doctor_repairs_a_history_that_was_edited(runs: Runs) -> None:
@@ -137,7 +138,7 @@ def test_doctor_repairs_a_history_that_was_edited(runs: Runs) -> None:
     database.execute("UPDATE events SET payload = x'7b7d' WHERE seq = 2 AND stream LIKE '%.2'")
     database.commit()
     database.close()
-    assert runs.text("doctor", code=1).splitlines()[1:] == snapshot(
+    assert runs.diagnosis(code=1) == snapshot(
         [
             "log   HOME/data/handrail.db ✗",
             "  stream parent-1.2: damaged after event 1 of 4, 1 events intact",
@@ -147,7 +148,7 @@ def test_doctor_repairs_a_history_that_was_edited(runs: Runs) -> None:
     )
     assert runs.text("show", "parent-1.2", code=3).startswith("error: ")
     assert runs.json("status")["runs"][0]["status"] == "blocked"
-    assert runs.text("doctor", "--repair").splitlines()[1:] == snapshot(
+    assert runs.diagnosis("--repair") == snapshot(
         [
             "log   HOME/data/handrail.db ✓",
             "  cut parent-1.2 back to 1 events, 3 kept aside",

@@ -1,10 +1,11 @@
 """Outlines fold what routines put in, at every depth."""
 
 from handrail.model.actions import AgentAction, CallAction, GroupAction, LoopAction, Times
+from handrail.model.parts import every_step, parts
 from handrail.model.plan import Injected, Plan, Step
 from handrail.model.settings import AgentTask
 from handrail.model.values import Constant, Prompt
-from handrail.operations.outline import every_step, outline, parts
+from handrail.operations.outline import outline
 
 
 def agent(name: str, injected: Injected | None = None) -> Step:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from handrail.errors import NotFound
 from handrail.model.document import Document
 from handrail.model.events import Decision, StepBegan, StepEnded
 from handrail.model.run import RunState
+from handrail.model.settings import NO_POLICY, AgentPolicy
 from handrail.model.trees import TreeSource
 from handrail.model.values import JsonValue
 from handrail.operations import runs
@@ -84,6 +85,9 @@ class StepsRoom:
     """Prompts of a workflow that is given as a text, by name."""
     checks: dict[str, str] = field(default_factory=dict[str, str])
     clock: Callable[[], float] = time.time
+    agent: str = "scripted"
+    """What performs every step; nothing lets each step have its own."""
+    agents: AgentPolicy = NO_POLICY
     _log: Log | None = None
 
     def __post_init__(self) -> None:
@@ -132,8 +136,9 @@ class StepsRoom:
         commit = git(self.repo, "rev-parse", "HEAD")
         source = TreeSource(repository=str(self.repo), base="main", commit=commit, branch="work/{run}")
         request = runs.Request(
-            pinned, "", {**given, **inputs}, self.checks, "", "ann", source, "scripted", json.dumps(script).encode()
+            pinned, "", {**given, **inputs}, self.checks, "", "ann", source, self.agent, json.dumps(script).encode()
         )
+        request = replace(request, agents=self.agents)
         return runs.start(self.log, request)
 
     def drive(self) -> None:

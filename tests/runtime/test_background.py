@@ -14,7 +14,7 @@ from background_home import Home, eventually, home_in
 from handrail.operations import runs
 from handrail.operations.background import AlreadyRunning, Started, continue_run, ensure, keep_going, who
 from handrail.ports.log import Holder, Lease
-from handrail.runtime.background import DriverLock
+from handrail.runtime.driver_lock import DriverLock
 from handrail.sources.trust import TrustStore
 from handrail.store.sqlite_log import open_log
 

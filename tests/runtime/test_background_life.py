@@ -18,8 +18,9 @@ from handrail.operations import background
 from handrail.operations.background import Started, differing, ensure, who
 from handrail.ports.log import Lease
 from handrail.runtime import supervisor
-from handrail.runtime.background import Background, DriverInfo, DriverLock
+from handrail.runtime.background import Background
 from handrail.runtime.driver import Driver
+from handrail.runtime.driver_lock import DriverInfo, DriverLock
 from handrail.sources.folders import Folders, user_folders
 from handrail.store.sqlite_log import open_log
 

@@ -65,9 +65,9 @@ def test_a_change_of_the_same_length_in_the_same_instant_is_seen(shop: GitRoom) 
 def test_a_file_that_becomes_ignored_leaves_the_snapshots(shop: GitRoom) -> None:
     tree, path = shop.prepare()
     fill(path, {"cache/a.bin": "a"})
-    assert "work/cache/a.bin" in _names(shop, shop.spaces.snapshot(tree, "r1").id)
+    assert "cache/a.bin" in _names(shop, shop.spaces.snapshot(tree, "r1").id)
     fill(path, {"cache/.gitignore": "*\n"})
-    assert "work/cache/a.bin" not in _names(shop, shop.spaces.snapshot(tree, "r1").id)
+    assert "cache/a.bin" not in _names(shop, shop.spaces.snapshot(tree, "r1").id)
 
 
 def test_an_ignored_file_that_is_tracked_is_in_the_snapshot(shop: GitRoom) -> None:

@@ -7,14 +7,59 @@ from handrail.model.suggest import did_you_mean
 from handrail.ports.agents import Agent
 
 
+def _claude(program: str = "") -> Agent:
+    from handrail.agents.claude import ClaudeAgent  # noqa: PLC0415 (an agent is loaded when a step asks for it)
+
+    return ClaudeAgent(program=program)
+
+
 def _scripted() -> Agent:
     from handrail.agents.scripted import ScriptedAgent  # noqa: PLC0415 (an agent is loaded when a step asks for it)
 
     return ScriptedAgent()
 
 
-BUILT_IN: dict[str, Callable[[], Agent]] = {"scripted": _scripted}
+def _codex(program: str = "") -> Agent:
+    from handrail.agents.codex import CodexAgent  # noqa: PLC0415
+
+    return CodexAgent(program)
+
+
+def _gemini(program: str = "") -> Agent:
+    from handrail.agents.gemini import GeminiAgent  # noqa: PLC0415
+
+    return GeminiAgent(program)
+
+
+def _opencode(program: str = "") -> Agent:
+    from handrail.agents.opencode import OpencodeAgent  # noqa: PLC0415
+
+    return OpencodeAgent(program)
+
+
+def _cassette() -> Agent:
+    from handrail.agents.cassette import CassetteAgent  # noqa: PLC0415
+
+    return CassetteAgent()
+
+
+BUILT_IN: dict[str, Callable[[], Agent]] = {
+    "cassette": _cassette,
+    "claude": _claude,
+    "codex": _codex,
+    "gemini": _gemini,
+    "opencode": _opencode,
+    "scripted": _scripted,
+}
 """Every agent that comes with Handrail; a new one is a file and a line here."""
+
+RENAMABLE: dict[str, Callable[[str], Agent]] = {
+    "claude": _claude,
+    "codex": _codex,
+    "gemini": _gemini,
+    "opencode": _opencode,
+}
+"""Those whose program may be called otherwise on a machine."""
 
 
 class KnownAgents:
@@ -30,7 +75,7 @@ class KnownAgents:
         """The names of all that are known."""
         return tuple(sorted(self._table))
 
-    def find(self, name: str | None) -> Agent:
+    def find(self, name: str | None, repository: str | None = None) -> Agent:  # noqa: ARG002 - it knows none of them
         """Give an agent by its name, None for the one that is configured or the only one there is."""
         wanted = self._chosen() if name is None else name
         if wanted not in self._table:

@@ -39,13 +39,18 @@ class Script:
     path: str
     steps: dict[str, Turns]
 
-    def turn(self, address: str, number: int, number_in_round: int = 1) -> Turn:
-        """Give what a call plays; where the script has nothing for it, a failure that says so."""
+    def plays(self, address: str, number: int, number_in_round: int = 1) -> tuple[str, int] | None:
+        """Say which key a call plays and which of its calls this is, from 1; None where no key fits."""
         found = find_key(address, (key for key in self.steps if key != DEFAULT))
         if found is not None:
-            return self._play(found.key, number_in_round if found.of_round else number)
-        if DEFAULT in self.steps:
-            return self._play(DEFAULT, number)
+            return found.key, number_in_round if found.of_round else number
+        return (DEFAULT, number) if DEFAULT in self.steps else None
+
+    def turn(self, address: str, number: int, number_in_round: int = 1) -> Turn:
+        """Give what a call plays; where the script has nothing for it, a failure that says so."""
+        found = self.plays(address, number, number_in_round)
+        if found is not None:
+            return self._play(*found)
         known = ", ".join(self.steps)
         guess = did_you_mean(address, self.steps)
         return failure(f"the script has no turns for '{address}', only for {known}{guess}")
@@ -98,9 +103,15 @@ def parse_script(source: SourceText, report: Report) -> Script | None:
         report.error("wrong-type", "a script is a map of step addresses", root, _WHAT_IT_IS)
     if not isinstance(root, Mapping) or not conform(SCRIPT, root, report) or report.failed:
         return None
+    return script_of(root, report)
+
+
+def script_of(root: Mapping, report: Report) -> Script | None:
+    """Give the script of a tree that has its shape; None when something is wrong, which is then reported."""
     for entry in root:
         _check(entry, report)
-    return None if report.failed else Script(source.path, {entry.name: _turns(entry.value) for entry in root})
+    steps = None if report.failed else {entry.name: _turns(entry.value) for entry in root}
+    return None if steps is None else Script(root.span.source.path, steps)
 
 
 def _check(entry: Entry, report: Report) -> None:
@@ -116,7 +127,7 @@ def _check(entry: Entry, report: Report) -> None:
     for item in items:
         if isinstance(item, Mapping) and isinstance(files := item.get("files"), Mapping):
             for file in files:
-                _check_file(file, report)
+                check_file(file, report)
 
 
 def _items(value: Node) -> tuple[Node, ...]:
@@ -141,7 +152,8 @@ def _repeats(item: Node) -> bool:
             return False
 
 
-def _check_file(file: Entry, report: Report) -> None:
+def check_file(file: Entry, report: Report) -> None:
+    """Report a path that leaves the workspace, and bytes that are none."""
     parts = file.name.split("/")
     if not file.name or "\0" in file.name or any(part in ("", ".", "..") for part in parts):
         hint = "write it from the workspace's root, such as src/app.py"

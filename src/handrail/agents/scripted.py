@@ -7,7 +7,7 @@ from pathlib import Path
 
 import handrail
 from handrail.agents.script_format import read_script
-from handrail.agents.scripted_lines import ScriptedLines
+from handrail.agents.scripted_lines import ScriptedLines, glimpse_of
 from handrail.agents.scripted_turn import Task
 from handrail.errors import UsageError
 from handrail.ports.agents import Abilities, AgentCall, Launch
@@ -27,7 +27,12 @@ class ScriptedAgent:
     @property
     def can(self) -> Abilities:
         """Everything: it does what the script says and refuses what the step forbids."""
-        return Abilities(tools=True, single_turn=True, schema=True, resume=True, system_prompt=True)
+        return Abilities(tools=True, single_turn=True, schema=True, resume=True, system_prompt=True, cost=True)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """It has no vendor."""
+        return ()
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Choose the turn, write it to `folder`, and say how to play it."""
@@ -49,6 +54,10 @@ class ScriptedAgent:
     def lines(self) -> ScriptedLines:
         """Give a reader for one call."""
         return ScriptedLines()
+
+    def glimpse(self, line: bytes) -> str | None:
+        """Say what a line shows it doing: a tool with its argument, or what it says."""
+        return glimpse_of(line)
 
 
 def session_of(call: AgentCall) -> str:

@@ -163,12 +163,15 @@ def _run(task: "Task", command: str, folder: Path) -> None:
     import subprocess  # noqa: PLC0415 (many turns run nothing)
 
     _refuse_unless_allowed(task, SHELL)
+    # Whoever watches sees what runs while it runs; how it ended is told afterwards.
+    _tell("doing", name=SHELL, input={"command": command})
     place = folder / "command.out"
-    with place.open("wb") as out:
+    with place.open("w+b") as out:
+        # Without a name, so that nothing of what it prints is left there.
+        place.unlink()
         words = ["/bin/sh", "-c", command]
         code = subprocess.call(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)  # noqa: S603
-    with place.open("rb") as out:
-        printed = out.read(LONGEST_OUTPUT).decode(errors="replace")
+        printed = os.pread(out.fileno(), LONGEST_OUTPUT, 0).decode(errors="replace")
     _tell("tool", name=SHELL, input={"command": command}, output=printed, exit_code=code)
 
 

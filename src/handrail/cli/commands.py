@@ -1,7 +1,7 @@
 """Every command as a literal table, so that neither `--help` nor `--version` imports one."""
 
 RUNS: dict[str, tuple[str, str]] = {
-    "init": ("handrail.cli.init:command", "Find this repository's agent, checks and set-up, and write them down."),
+    "init": ("handrail.cli.init:command", "Find this repository's agent, checks and set-up; write them down."),
     "demo": ("handrail.cli.demo:command", "See it all in 20 seconds, in a throw-away repository."),
     "run": ("handrail.cli.run:command", "Run a workflow here, and show each step as it happens."),
     "status": ("handrail.cli.status:command", "Show what needs you, what runs and what ended."),
@@ -29,6 +29,8 @@ RUNS: dict[str, tuple[str, str]] = {
     "export": ("handrail.cli.export:command", "Write a run into one file."),
     "import-run": ("handrail.cli.import_run:command", "Take in a run that was exported."),
     "doctor": ("handrail.cli.doctor:command", "Check the tools and everything that is recorded."),
+    "help": ("handrail.cli.help:command", "Explain a topic or a command."),
+    "completion": ("handrail.cli.completion:command", "Print the script that completes commands in your shell."),
 }
 
 WORKFLOWS: dict[str, tuple[str, str]] = {
@@ -51,6 +53,28 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
     "import": ("handrail.cli.import_workflows:command", "Bring in workflows written for other tools."),
 }
 """Name: where the command is, and its line in the help."""
+
+DAILY = ("init", "run", "status", "logs", "diff", "approve", "revise", "reject", "resume", "stop", "rewind", "doctor")
+"""The dozen that `--help` shows."""
+
+GROUPS: dict[str, tuple[dict[str, tuple[str, str]], str]] = {
+    "workflow": (WORKFLOWS, "The same commands, as `handrail workflow list`."),
+}
+"""Groups of commands: name, its commands, and what its own help says."""
+
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Begin": ("init", "demo", "run"),
+    "Look": ("status", "inbox", "logs", "show", "why", "diff", "cost", "compare"),
+    "Answer": ("approve", "revise", "reject", "answer"),
+    "Steer": ("resume", "stop", "rewind", "fork", "take", "release"),
+    "Keep the work, or not": ("apply", "merge", "discard", "clean", "export", "import-run"),
+    "Workflows": tuple(WORKFLOWS),
+    "Help": ("doctor", "help", "completion"),
+}
+"""Every command by what it is for: the page of all commands."""
+
+ALIASES = {"ps": "status", "code": "run", "review": "run", "plan": "run"}
+"""Other names of commands."""
 
 HIDDEN: dict[str, str] = {"drive": "handrail.cli.drive:command"}
 """Commands that Handrail itself calls, not people: name, and where the command is."""

@@ -1,17 +1,22 @@
 """`handrail doctor`."""
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from handrail.cli.layout import flow
 from handrail.cli.options import current_place, json_option
 from handrail.cli.output import write_json
 from handrail.cli.safe_text import harmless
 
 if TYPE_CHECKING:
-    from handrail.operations.health import Health
+    from handrail.operations.agent_health import AgentHealth
+    from handrail.operations.health import Health, Tool
     from handrail.ports.care import Cut, Finding
-    from handrail.runtime.background import DriverInfo
+    from handrail.runtime.driver_lock import DriverInfo
+    from handrail.runtime.handlers.account_limits import Limit
+    from handrail.sources.tiers import Place
 
 
 @click.command("doctor", epilog="Example: handrail doctor --repair")
@@ -21,24 +26,49 @@ def command(*, repair: bool, as_json: bool) -> int:
     """Check the tools that runs need, and that everything recorded is as it was written."""
     from handrail.operations.health import examine_health
 
-    found = examine_health(current_place().folders.data, repair=repair)
+    place = current_place()
+    found = examine_health(place.folders.data, repair=repair)
     if as_json:
         write_json(_data(found))
     else:
-        click.echo("\n".join(harmless(line) for line in _lines(found)))
+        lines = [*_lines(found), *(_next_lines(found) or [f"Next: {_first_step(place)}"])]
+        click.echo("\n".join(harmless(line) for line in lines))
     return 0 if found.healthy else 1
 
 
 def _lines(found: "Health") -> list[str]:
-    lines = ["   ".join(f"{tool.name} {tool.version or ''} {'✗' if tool.problem else '✓'}" for tool in found.tools)]
+    columns = shutil.get_terminal_size((110, 24)).columns
+    lines = flow([_tool_words(tool) for tool in found.tools], columns, between="   ", indent="")
     lines += [f"{tool.name}: {tool.problem}" for tool in found.tools if tool.problem]
+    lines += [_agent_words(each) for each in found.agents if each.installed]
+    lines += [_limit_words(each) for each in found.limits]
     lines += [f"log   {found.database} {'✗' if found.findings else '✓'}"]
     lines += [f"  {_finding_words(each)}" for each in found.findings]
     lines += [f"  {_cut_words(each)}" for each in found.cuts]
     lines += [f"  made the file anew: {found.runs} runs are in it"] if found.copy else []
     lines += [f"  the damaged file is kept as {found.copy}"] if found.copy else []
-    lines.append(f"background driver   {_driver_words(found.driver)}")
-    return [*lines, *_next_lines(found)]
+    return [*lines, f"background driver   {_driver_words(found.driver)}"]
+
+
+def _tool_words(tool: "Tool") -> str:
+    if tool.installed:
+        return " ".join(part for part in (tool.name, tool.version, "✗" if tool.problem else "✓") if part)
+    return f"{tool.name} – optional" if tool.kind == "optional" else f"{tool.name} ✗ not installed"
+
+
+def _agent_words(agent: "AgentHealth") -> str:
+    from handrail.operations.agent_health import access_words, lacks
+
+    said = {True: "logged in", False: f"not logged in (next: {agent.login})", None: "login not known"}
+    cannot = lacks(agent.can)
+    held = f"access {access_words(agent.can)}" + (f"; cannot enforce {', '.join(cannot)}" if cannot else "")
+    return f"  {agent.name:<9} {said[agent.logged_in]} · {held}"
+
+
+def _limit_words(limit: "Limit") -> str:
+    from handrail.operations.run_views import iso
+
+    return f"  {limit.agent:<9} at its usage limit until {iso(limit.until)}, as {limit.run} found"
 
 
 def _finding_words(found: "Finding") -> str:
@@ -68,12 +98,48 @@ def _next_lines(found: "Health") -> list[str]:
     return ["next: handrail status"] if found.cuts else []
 
 
+def _first_step(place: "Place") -> str:
+    """What fits where the command was called: outside of a repository, in one, in one that is set up."""
+    from handrail.operations.listing import repository_workflows
+
+    if place.repository is None:
+        return "handrail demo, or cd into a repository and handrail init"
+    if not (place.repository / ".handrail" / "config.toml").exists():
+        return "handrail init, or handrail demo"
+    names = repository_workflows(place)
+    return f"handrail run {names[0]}" if names else "handrail list shows which workflows there are; handrail run NAME"
+
+
+def _agent_data(agent: "AgentHealth") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from handrail.operations.agent_health import ORDER
+
+    can = {**asdict(agent.can), "access": [level for level in ORDER if level in agent.can.access]}
+    return {
+        "name": agent.name,
+        "installed": agent.installed,
+        "version": agent.version,
+        "logged_in": agent.logged_in,
+        "next": agent.login if not agent.logged_in else None,
+        "can": can,
+    }
+
+
 def _data(found: "Health") -> dict[str, Any]:
     from handrail.operations.run_views import iso
 
     return {
         "healthy": found.healthy,
-        "tools": [{"name": each.name, "version": each.version, "problem": each.problem} for each in found.tools],
+        "tools": [
+            {"name": each.name, "version": each.version, "installed": each.installed, "problem": each.problem}
+            for each in found.tools
+        ],
+        "agents": [_agent_data(each) for each in found.agents],
+        "limits": [
+            {"agent": each.agent, "until": iso(each.until), "run": each.run, "message": each.message}
+            for each in found.limits
+        ],
         "database": found.database,
         "findings": [
             {"part": each.part, "name": each.name, "problem": each.problem, "intact": each.intact}

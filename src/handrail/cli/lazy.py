@@ -1,5 +1,7 @@
 """A group whose commands are named in a table and loaded when they are called."""
 
+from collections.abc import Mapping
+from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -16,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class CommandGroup(click.Group):
-    """Commands from tables of `name: (module:attribute, help)`, by the title of their section in the help."""
+    """Commands from a table of `name: (module:attribute, help)`, and other names for some of them."""
 
-    def __init__(self, name: str, sections: dict[str, Table], help_text: str, epilog: str) -> None:
-        super().__init__(name, invoke_without_command=True, callback=show_help, help=help_text, epilog=epilog)
+    def __init__(self, name: str, table: Table, help_text: str, aliases: Mapping[str, str] | None = None) -> None:
+        super().__init__(name, invoke_without_command=True, callback=show_help, help=help_text)
         self.context_settings = HELP
-        self.sections = sections
-        self.table: Table = {command: place for table in sections.values() for command, place in table.items()}
+        self.table = table
+        self.aliases = aliases or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """Name all commands, in the order of the table."""
@@ -30,6 +32,8 @@ class CommandGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command."""
+        if cmd_name in self.aliases:
+            return _renamed(self.get_command(ctx, self.aliases[cmd_name]), cmd_name, self.aliases[cmd_name])
         place = self.table[cmd_name][0] if cmd_name in self.table else HIDDEN.get(cmd_name)
         if place is None:
             return super().get_command(ctx, cmd_name)
@@ -40,7 +44,7 @@ class CommandGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is meant, or say which one was probably meant."""
-        known = self.list_commands(ctx)
+        known = [*self.list_commands(ctx), *self.aliases]
         if args[0] not in known and args[0] not in HIDDEN and not args[0].startswith("-") and not ctx.resilient_parsing:
             from handrail.model.suggest import did_you_mean
 
@@ -48,18 +52,9 @@ class CommandGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the sections of commands from the table alone."""
-        for title, table in self.sections.items():
-            with formatter.section(title):
-                formatter.write_dl([(name, text) for name, (_, text) in table.items()])
-        if self.commands:
-            with formatter.section("Groups"):
-                formatter.write_dl([(name, group.get_short_help_str(90)) for name, group in self.commands.items()])
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the epilog line by line, as it stands."""
-        if self.epilog:
-            formatter.write("\n" + self.epilog.strip("\n") + "\n")
+        """Write the commands from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self.table.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete the names of commands without loading them."""
@@ -69,6 +64,14 @@ class CommandGroup(click.Group):
         texts |= {name: group.get_short_help_str(90) for name, group in self.commands.items()}
         found = [CompletionItem(name, help=text) for name, text in texts.items() if name.startswith(incomplete)]
         return found or click.Command.shell_complete(self, ctx, incomplete)
+
+
+def _renamed(command: click.Command | None, name: str, target: str) -> click.Command | None:
+    if command is None:
+        return None
+    renamed = copy(command)
+    renamed.name, renamed.help = name, f"The same as `handrail {target}`.\n\n{command.help or ''}"
+    return renamed
 
 
 @click.pass_context

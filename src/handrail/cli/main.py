@@ -1,21 +1,19 @@
 """The entry point: finds the command, runs it, and turns whatever happens into words and an exit code."""
 
 import os
+import shutil
 import sys
 from typing import Any, NoReturn, TextIO
 
 import click
 
 from handrail import __version__
-from handrail.cli.commands import RUNS, WORKFLOWS
+from handrail.cli.commands import ALIASES, DAILY, GROUPS, RUNS, WORKFLOWS
 from handrail.cli.lazy import CommandGroup
 
-EPILOG = """\
-Every command takes --help, and --json for one JSON document on stdout.
-Exit codes: 0 done, 1 failed, 2 wrong call, 3 needs a person, 4 invalid workflow,
-  5 budget or usage limit, 130 paused.
-Completion:  eval "$(_HANDRAIL_COMPLETE=bash_source handrail)"   (or zsh_source, fish_source)
-"""
+MORE = "All commands: handrail help commands. Topics: handrail help. One command: handrail help run."
+LEAST_COLUMNS = 52
+"""Columns below which click has to be told how many there are: it writes in 50 otherwise."""
 
 
 class Handrail(CommandGroup):
@@ -24,8 +22,14 @@ class Handrail(CommandGroup):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run a command line and exit with its code."""
         words = args[0] if args else extra.pop("args", None)
-        color = False if os.environ.get("NO_COLOR") else None
-        extra = {"prog_name": "handrail", "color": color, **extra, "standalone_mode": False}
+        color = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
+        extra = {
+            "prog_name": "handrail",
+            "color": color,
+            "terminal_width": _narrow(),
+            **extra,
+            "standalone_mode": False,
+        }
         sys.exit(self._run(list(sys.argv[1:] if words is None else words), extra))
 
     def _run(self, args: list[str], extra: dict[str, Any]) -> int:
@@ -39,6 +43,22 @@ class Handrail(CommandGroup):
 
             return show(error, as_json="--json" in args)
         return code if isinstance(code, int) else 0
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the dozen of every day, the groups, and where the rest is; it fits a small terminal."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.table[name][1]) for name in DAILY])
+        with formatter.section("Groups"):
+            formatter.write_dl([(name, " ".join(table)) for name, (table, _) in GROUPS.items()])
+        formatter.write_paragraph()
+        formatter.write_text(MORE)
+
+
+def _narrow() -> int | None:
+    columns = shutil.get_terminal_size().columns
+    return max(columns, 20) if columns < LEAST_COLUMNS else None
 
 
 def _never_fail_on_encoding(stream: TextIO) -> None:
@@ -55,22 +75,16 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 @click.pass_context
 def _what_needs_me(ctx: click.Context) -> int | None:
-    """The bare command: what needs me, what runs, what ended; the help while there are no runs."""
+    """The bare command: what needs me, what runs, what ended; what to do first while there are no runs."""
     if ctx.invoked_subcommand is not None:
         return None
     from handrail.cli.status import show_overview
 
-    code = show_overview()
-    if code is None:
-        click.echo(ctx.get_help())
-    return code
+    return show_overview()
 
 
 cli = Handrail(
-    "handrail",
-    {"Runs": RUNS, "Workflows": WORKFLOWS},
-    "Run coding agents along workflows you can trust, stop and rewind.",
-    EPILOG,
+    "handrail", RUNS | WORKFLOWS, "Run coding agents along workflows you can trust, stop and rewind.", ALIASES
 )
 cli.callback = _what_needs_me
 cli.params.append(
@@ -78,9 +92,8 @@ cli.params.append(
         ["--version"], is_flag=True, is_eager=True, expose_value=False, help="Show the version.", callback=_show_version
     )
 )
-cli.add_command(
-    CommandGroup("workflow", {"Commands": WORKFLOWS}, "The same commands, as `handrail workflow list`.", epilog="")
-)
+for _name, (_table, _text) in GROUPS.items():
+    cli.add_command(CommandGroup(_name, _table, _text))
 
 
 def main() -> None:

@@ -49,18 +49,42 @@ workflows_argument = click.argument("workflows", metavar="[NAME|PATH]...", nargs
 
 def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Complete the ids of runs."""
-    from handrail.cli.session import existing_session
+    from handrail.sources.folders import user_folders
+    from handrail.store.run_list import NeedsWholeLog, run_list
 
-    with existing_session() as session:
-        if session is None:
-            return []
-        from handrail.ports.log import Filter
+    try:
+        with run_list(user_folders(os.environ).data) as runs:
+            known = runs.documents(incomplete)
+    except NeedsWholeLog:
+        return []
+    # Runs that a run started are many, and meant only where somebody has begun to write the id of one.
+    own = [key for key, each in known.items() if each.get("parent") is None]
+    return own if own and "." not in incomplete else list(known)
 
-        return [row.key for row in session.log.summaries(Filter(prefix=incomplete))]
+
+def complete_steps(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the addresses of the steps of the run that was typed before."""
+    from handrail.errors import HandrailError
+    from handrail.operations.addresses import shown_addresses
+    from handrail.operations.runs import find
+    from handrail.sources.folders import user_folders
+    from handrail.store.session import FILE
+    from handrail.store.sqlite_log import open_log
+
+    folder = user_folders(os.environ).data
+    if not ctx.params.get("run") or not (folder / FILE).exists():
+        return []
+    try:
+        log = open_log(folder)
+        known = shown_addresses(log, find(log, str(ctx.params["run"])))
+        log.close()
+    except HandrailError:
+        return []
+    return [address for address in known if address.startswith(incomplete)]
 
 
 run_argument = click.argument("run", metavar="RUN", shell_complete=complete_runs)
 optional_run_argument = click.argument("run", metavar="[RUN]", required=False, shell_complete=complete_runs)
-step_argument = click.argument("step", metavar="[STEP]", required=False)
+step_argument = click.argument("step", metavar="[STEP]", required=False, shell_complete=complete_steps)
 message_option = click.option("-m", "--message", "text", metavar="TEXT", default="", help="What to say about it.")
 detach_option = click.option("--detach", is_flag=True, help="Let the background driver go on; do not wait for it.")

@@ -5,7 +5,9 @@ from typing import Any, cast
 
 import click
 
-from handrail.cli.safe_text import crop, harmless
+from handrail.cli.live_rows import local_time
+from handrail.cli.safe_text import crop, harmless, pad
+from handrail.engine.choosing import FALLBACK
 from handrail.model import events as ev
 from handrail.operations.driving import Happened
 from handrail.operations.event_words import address_of, agent_words, proofs_in, spent_in, told
@@ -15,6 +17,7 @@ from handrail.operations.money import duration, price_words
 from handrail.operations.run_views import iso
 
 WIDTH = 110
+BLANK = "  "
 BEGIN = frozenset(
     {"step_began", "loop_entered", "child_started", "approval_requested", "group_entered", "work_entered"}
     | {"item_started"}
@@ -22,19 +25,31 @@ BEGIN = frozenset(
 END = frozenset({"step_ended", "loop_ended", "group_left", "work_left", "item_ended"})
 OF_RUN = frozenset({"workspace_ready", "tree_restored"})
 """Told of the run that is watched, not of those that come from it."""
+ASKS = frozenset({"approval_requested", "question_asked"})
 MARKS = {"✓": "green", "✗": "red", "?": "yellow", "–": None, "…": None, "▸": None}
 
 
-class StepLines:
-    """Gives the line of an event; remembers when steps began."""
+LIVE = frozenset({"step_began", "item_started"})
+"""Shown by the live lines while it lasts, so that it is worth no line of its own."""
 
-    def __init__(self) -> None:
+
+class StepLines:
+    """Gives the line of an event; remembers when steps began.
+
+    `live` leaves out what live lines show, `in_place` what the question says that follows; `name` is the width of
+    the steps' names where these stand in a column.
+    """
+
+    def __init__(self, *, live: bool = False, in_place: bool = False, name: int = 0) -> None:
+        self._live = live
+        self._in_place = in_place
+        self._name = name
         self._began: dict[tuple[str, str], float] = {}
         self._gates: dict[tuple[str, str], bool] = {}
         """Gates that are under way, with whether their checks failed before."""
 
-    def line(self, happened: Happened) -> str | None:
-        """Give the line that an event is worth, if any."""
+    def line(self, happened: Happened, most: int = WIDTH, more: str = "") -> str | None:
+        """Give the line that an event is worth, if any, in at most so many columns; `more` is added to its words."""
         event = happened.event
         address = address_of(event)
         key = (happened.run, address)
@@ -43,17 +58,26 @@ class StepLines:
         said = self._of_gate(key, event) if key in self._gates else _said(event)
         if isinstance(event, ev.WorkEntered) and event.action == "gate":
             self._gates[key] = False
-        if said is None or (event.kind in OF_RUN and root_of(happened.run) != happened.run):
+        if said is None or self._is_left_out(happened):
             return None
         mark, words = said
+        if self._in_place and event.kind in ASKS:
+            words = "needs you"
         took = duration(event.at - self._began.get(key, event.at)) if event.kind in END else ""
         spent = spent_in(event)
         price = price_words(spent) if spent is not None else ""
-        parts = [f"{happened.via}{address}", took, price, words]
-        text = harmless("  ".join(part for part in parts if part))
+        name = pad(harmless(f"{happened.via}{address}"), self._name)
+        text = BLANK.join(part for part in (name, took, price, harmless(words + more)) if part)
         # A path that is cut short cannot be copied.
-        text = text if event.kind in OF_RUN else crop(text, WIDTH)
-        return f"{click.style(mark, fg=MARKS[mark])} {text}"
+        text = text if event.kind in OF_RUN else crop(text, most)
+        return f"{click.style(mark, fg=MARKS[mark])} {text.rstrip()}"
+
+    def _is_left_out(self, happened: Happened) -> bool:
+        event = happened.event
+        if event.kind in OF_RUN and root_of(happened.run) != happened.run:
+            return True
+        made = isinstance(event, ev.WorkspaceReady) and not event.again
+        return self._live and (made or event.kind in LIVE)
 
     def _of_gate(self, key: tuple[str, str], event: ev.Event) -> tuple[str, str] | None:
         """A gate with a fix is one line when it is over, with a line for each time that its checks failed."""
@@ -76,7 +100,7 @@ def _answered(event: ev.ApprovalDecided) -> str:
 
 def _ended(event: ev.StepEnded) -> tuple[str, str]:
     if event.status == "failed":
-        return "✗", event.error or f"exit {event.exit_code}"
+        return "✗", " · ".join(part for part in (event.error or f"exit {event.exit_code}", _last_line(event)) if part)
     checked = cast("dict[str, Any]", event.output) if isinstance(event.output, dict) else {}
     if checked.get("passed") is True:
         return "✓", "checks passed"
@@ -86,11 +110,19 @@ def _ended(event: ev.StepEnded) -> tuple[str, str]:
     return "✓", f"by {event.by}" if event.by else ""
 
 
+def _last_line(event: ev.StepEnded) -> str:
+    """What a command that failed said last, which mostly is the reason."""
+    said = [line.strip() for line in f"{event.stdout}\n{event.stderr}".splitlines() if line.strip()]
+    return said[-1] if said and event.exit_code is not None and said[-1] not in event.error else ""
+
+
 def _began(event: ev.StepBegan) -> tuple[str, str] | None:
     if event.action != "agent":
         return None
     again = f"  try {event.attempt}" if event.attempt > 1 else ""
-    return "▸", f"{agent_words(event.spec)}{again}"
+    why = str(event.spec.get("chosen", ""))
+    instead = f"  {why}" if why.startswith(FALLBACK) else ""
+    return "▸", f"{agent_words(event.spec)}{again}{instead}"
 
 
 def _left(event: ev.WorkLeft) -> tuple[str, str]:
@@ -119,6 +151,12 @@ def _round_ended(event: ev.RoundEnded) -> tuple[str, str] | None:
     return ("✗", f"round {event.round} failed: {event.error}") if event.failed else None
 
 
+def _scheduled(event: ev.RetryScheduled) -> str:
+    if event.reason == "quota":
+        return f"usage limit reached, goes on by itself at {local_time(event.due, event.at)}"
+    return f"try {event.attempt} follows at {iso(event.due)}"
+
+
 _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
     "step_skipped": lambda event: ("–", f"skipped: {why_words(event.why)}"),
     "workspace_ready": lambda event: ("✓", told(event) or ""),
@@ -131,7 +169,7 @@ _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
     "question_asked": lambda event: ("?", f"needs you: {event.question}"),
     "question_answered": lambda event: ("✓", told(event) or ""),
     "step_passed_over": lambda _: ("–", "failed, and the run goes on without it"),
-    "retry_scheduled": lambda event: ("…", f"try {event.attempt} follows at {iso(event.due)}"),
+    "retry_scheduled": lambda event: ("…", _scheduled(event)),
     "round_ended": _round_ended,
     "loop_ended": _loop_ended,
     "approval_requested": lambda event: ("?", f"needs you: {event.message or 'approve?'}"),

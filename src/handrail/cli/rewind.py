@@ -2,12 +2,12 @@
 
 import click
 
-from handrail.cli.options import json_option, run_argument
+from handrail.cli.options import complete_steps, json_option, run_argument
 
 
 @click.command("rewind", epilog="Example: handrail rewind fix-bug-1 fix")
 @run_argument
-@click.argument("step")
+@click.argument("step", shell_complete=complete_steps)
 @json_option
 def command(*, run: str, step: str, as_json: bool) -> int:
     """Go back to before a step, and go on from there. What came after stays in the history.

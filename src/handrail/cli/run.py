@@ -22,39 +22,100 @@ if TYPE_CHECKING:
 @click.option("--in", "folder", metavar="DIR", help="Work in DIR as it is; default: a work tree of the repository.")
 @click.option("--base", metavar="BRANCH", help="Start from BRANCH; default: the commit that is checked out.")
 @click.option("--with-changes", is_flag=True, help="Take the uncommitted changes of your checkout along.")
-@click.option("--agent", default="", metavar="NAME", help="Let one agent perform every agent step.")
-@click.option("--script", metavar="FILE", help="What the scripted agent plays.")
+@click.option("--agent", default="", metavar="NAME[/MODEL]", help="Let one agent perform every agent step.")
+@click.option("--model", default="", metavar="MODEL", help="The model of every agent step.")
+@click.option("--script", metavar="FILE", help="What the scripted agent or a cassette plays.")
+@click.option("--record", metavar="FILE", help="Write what the agents did to FILE, a cassette.")
+@click.option("--strict", is_flag=True, help="Fail where a prompt is not the one that a cassette recorded.")
 @detach_option
 @json_option
-def command(*, detach: bool, as_json: bool, **wanted: Any) -> int:
+def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -> int:
     """Run a workflow here, and show each step as it happens.
 
     TASK goes to the workflow's issue or its only text that must be given. Ctrl-C pauses; nothing is lost.
     """
     from handrail.cli.session import me, open_session
     from handrail.cli.watching import go_on_detached, watch
-    from handrail.operations.money import most_words
     from handrail.operations.runs import start
     from handrail.operations.starting import Wanted
-    from handrail.operations.words import bound_words, pinned_words
 
+    if record is not None:
+        _require_recordable(record, wanted["agent"], detach=detach)
     place = current_place()
     prepared = _prepared(place, Wanted(**wanted, by=me()), may_ask=not as_json)
     with open_session() as session:
         run = start(session.log, _request(session, prepared, with_changes=wanted["with_changes"]))
-        pinned = pinned_words(prepared.request.pinned.definition)
-        most = most_words(prepared.request.pinned.plan.budget)
-        bound = ", ".join(part for part in (bound_words(prepared.bound), most) if part)
-        click.echo(f"run {run} · pinned {pinned} · {bound}", err=as_json)
-        if prepared.left_out and not wanted["with_changes"]:
-            files = (
-                "1 uncommitted file is"
-                if len(prepared.left_out) == 1
-                else f"{len(prepared.left_out)} uncommitted files are"
-            )
-            click.echo(f"{files} not part of this run (--with-changes takes them along)", err=True)
+        _introduce(session, run, prepared, as_json=as_json)
+        if not wanted["with_changes"]:
+            _tell_left_out(prepared.left_out)
         watched = watch(session, run, "handrail run", as_json=as_json, from_now=False)
-        return go_on_detached(watched) if detach else watched.go()
+        if detach:
+            return go_on_detached(watched)
+        try:
+            return watched.go()
+        finally:
+            _tell_recorded(session, run, record, replayed=wanted["agent"] == "cassette")
+
+
+def _require_recordable(record: str, agent: str, *, detach: bool) -> None:
+    """Refuse at the start what could only fail at the end."""
+    from pathlib import Path
+
+    from handrail.errors import UsageError
+
+    if detach:
+        raise UsageError("--record needs this process to the end of the run", next_step="leave out --detach")
+    if agent == "cassette":
+        raise UsageError("a replay records nothing new", next_step="leave out --record")
+    if not Path(record).absolute().parent.is_dir():
+        raise UsageError(f"--record {record}: there is no such folder", next_step="name a file in a folder that exists")
+
+
+def _tell_recorded(session: "Session", run: str, record: str | None, *, replayed: bool) -> None:
+    """Write the cassette; of a replay, say which prompts were not the recorded ones."""
+    from pathlib import Path
+
+    from handrail.cli.safe_text import harmless
+    from handrail.operations.cassettes import Recording
+    from handrail.workspace.processes import LocalProcesses
+
+    system = session.system
+    recording = Recording(session.log, system.workspaces, LocalProcesses(), system.folder / "runs")
+    if record is not None:
+        Path(record).write_bytes(recording.cassette(run))
+        note(f"recorded {record}")
+    for drift in recording.drifts(run) if replayed else ():
+        note(f"warning: {harmless(drift)}")
+
+
+def _introduce(session: "Session", run: str, prepared: "Prepared", *, as_json: bool) -> None:
+    """Say what begins: the run, its version, what it may take at most and, on a terminal, where it works."""
+    from handrail.cli.layout import flow, short_path
+    from handrail.cli.live_area import terminal_columns
+    from handrail.cli.live_view import is_live
+    from handrail.cli.safe_text import harmless
+    from handrail.operations.grounds import future_tree
+    from handrail.operations.money import most_words
+    from handrail.operations.words import bound_words, pinned_words
+
+    pinned = pinned_words(prepared.request.pinned.definition)
+    most = most_words(prepared.request.pinned.plan.budget)
+    bound = ", ".join(part for part in (bound_words(prepared.bound), most) if part)
+    parts = [f"run {run}", f"pinned {pinned}", bound]
+    if not is_live(as_json=as_json):
+        click.echo(" · ".join(parts), err=as_json)
+        return
+    tree = future_tree(session.system.workspaces, prepared.request.source, run)
+    columns = terminal_columns()
+    if tree is not None:
+        parts.append(f"worktree {harmless(short_path(tree, columns - len('  worktree ')))}")
+    click.echo("\n".join(flow(parts, columns, between=" · ")))
+
+
+def _tell_left_out(files: tuple[str, ...]) -> None:
+    if files:
+        count = "1 uncommitted file is" if len(files) == 1 else f"{len(files)} uncommitted files are"
+        note(f"{count} not part of this run (--with-changes takes them along)")
 
 
 def _request(session: "Session", prepared: "Prepared", *, with_changes: bool) -> "Request":

@@ -8,6 +8,7 @@ import click
 
 from handrail.cli.options import json_option, run_argument, step_argument
 from handrail.cli.output import write_json
+from handrail.cli.render_runs import status_words, step_words
 from handrail.cli.safe_text import harmless, harmless_lines
 from handrail.operations.words import pinned_words
 
@@ -60,7 +61,7 @@ def _prompt(session: "Session", run: str, step: str | None) -> str:
 
 
 def _head(document: dict[str, Any]) -> list[str]:
-    status = f"{document['status']} ({document['reason']})" if document["reason"] else document["status"]
+    status = status_words(document)
     pinned = pinned_words(document["hash"])
     lines = [f"{document['run']}  {document['workflow']}, pinned {pinned}", f"status     {status}"]
     lines += [f"error      {document['error']}"] if document["error"] else []
@@ -78,8 +79,8 @@ def _outputs(outputs: dict[str, Any]) -> list[str]:
 
 def _step(details: dict[str, Any]) -> str:
     facts = {
-        "status": f"{details['status']}, try {details['attempts']}" if details["attempts"] else details["status"],
-        "agent": details["agent"],
+        "status": step_words(details["status"]) + (f", try {details['attempts']}" if details["attempts"] else ""),
+        "agent": _agent(details),
         "session": details["session"],
         "cost": _cost(details["cost"]),
         "exit code": details["exit_code"],
@@ -99,8 +100,13 @@ def _step(details: dict[str, Any]) -> str:
     return "\n".join(shown)
 
 
+def _agent(details: dict[str, Any]) -> str | None:
+    """Who performed it, and why that one."""
+    return f"{details['agent']} ({details['chosen']})" if details["chosen"] else details["agent"]
+
+
 def _price(document: dict[str, Any]) -> str:
-    from handrail.operations.money import usd_words
+    from handrail.operations.overview import usd_words
 
     if document["cost"] is None:
         return "unknown"

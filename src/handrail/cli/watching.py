@@ -1,27 +1,28 @@
-"""Drives a run in this process while a person watches: lines as they come, approvals in place, Ctrl-C pauses."""
+"""A run that a person watches: driven here, shown as it goes, and how it stands in the end."""
 
 import asyncio
-import signal
-import sys
 from dataclasses import dataclass
 
 import click
 
-from handrail.cli.asking import answer_in_place, asked_by
+from handrail.cli.attending import Attendance
+from handrail.cli.keyboard import keyboard
+from handrail.cli.layout import wrapped
+from handrail.cli.live_view import is_live, view_of
 from handrail.cli.output import note, write_json
-from handrail.cli.render_steps import StepLines
+from handrail.cli.render_final import final_lines
 from handrail.cli.safe_text import harmless
 from handrail.cli.session import Session
 from handrail.errors import LogConflict
-from handrail.model.run import RunState
-from handrail.model.values import JsonValue
-from handrail.operations.costs import elapsed
-from handrail.operations.driving import Drive, Follower, Happened, until_taken_up
-from handrail.operations.families import held_words, holder_of, root_of, standing
-from handrail.operations.money import duration, price_words
-from handrail.operations.run_views import exit_code, iso, run_document
+from handrail.operations.costs import spent_before
+from handrail.operations.driving import Follower, Happened, until_taken_up
+from handrail.operations.families import held_words, holder_of
+from handrail.operations.live import Activity
+from handrail.operations.run_views import exit_code, run_document
+from handrail.runtime.histories import plan_of
 
 INTERRUPTED = 130
+HUNG_UP = 129
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +34,17 @@ class Watch:
     name: str
     as_json: bool
     follower: Follower
+    activity: Activity
+    past: tuple[Happened, ...] = ()
+    """What happened before: steps that began then end now."""
 
     def go(self) -> int:
         """Drive the run until it is over or needs somebody, say how it stands, and give the exit code."""
-        while True:
-            drive = self.move()
-            asks = asked_by(self.session, self.run)
-            if drive.pausing or asks is None or self.as_json or not sys.stdin.isatty():
-                break
-            if not answer_in_place(self.session, asks):
-                return INTERRUPTED
-        return self.report(drive.pausing)
+        attended = self.move(asks=True)
+        if attended.hung_up:
+            go_on_detached(self)
+            return HUNG_UP
+        return INTERRUPTED if attended.left else self.report(attended.drive.pausing)
 
     def report(self, pausing: bool = False) -> int:
         """Say how the run stands."""
@@ -51,31 +52,41 @@ class Watch:
         if self.as_json:
             write_json(document)
         else:
-            for line in final_lines(self.session, self.run, document):
-                click.echo(harmless(line))
+            echo_fitting(final_lines(self.session, self.run, document))
         return INTERRUPTED if pausing and document["status"] in ("waiting", "running") else exit_code(document)
 
-    def move(self) -> Drive:
-        """Drive the run as far as it goes by itself."""
-        lines = StepLines()
-
-        def show(happened: Happened) -> None:
-            line = lines.line(happened)
-            if line is not None:
-                click.echo(line, err=self.as_json)
-
-        supervisor = self.session.system.supervisor(self.name)
-        drive = Drive(self.session.log, supervisor, self.run, show, self.follower)
-        asyncio.run(_until_interrupted(drive))
-        return drive
+    def move(self, *, asks: bool = False) -> Attendance:
+        """Drive the run as far as it goes; whether a person at the terminal is asked on the way."""
+        typed = keyboard() if asks and not self.as_json else None
+        view = view_of(self.session, self.run, self.activity, as_json=self.as_json, in_place=typed is not None)
+        for happened in self.past:
+            view.lines.line(happened)
+        attended = Attendance(self.session, self.run, self.name, view, self.follower, typed)
+        asyncio.run(attended.go())
+        return attended
 
 
 def watch(session: Session, run: str, name: str, *, as_json: bool, from_now: bool = True) -> Watch:
     """Get ready to watch a run; from now on, or from its beginning."""
     follower = Follower(session.log, run)
-    if from_now:
-        follower.skip()
-    return Watch(session, run, name, as_json, follower)
+    activity = Activity(lambda digest: plan_of(session.log, digest), spent_before(session.log, run))
+    past = tuple(follower.news()) if from_now else ()
+    for happened in past:
+        activity.see(happened)
+    return Watch(session, run, name, as_json, follower, activity, past)
+
+
+def echo_fitting(lines: list[str]) -> None:
+    """Write lines whole; on a terminal they are broken at their spaces, so that no word is."""
+    from handrail.cli.live_area import terminal_columns
+
+    for line in map(harmless, lines):
+        if not is_live():
+            click.echo(line)
+            continue
+        indent = " " * (len(line) - len(line.lstrip(" ")))
+        for each in wrapped(line.lstrip(" "), terminal_columns(), first=indent, later=f"{indent}  "):
+            click.echo(each)
 
 
 def refuse_if_driven(session: Session, run: str) -> None:
@@ -117,63 +128,3 @@ def take_up(watched: Watch) -> None:
         watched.move()
     else:
         asyncio.run(until_taken_up(log, watched.run))
-
-
-def final_lines(session: Session, run: str, document: dict[str, JsonValue]) -> list[str]:
-    """Say how a run stands, and the next command."""
-    at = standing(session.log, run).acting
-    step = document["current_step"]
-    match document["status"]:
-        case "succeeded":
-            return _succeeded(session, run)
-        case "failed":
-            return [f"{run} failed: {document['error']}", f"next: handrail why {run}, or handrail resume {run}"]
-        case "cancelled":
-            return [f"{run} {document['error'] or 'stopped'}"]
-        case "waiting" if document["reason"] == "approval":
-            answers = f"handrail approve {at.run}, or revise, or reject"
-            return [f"{run} needs you: {at.message or 'approval'}", f"next: {answers}"]
-        case "waiting" if document["reason"] == "question":
-            return [f"{run} needs you: {at.message}", f'next: handrail answer {at.run} "..."']
-        case "waiting" if document["reason"] == "pause":
-            return [f"paused {run} at {step}", f"next: handrail resume {run}"]
-        case "blocked":
-            hint = [f"  {at.next_step}"] if at.next_step else []
-            return [f"{run} needs you: {at.message}", *hint, f"next: handrail resume {root_of(run)}"]
-        case _:
-            return _not_moving(session, run, at)
-
-
-def _succeeded(session: Session, run: str) -> list[str]:
-    """What it took, and what can be done with what it changed."""
-    state = standing(session.log, run).state
-    price = price_words(state.spent)
-    took = [duration(elapsed(session.log, state)), price] if price else []
-    next_step = f"next: handrail diff {run} --stat, then apply, merge or discard it"
-    return [" · ".join([f"{run} succeeded", *took]), *([next_step] if state.tree is not None else [])]
-
-
-def _not_moving(session: Session, run: str, at: RunState) -> list[str]:
-    if at.held_by:
-        return [f"{run} is held by {at.held_by}", f"next: handrail release {at.run}"]
-    holder = holder_of(session.log, run)
-    if holder is not None:
-        return [f"{run} is driven by {held_words(holder)}", f"next: handrail status {run}"]
-    if at.until is not None:
-        return [f"{run} is waiting until {iso(at.until)}", f"next: handrail resume {run}"]
-    return [f"{run} has not ended", f"next: handrail resume {run}"]
-
-
-async def _until_interrupted(drive: Drive) -> None:
-    """Ctrl-C asks for a pause and waits until it is recorded; a second one ends this process at once."""
-    loop = asyncio.get_running_loop()
-
-    def interrupted() -> None:
-        loop.remove_signal_handler(signal.SIGINT)
-        drive.pause()
-
-    loop.add_signal_handler(signal.SIGINT, interrupted)
-    try:
-        await drive.go()
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)

@@ -13,7 +13,7 @@ from handrail.engine.apply_steps import RUNNING
 from handrail.engine.snapshots import decode_state
 from handrail.model import events as ev
 from handrail.model.names import spoken
-from handrail.model.run import Frame, Pending, RunState, StepState, step_of
+from handrail.model.run import Frame, Pending, RunState, StepState, changed, step_of
 from handrail.model.values import JsonValue
 
 Blobs = Callable[[str], bytes]
@@ -48,6 +48,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         source=started.source,
         tree=started.tree,
         agent=started.agent,
+        agents=started.agents,
         script=started.script,
         pass_env=started.pass_env,
         allowance=started.allowance,
@@ -93,7 +94,8 @@ def waits(state: RunState, event: ev.RunWaits) -> RunState:
 
 def blocked(state: RunState, event: ev.RunBlocked) -> RunState:
     """Need a person."""
-    return replace(state, status="blocked", reason=event.reason, message=event.message, next_step=event.next_step)
+    said = {"reason": event.reason, "message": event.message, "next_step": event.next_step}
+    return changed(state, status="blocked", blocked_at=event.address, **said)
 
 
 def resumed(state: RunState, event: ev.RunResumed) -> RunState:

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from rpds import HashTrieMap
+
 from handrail.engine import apply_guided as guided
 from handrail.engine import flows, kernels
+from handrail.engine.choosing import falls_at
 from handrail.engine.transitions import IllegalMove
 from handrail.engine.turns import counted
 from handrail.engine.walk import known_as
@@ -64,18 +67,32 @@ def began(state: RunState, event: ev.StepBegan) -> RunState:
     """Make a step pending, under the number of its event."""
     name = known_as(state, event.address)
     step = begun(state, event.address, event.at)
-    step = step._replace(attempts=event.attempt, feedback=state.feedback.get(name, ""))
+    step = step._replace(attempts=event.attempt, feedback=state.feedback.get(name, ""), before=_before(state, event))
     pending = Pending(state.seq + 1, event.address, "step", event.action, event.attempt, output=event.output)
     changes: dict[str, Any] = {"pending": pending, "failure": None, "status": "running"}
     if event.spec.get("repeatable") is False:
         changes["crossed"] = (*state.crossed, (state.seq + 1, f"'{event.address}', which must not run twice"))
     if event.action == "agent":
         before = state.steps.get(event.address)
-        step = step._replace(waits=0 if before is None else before.waits)
+        step = step._replace(
+            waits=0 if before is None else before.waits,
+            agent=str(event.spec.get("agent", "")),
+            falls=falls_at(state, event.address),
+        )
         changes["turns"] = counted(state.turns, event.address)
     else:
         changes["feedback"] = state.feedback.discard(name)
     return with_step(state, event.address, step, **changes)
+
+
+def _before(state: RunState, event: ev.StepBegan) -> str:
+    """The snapshot on which a step began: a further try answers for what the tries before it left."""
+    known = state.steps.get(event.address)
+    goes_on = known is not None and known.status in _NOT_OVER and state.stack[-1].work is None
+    return (known.before if known is not None and goes_on else "") or state.snapshot
+
+
+_NOT_OVER = ("running", "waiting", "failed")
 
 
 def ended(state: RunState, event: ev.StepEnded) -> RunState:
@@ -97,6 +114,8 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
         **_sum(known, spent),
     )
     kept: dict[str, Any] = {name: event.details[name] for name in _OF_RUN if name in event.details}
+    if "used" in event.details:
+        kept["used"] = with_used(state, step.session, event.details["used"])
     state = charged(state, spent, **kept)
     if pending.action == "agent" and event.status == "succeeded":
         state = told(state, event.address)
@@ -104,13 +123,20 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
         return flows.call_over(state, event.address, step, **RUNNING)
     failure = _failure(event, step)
     if failure is not None and failure.hindrance != "try":
-        step = step._replace(waits=step.waits + 1)
+        step = _hindered(step, failure)
     elif state.stack[-1].work is not None:
         heard = kernels.heard(state, event)
         return with_step(heard, event.address, step, pending=None, failure=None, **RUNNING)
     if failure is not None:
         return with_step(state, event.address, step, pending=None, failure=failure, **RUNNING)
     return _succeeded(state, event, step, pending.output)
+
+
+def _hindered(step: StepState, failure: Failure) -> StepState:
+    """Count a wait, or an agent that was replaced: the next one is waited for anew."""
+    if failure.hindrance == "replace":
+        return step._replace(waits=0, falls=step.falls + 1)
+    return step._replace(waits=step.waits + 1)
 
 
 def told(state: RunState, address: str) -> RunState:
@@ -163,6 +189,11 @@ def charged(state: RunState, spent: Mapping[str, float], **changes: Any) -> RunS
     return changed(state, spent=state.spent.plus(spent), steps=steps, **changes)
 
 
+def with_used(state: RunState, session: str, used: JsonValue) -> "HashTrieMap[str, JsonValue]":
+    """Keep what a conversation took in all, where its agent tells that."""
+    return state.used.insert(session, used) if session and used is not None else state.used
+
+
 def _failure(event: ev.StepEnded, step: StepState) -> Failure | None:
     if event.status != "failed":
         return None
@@ -186,7 +217,7 @@ def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
     """Go on without a step that failed."""
     step = state.steps[event.address]._replace(status="passed_over" if event.how == "warn" else "failed")
     restore = step.before if event.how == "undo" and state.tree is not None else state.restore
-    return finished(state, event.address, step, restore=restore)
+    return finished(state, event.address, step._replace(before=""), restore=restore)
 
 
 def retry(state: RunState, event: ev.RetryScheduled) -> RunState:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, cast
 
-from handrail.engine.apply_steps import RUNNING, begun, charged, finished, told, with_spent, with_step
+from handrail.engine.apply_steps import RUNNING, begun, charged, finished, told, with_spent, with_step, with_used
 from handrail.engine.transitions import IllegalMove
 from handrail.engine.turns import taken_back
 from handrail.model import events as ev
@@ -92,7 +92,7 @@ def question_asked(state: RunState, event: ev.QuestionAsked) -> RunState:
     step = step._replace(status="waiting", session=event.session)
     asking = replace(pending, seq=state.seq + 1, kind="question")
     waiting = {"status": "waiting", "reason": "question", "message": event.question}
-    heard = told(charged(state, event.spent), event.address)
+    heard = told(charged(state, event.spent, used=with_used(state, event.session, event.used)), event.address)
     return with_step(heard, event.address, step, pending=asking, **waiting)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from handrail.engine.choosing import Choice, chosen, falls_at, given_by
 from handrail.engine.composing import Told, composed, proof_words
 from handrail.engine.handoff import handoff
 from handrail.engine.names import scope_for, value_of
@@ -21,7 +22,7 @@ from handrail.language.template import Template, parse_template, render, templat
 from handrail.model.events import StepBegan, Why
 from handrail.model.names import spoken
 from handrail.model.plan import Step
-from handrail.model.run import RunState
+from handrail.model.run import RunState, StepState
 from handrail.model.settings import AgentTask
 from handrail.model.values import JsonValue, Prompt
 
@@ -53,17 +54,22 @@ def asked(state: RunState, ask: Ask, now: float) -> StepBegan:
     """Give the intent of a call."""
     task = ask.task
     extra = {**ask.names, **{name: value_of(value, state, ask.names) for name, value in task.with_values}}
-    session = session_of(state, ask)
+    choice = chosen(task, given_by(state), falls_at(state, ask.address))
+    session = session_of(state, ask, choice)
     system = rendered_prompt(task.system_prompt, state, extra) if task.system_prompt is not None else None
     spec: dict[str, JsonValue] = {
         "prompt": _text(state, ask, extra, session),
         "system_prompt": system,
-        "agent": state.agent or task.agent,
-        "model": None if state.agent else task.model,
+        "agent": choice.agent,
+        "model": choice.model,
+        "chosen": choice.why or None,
+        "instead": list(choice.instead),
         # A script costs what the agent would that it stands in for.
         "priced_as": f"{task.agent}/{task.model or ''}" if state.script and task.agent else None,
         "access": task.access,
         "session": session,
+        # Whether it has heard this step's own words before, and not only those of another step.
+        "goes_on": _goes_on(state, ask, session),
         "single_turn": task.single_turn,
         "suppress_thoughts": task.suppress_thoughts,
         "allowed_tools": list(task.allowed_tools) if task.allowed_tools is not None else None,
@@ -102,20 +108,23 @@ def of_step(step: Step, task: AgentTask, own: Mapping[str, JsonValue]) -> Ask:
     )
 
 
-def session_of(state: RunState, ask: Ask) -> str:
-    """Give the conversation that goes on, or none."""
+def session_of(state: RunState, ask: Ask, choice: Choice) -> str:
+    """Give the conversation that goes on, or none; it stays with the agent that it was begun with."""
     known = state.steps.get(ask.address)
     again = ask.attempt > 1 or ask.address in state.answers or known_as(state, ask.address) in state.feedback
     if again and known is not None and known.session:
-        return known.session
+        return _own(known, choice)
     if ask.task.session == "fresh":
         return ""
     before = state.steps.get(state.latest.get(spoken(ask.task.session), ""))
-    return "" if before is None else before.session
+    return "" if before is None else _own(before, choice)
+
+
+def _own(step: StepState, choice: Choice) -> str:
+    return step.session if step.agent in ("", choice.agent) else ""
 
 
 def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: str) -> str:
-    known = state.steps.get(ask.address)
     told = Told(
         prompt=rendered_prompt(ask.task.prompt, state, extra),
         # A conversation that goes on has heard it already.
@@ -130,9 +139,14 @@ def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: st
         attempt=ask.attempt,
         attempts=ask.attempts,
         access=ask.task.access,
-        goes_on=known is not None and session != "" and known.session == session,
+        goes_on=_goes_on(state, ask, session),
     )
     return composed(told)
+
+
+def _goes_on(state: RunState, ask: Ask, session: str) -> bool:
+    known = state.steps.get(ask.address)
+    return known is not None and session != "" and known.session == session
 
 
 def _shown(ask: Ask) -> str:

@@ -65,6 +65,16 @@ def at_limit(limit: Limit, address: str, now: float) -> RunBlocked:
     return RunBlocked(reason="budget", message=limit.message, address=address, next_step=hint, at=now)
 
 
+def asks_at_limit(plan: Plan, state: RunState) -> bool:
+    """Whether a run that stands at a limit is to ask, by the nearest budget that says what happens there."""
+    budgets = [each.budget for each, _ in reversed(around(plan, state))]
+    steps = plan.steps
+    for frame in state.stack[:-1]:
+        steps = body(steps[frame.index].action)
+    here = steps[state.stack[-1].index].budget if state.stack and state.stack[-1].index < len(steps) else None
+    return _policy(here, *budgets, plan.budget, state.around) == "ask"
+
+
 def left_for_children(plan: Plan, state: RunState, step: Step | None, address: str) -> dict[str, float]:
     """Give what a run that a step starts now may spend: the least that any budget around it leaves."""
     left = {name: most - used_of(state.spent, name) for name, most in whole_limits(plan, state).items()}

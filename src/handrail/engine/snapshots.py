@@ -26,11 +26,11 @@ from handrail.model.run import (
     WorkState,
     step_of,
 )
-from handrail.model.settings import Budget
+from handrail.model.settings import AgentPolicy, Budget
 from handrail.model.trees import Tree, TreeSource
 
 _Data = dict[str, Any]
-_MAPS = ("names", "latest", "context", "revisions", "feedback", "turns", "answers")
+_MAPS = ("names", "latest", "context", "revisions", "feedback", "turns", "used", "answers")
 _RECORDS: dict[str, type[Any]] = {
     "pending": Pending,
     "failure": Failure,
@@ -90,7 +90,7 @@ def _no_collecting() -> Generator[None]:
 
 def _state(read: _Data) -> RunState:
     for name in _MAPS:
-        read[name] = HashTrieMap(read[name])
+        read[name] = HashTrieMap(read.get(name, {}))
     read["steps"] = HashTrieMap({address: step_of(step) for address, step in read["steps"].items()})
     read["stack"] = tuple(_frame(each) for each in read.get("stack", ()))
     read["pass_env"] = tuple(read.get("pass_env", ()))
@@ -101,6 +101,8 @@ def _state(read: _Data) -> RunState:
     for name in ("source", "pinned"):
         if name in read:
             read[name] = decode(TreeSource, read[name])
+    if "agents" in read:
+        read["agents"] = decode(AgentPolicy, read["agents"])
     read["flow"] = _flow(read["flow"]) if "flow" in read else None
     read["forked_from"] = tuple(read["forked_from"]) if "forked_from" in read else None
     return RunState(**read)

@@ -10,7 +10,7 @@ The file is long because it is one vocabulary: whoever reads a log wants all its
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from handrail.model.settings import Budget
+from handrail.model.settings import NO_POLICY, AgentPolicy, Budget
 from handrail.model.trees import Tree, TreeSource
 from handrail.model.values import JsonValue
 
@@ -75,7 +75,9 @@ class RunStarted:
     tree: Tree | None = None
     """The work tree of its caller, in which it works too."""
     agent: str = ""
-    """The agent that performs every agent step, whatever the workflow says."""
+    """The agent that performs every agent step, whatever the workflow says; it may hold a model, or be only one."""
+    agents: AgentPolicy = NO_POLICY
+    """The agent of steps that name none, and what happens where one cannot answer."""
     script: str = ""
     """Digest of the blob that the scripted agent plays."""
     pass_env: tuple[str, ...] = ()
@@ -193,6 +195,8 @@ class QuestionAsked:
     at: float
     session: str = ""
     spent: dict[str, float] = field(default_factory=dict[str, float])
+    used: JsonValue = None
+    """What the conversation took in all so far, from an agent that tells only that."""
     kind: Literal["question_asked"] = "question_asked"
 
 

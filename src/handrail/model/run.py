@@ -7,11 +7,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from rpds import HashTrieMap, Queue
 
 from handrail.model.events import BlockReason, Parent, RunStatus, StepStatus, WaitReason
-from handrail.model.settings import Budget
+from handrail.model.settings import NO_POLICY, AgentPolicy, Budget
 from handrail.model.trees import Tree, TreeSource
 from handrail.model.values import JsonValue
 
-REDUCER = 6
+REDUCER = 8
 """Version of the fold; a checkpoint of another version is not used."""
 
 
@@ -48,7 +48,7 @@ class StepState(NamedTuple):
     cost: float = 0.0
     tokens: int = 0
     before: str = ""
-    """The snapshot on which it began."""
+    """The snapshot on which it began, in the first of its tries; nothing once it was passed over."""
     files: str = ""
     """The git tree of all files after it."""
     commit: str = ""
@@ -56,6 +56,10 @@ class StepState(NamedTuple):
     waits: int = 0
     """How often it waited for an agent that could not answer."""
     calls: int = 0
+    agent: str = ""
+    """The agent that it was given to, whose conversation its session is."""
+    falls: int = 0
+    """How many agents were replaced, since they were missing or stayed overloaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +116,8 @@ class Frame:
     work: WorkState | None = None
 
 
-Hindrance: TypeAlias = Literal["try", "wait", "person"]
-"""What a failure asks for: another try, waiting until the agent can answer, or a person."""
+Hindrance: TypeAlias = Literal["try", "wait", "person", "replace"]
+"""What a failure asks for: another try, waiting until the agent can answer, a person, or another agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,10 +246,13 @@ class RunState:
     restore: str = ""
     """The snapshot that the work tree has to be brought back to before anything else."""
     agent: str = ""
+    agents: AgentPolicy = NO_POLICY
     script: str = ""
     pass_env: tuple[str, ...] = ()
     turns: "HashTrieMap[str, int]" = field(default_factory=_nothing)
     """Address of an agent's step, without rounds, with how often it was called."""
+    used: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
+    """What an agent's conversation took in all so far, from agents that tell only that: `[input, output, cached]`."""
     answers: "HashTrieMap[str, str]" = field(default_factory=_nothing)
     """Address of a step with the answer to its agent's question."""
     spent: Spent = Spent()
@@ -256,6 +263,8 @@ class RunState:
     """How often a person let the run go on beyond its budget."""
     parent: Parent | None = None
     forked_from: tuple[str, int] | None = None
+    blocked_at: str = ""
+    """The step at which it needed a person last."""
 
     @property
     def over(self) -> bool:

@@ -8,6 +8,7 @@ from handrail.model.values import Prompt, Value
 OnFail: TypeAlias = Literal["block", "fail", "continue", "warn", "escalate", "undo"]
 Access: TypeAlias = Literal["read", "edit", "full"]
 Handoff: TypeAlias = Literal["summary", "full", "none"]
+Limits: TypeAlias = Literal["shared", "own", "ask"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +58,20 @@ class AgentTask:
     budget: Budget | None = None
     with_values: tuple[tuple[str, Value], ...] = ()
     """Values that only this prompt sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPolicy:
+    """Whom a run turns to where its steps name no agent, and what it does where an agent cannot answer."""
+
+    usual: str = ""
+    """The agent of steps that name none, as people write it: `claude/opus`."""
+    usual_why: str = ""
+    """Where that was said."""
+    fallback: tuple[str, ...] = ()
+    """The agents that are turned to, one after the other, when one is missing or stays overloaded."""
+    limits: Limits = "shared"
+    """At a usage limit: wait with all runs on the account, wait alone, or ask a person."""
+
+
+NO_POLICY = AgentPolicy()

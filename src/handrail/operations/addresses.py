@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from handrail.errors import NotFound
 from handrail.model.events import Event, RunStarted
 from handrail.model.run import RunState
+from handrail.model.suggest import did_you_mean
 from handrail.operations.families import family
 from handrail.ports.log import Log
 from handrail.runtime.histories import events_of, state_of
@@ -92,6 +93,13 @@ def find_steps(log: Log, run: str, words: str) -> tuple[FoundStep, ...]:
     return exact or _nth(log, known, words) or _alike(run, known, words)
 
 
+def shown_addresses(log: Log, run: str) -> tuple[str, ...]:
+    """Give the addresses of a run's steps and of those of the runs that come from it, each item as a whole too."""
+    family_of = members(log, run)
+    known = [found.shown for member in family_of for found in _steps(log, member)]
+    return tuple(dict.fromkeys([*known, *(each.whole for each in family_of if each.whole)]))
+
+
 def find_member(log: Log, run: str, words: str) -> str | None:
     """Give the run of an item or of a called workflow, if that is what an address means."""
     return next((each.run for each in members(log, run) if each.whole == words), None)
@@ -139,6 +147,7 @@ def _nth(log: Log, known: list[FoundStep], words: str) -> tuple[FoundStep, ...]:
 def _alike(run: str, known: list[FoundStep], words: str) -> tuple[FoundStep, ...]:
     found = tuple(each for each in known if same_step(each.shown, words))
     if not found:
-        names = ", ".join(dict.fromkeys(each.shown for each in known)) or "none"
-        raise NotFound(f"{run} has no step '{words}' yet", next_step=f"steps it has: {names}")
+        names = tuple(dict.fromkeys(each.shown for each in known))
+        message = f"{run} has no step '{words}' yet{did_you_mean(words, names)}"
+        raise NotFound(message, next_step=f"steps it has: {', '.join(names) or 'none'}")
     return found

@@ -10,7 +10,9 @@ from handrail.errors import EnvironmentFault
 from handrail.operations import runs
 from handrail.ports.log import Holder, Log
 from handrail.runtime import background
-from handrail.runtime.background import Background, DriverInfo, DriverLock
+from handrail.runtime.background import Background
+from handrail.runtime.driver_lock import DriverInfo, DriverLock
+from handrail.runtime.driver_lock import who as who_drives
 from handrail.runtime.supervisor import Supervisor
 from handrail.sources.folders import Folders
 from handrail.workspace.detached import Detached, start_detached
@@ -41,7 +43,7 @@ class AlreadyRunning:
 
 def who(folders: Folders) -> DriverInfo | None:
     """Say which background driver is running."""
-    return background.who(folders.data)
+    return who_drives(folders.data)
 
 
 def ensure(folders: Folders) -> Started | AlreadyRunning:

@@ -92,6 +92,11 @@ def _calls(log: Log, member: Member) -> Iterator[tuple[float, str, Spent]]:
             yield begin.at, f"{member.via}{begin.address}", replace(known, seconds=took)
 
 
+def spent_before(log: Log, run: str) -> Spent:
+    """Give what the source of a copy had spent before it was made."""
+    return state_before(log, run, 2).spent
+
+
 def _copied(log: Log, state: RunState) -> tuple[str, Spent] | None:
     if state.forked_from is None:
         return None

@@ -10,6 +10,7 @@ from handrail.operations.addresses import FoundStep, find_member, find_steps, me
 from handrail.ports.log import Log
 from handrail.ports.workspaces import FileChange, Workspaces
 from handrail.runtime.histories import state_before, state_of
+from handrail.workspace.secrets import redactor_here
 from handrail.workspace.snapshots import run_ref
 
 
@@ -44,7 +45,7 @@ def difference(log: Log, workspaces: Workspaces, run: str, step: str | None, *, 
         spans = [span_of_step(log, each) for each in _one_after_another(find_steps(log, run, step))]
     span = Span(spans[0].tree, spans[0].since, spans[-1].until)
     files = workspaces.changes(span.tree, span.since, span.until)
-    text = workspaces.diff(span.tree, span.since, span.until, stat=stat)
+    text = redactor_here().text(workspaces.diff(span.tree, span.since, span.until, stat=stat))
     items = () if step is None else tuple(each.whole for each in members(log, run) if each.whole.startswith(f"{step}["))
     return Difference(inner or run, step or "", span, files, text, items)
 

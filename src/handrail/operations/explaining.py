@@ -7,8 +7,9 @@ from typing import Any
 
 from handrail.errors import NotFound
 from handrail.model import events as ev
+from handrail.model.suggest import did_you_mean
 from handrail.operations.addresses import Member, members, same_step
-from handrail.operations.event_words import address_of, proofs_in, told
+from handrail.operations.event_words import address_of, agent_words, proofs_in, told
 from handrail.operations.run_views import iso
 from handrail.operations.words import pinned_words
 from handrail.ports.log import Log
@@ -43,8 +44,9 @@ def explain(log: Log, run: str, step: str | None = None) -> tuple[Reason, ...]:
     wanted = tuple(each for each in found if same_step(each.address, step))
     wanted = wanted or tuple(each for each in found if name and each.address == name)
     if not wanted:
-        known = ", ".join(dict.fromkeys(each.address for each in found if each.address)) or "none"
-        raise NotFound(f"nothing happened to a step '{step}' of {run}", next_step=f"steps: {known}")
+        known = tuple(dict.fromkeys(each.address for each in found if each.address))
+        message = f"nothing happened to a step '{step}' of {run}{did_you_mean(step, known)}"
+        raise NotFound(message, next_step=f"steps: {', '.join(known) or 'none'}")
     return wanted
 
 
@@ -87,7 +89,13 @@ def _following(event: ev.Event) -> str:
 
 def _began(event: ev.StepBegan, previous: str) -> str:
     again = f"try {event.attempt}, " if event.attempt > 1 else ""
-    return f"{again}ran because {previous or 'the run began'}"
+    return f"{again}ran because {previous or 'the run began'}{_by(event)}"
+
+
+def _by(event: ev.StepBegan) -> str:
+    """Say who performs it and why that one, where an agent does."""
+    chosen = event.spec.get("chosen")
+    return f", by {agent_words(event.spec)} ({chosen})" if chosen else ""
 
 
 def _ended(event: ev.StepEnded, _: str) -> str:

@@ -8,10 +8,24 @@ from dataclasses import dataclass
 from handrail.engine.fan_outs import running_items
 from handrail.errors import NotFound
 from handrail.model.run import RunState
+from handrail.operations.overview import root_of
 from handrail.ports.log import Filter, Holder, Log
 from handrail.runtime.histories import state_of
 from handrail.runtime.outside import message
 
+__all__ = [
+    "Standing",
+    "asking",
+    "belongs_to",
+    "family",
+    "held_words",
+    "holder_of",
+    "pause",
+    "questioning",
+    "root_of",
+    "standing",
+    "tell_family",
+]
 DESCENDANT = re.compile(r"(\.[0-9]+)+", re.ASCII)
 """A child's id is its parent's, a dot, and the event that started it; no workflow's own id ends that way."""
 
@@ -23,16 +37,12 @@ def belongs_to(run: str) -> Callable[[str], bool]:
     )
 
 
-def root_of(run: str) -> str:
-    """Give the run that a person started."""
-    return re.sub(r"(\.[0-9]+)+$", "", run)
-
-
 def family(log: Log, run: str) -> tuple[str, ...]:
-    """Name a run and its descendants, parents before their children."""
+    """Name a run and its descendants, parents before their children, each generation as it was started."""
     ours = belongs_to(run)
     found = [row.key for row in log.summaries(Filter(prefix=run)) if ours(row.key)]
-    return tuple(sorted(found, key=lambda key: [len(key.split(".")), key]))
+    numbers = {key: [int(part) for part in key.removeprefix(run).split(".")[1:]] for key in found}
+    return tuple(sorted(found, key=lambda key: (len(numbers[key]), numbers[key])))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from handrail.errors import UsageError
 from handrail.model.run import StepState
+from handrail.operations.addresses import members
 from handrail.operations.families import family, standing, tell_family
 from handrail.operations.run_views import by_start, iso
 from handrail.operations.runs import release, resume, stop
@@ -55,12 +56,18 @@ def done_words(log: Log, run: str) -> str:
     if waits is not None and waits.retry_at:
         return f"{run}: try {waits.attempt + 1} of {waits.address} follows at {iso(waits.retry_at)}"
     inner = [address for address, step in state.steps.items() if _is_done(step) and "/" not in address]
-    done = sorted(inner, key=lambda address: state.steps[address].began)
+    done = [*sorted(inner, key=lambda address: state.steps[address].began), *_items_done(log, run, inner)]
     if not done:
         return f"{run}: begins anew"
     shown = ", ".join(done[-6:])
     more = f"{len(done) - 6} more and " if len(done) > 6 else ""
     return f"{run}: {more}{shown} {'is' if len(done) == 1 else 'are'} done and not repeated"
+
+
+def _items_done(log: Log, run: str, steps: list[str]) -> list[str]:
+    """Name the items that are done of a fan-out that is not: `build[auth]`."""
+    items = [each for each in members(log, run) if each.own and each.whole.partition("[")[0] not in steps]
+    return [each.whole for each in items if state_of(log, each.run).status == "succeeded"]
 
 
 def _is_done(step: StepState) -> bool:

@@ -1,22 +1,20 @@
 """Where a new run gets its work tree from: the repository, the branch and commit it starts from, how it is set up."""
 
-import shlex
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from handrail.errors import NotFound, Untrusted, WorkspaceFault
-from handrail.model.diagnostics import Report
+from handrail.errors import NotFound, WorkspaceFault
 from handrail.model.trees import Tree, TreeSource
+from handrail.operations.configured import Configured
 from handrail.ports.workspaces import Workspaces
 from handrail.sources.config import RepositoryConfig, Worktrees
-from handrail.sources.snapshot import take
 from handrail.sources.tiers import Place
-from handrail.sources.trust import TrustStore
 from handrail.workspace import repositories
 from handrail.workspace.git import Git
+from handrail.workspace.git_workspaces import GitWorkspaces
+from handrail.workspace.places import plain
 
-CONFIG = ".handrail/config.toml"
 BRANCH = "work/{run}"
 
 
@@ -29,13 +27,13 @@ class Ground:
     pass_env: tuple[str, ...] = ()
 
 
-def ground_of(place: Place, folder: str | None, base: str | None) -> Ground | None:
+def ground_of(place: Place, configured: Configured | None, folder: str | None, base: str | None) -> Ground | None:
     """Give the ground of a new run; none where a folder was named, or where there is no repository."""
     root = None if folder is not None else _root(place)
     if root is None:
         return None
     head = repositories.head(root)
-    config = _config(place)
+    config = _usable(configured)
     settings = config.worktrees if config is not None else Worktrees()
     wanted = base or settings.base
     name = wanted or head.branch or head.commit[:12]
@@ -75,6 +73,14 @@ def take_along(workspaces: Workspaces, source: TreeSource) -> TreeSource:
     return replace(source, changes=taken.id)
 
 
+def future_tree(workspaces: GitWorkspaces, source: TreeSource | None, run: str) -> str | None:
+    """Give the folder in which a run's work tree will be made; None where it gets none."""
+    if source is None:
+        return None
+    root = repositories.find_root(Path(source.repository))
+    return str(workspaces.places.worktrees(root, repositories.common_dir(root)) / plain(run))
+
+
 def _root(place: Place) -> Path | None:
     try:
         root = repositories.find_root(place.cwd or Path.cwd())
@@ -84,18 +90,11 @@ def _root(place: Place) -> Path | None:
     return root if Git(root).asks("rev-parse", "--git-dir") is not None else None
 
 
-def _config(place: Place) -> RepositoryConfig | None:
-    """The trusted configuration of the checkout, never that of a work tree."""
-    path = None if place.repository is None else place.repository / CONFIG
-    if path is None or not path.is_file():
-        return None
-    before = take(path)
-    config = place.config(Report())
-    trust = TrustStore(place.folders).status_of(before)
-    if config is None or trust.granted:
-        return config
-    if (config.worktrees, config.pass_env, config.agent) == (Worktrees(), (), ""):
-        return None
-    shown = place.shown(path)
-    message = f"[worktrees] and [agent] in {shown} need your trust: {trust.reason}"
-    raise Untrusted(message, next_step=f"handrail trust {shlex.quote(shown)}")
+def _usable(configured: Configured | None) -> RepositoryConfig | None:
+    """The configuration, as far as it is trusted; what says nothing about work trees and agents needs no trust."""
+    if configured is None or not configured.distrust:
+        return None if configured is None else configured.config
+    config = configured.config
+    if (config.worktrees, config.pass_env, config.agent, config.fallback) != (Worktrees(), (), "", ()):
+        configured.require("[worktrees] and [agent]")
+    return None

@@ -1,16 +1,27 @@
 """Whether everything is there that runs need, and everything recorded is as it was written."""
 
+import os
 import platform
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from handrail.errors import HandrailError, StorageDamaged
+from handrail.operations.agent_health import AgentHealth, examine_agents
 from handrail.operations.mending import lost_plans, mend_lists, unreadable_lists
 from handrail.ports.care import Cut, Finding, Salvage
-from handrail.runtime.background import DriverInfo, who
+from handrail.runtime.driver_lock import DriverInfo, who
+from handrail.runtime.handlers.account_limits import FOLDER as LIMITS
+from handrail.runtime.handlers.account_limits import AccountLimits, Limit
 from handrail.store.database import FILE, sqlite_version
 from handrail.store.sqlite_log import open_log, salvage_folder
-from handrail.workspace.tools import version_of
+from handrail.workspace.tools import Installed, find_tools
+
+AGENTS = ("claude", "codex", "gemini", "opencode")
+OPTIONAL = ("gh", "tmux")
+"""Tools that only some workflows need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +31,9 @@ class Tool:
     name: str
     version: str | None
     problem: str = ""
+    """Why runs cannot do without it."""
+    installed: bool = True
+    kind: Literal["needed", "agent", "optional"] = "needed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +50,9 @@ class Health:
     """How many runs a repair left."""
     driver: DriverInfo | None = None
     """The background driver, if it is running."""
+    agents: tuple[AgentHealth, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    """Usage limits that runs wait for."""
 
     @property
     def healthy(self) -> bool:
@@ -45,8 +62,11 @@ class Health:
 
 def examine_health(folder: Path, *, repair: bool) -> Health:
     """Check the tools and the log; with `repair` cut damaged histories back to what is intact, keeping a copy."""
-    tools = (_git(), Tool("python", platform.python_version()), Tool("sqlite", sqlite_version()))
-    found = Health(tools, str(folder / FILE), (), driver=who(folder))
+    programs = find_tools(("git", *AGENTS, *OPTIONAL))
+    tools = (*_tools(programs), Tool("python", platform.python_version()), Tool("sqlite", sqlite_version()))
+    agents = examine_agents({name: programs[name] for name in AGENTS}, os.environ)
+    limits = AccountLimits(folder / LIMITS).known(time.time())
+    found = Health(tools, str(folder / FILE), (), driver=who(folder), agents=agents, limits=limits)
     if not (folder / FILE).exists():
         return found
     findings = _check(folder)
@@ -66,9 +86,21 @@ def _mended(folder: Path) -> tuple[Salvage, int]:
         log.close()
 
 
-def _git() -> Tool:
-    version = version_of("git")
-    return Tool("git", version, "" if version else "not found; install git and put it on the PATH")
+def _tools(found: Mapping[str, Installed | None]) -> tuple[Tool, ...]:
+    agents = (_tool(name, found[name], "agent") for name in AGENTS)
+    optional = (_tool(name, found[name], "optional") for name in OPTIONAL)
+    return (_git(found["git"]), *agents, *optional)
+
+
+def _git(found: Installed | None) -> Tool:
+    if found is None:
+        return Tool("git", None, "not found; install git and put it on the PATH", installed=False)
+    problem = "" if found.version else "does not say its version; try: git --version"
+    return Tool("git", found.version, problem)
+
+
+def _tool(name: str, found: Installed | None, kind: Literal["agent", "optional"]) -> Tool:
+    return Tool(name, None if found is None else found.version, installed=found is not None, kind=kind)
 
 
 def _check(folder: Path) -> tuple[Finding, ...]:

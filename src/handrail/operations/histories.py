@@ -75,6 +75,7 @@ def _details(log: Log, found: FoundStep) -> dict[str, Any]:
         "agent": agent_words(one.begin.spec)
         if one is not None and _asks(one) and isinstance(one.begin, StepBegan)
         else None,
+        "chosen": one.begin.spec.get("chosen") if one is not None and isinstance(one.begin, StepBegan) else None,
         "session": step.session or None,
         "cost": spent_data(sum_of(calls)) if calls else None,
         "proofs": [_proof(state, each) for each in proofs_in(ended)] if ended is not None else [],

@@ -9,11 +9,12 @@ from handrail.errors import InvalidWorkflow, Untrusted
 from handrail.model.actions import CallAction
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.guidance import Delegation, Reference
+from handrail.model.parts import every_step, parts
 from handrail.model.plan import Input, Plan
 from handrail.model.values import Prompt
 from handrail.operations.checking import Checked, check
 from handrail.operations.listing import Listed, describe
-from handrail.operations.outline import ShownStep, every_step, outline, parts
+from handrail.operations.outline import ShownStep, outline
 from handrail.operations.targets import one
 from handrail.sources.opening import catalog_for
 from handrail.sources.tiers import Place

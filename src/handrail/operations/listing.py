@@ -84,6 +84,12 @@ def workflow_names(place: Place) -> tuple[str, ...]:
     return tuple(found.name for found in discover(place, Report()) if found.wins)
 
 
+def repository_workflows(place: Place) -> tuple[str, ...]:
+    """Name the repository's own workflows, without opening one."""
+    found = discover(place, Report())
+    return tuple(each.name for each in found if each.wins and each.tier is Tier.REPOSITORY)
+
+
 def describe(place: Place, checked: Checked, *, developing: bool) -> Listed:
     """Say of a checked workflow what a list says."""
     found, root = checked.found, _root(checked)

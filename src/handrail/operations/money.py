@@ -3,13 +3,9 @@
 from handrail.model.run import Spent
 from handrail.model.settings import Budget
 from handrail.model.values import JsonValue
+from handrail.operations.overview import usd_words
 
 NAMES = {"usd": "", "tokens": " tokens", "minutes": " min", "agent_calls": " agent calls"}
-
-
-def usd_words(usd: float) -> str:
-    """Give an amount: `$0.31`, and `$0.0031` where two digits would show nothing."""
-    return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:.2f}"
 
 
 def price_words(spent: Spent) -> str:

@@ -1,17 +1,18 @@
 """A plan's steps as people think of them: what a routine put in is one step, until it is asked for."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import groupby
-from typing import TypeVar, cast
 
 from handrail.model.actions import Action, CallAction, GroupAction, body
 from handrail.model.guidance import DelegateAction, GuidedAction, GuidedLoopAction
+from handrail.model.parts import every_step, parts
 from handrail.model.plan import Injected, Plan, Step
 from handrail.model.settings import AgentTask
 from handrail.operations.words import condition_words
 
-T = TypeVar("T")
+__all__ = ["ShownStep", "every_step", "outline", "parts"]
+
 Names = Mapping[str, Mapping[str, str]]
 
 
@@ -37,27 +38,6 @@ class ShownStep:
 def outline(plan: Plan, names: Names, *, expand: bool = False) -> tuple[ShownStep, ...]:
     """Give the steps as a tree; with `expand` also those that routines put in."""
     return _outline(plan.steps, "", names, expand=expand)
-
-
-def parts(value: object, wanted: type[T]) -> Iterator[T]:
-    """Find every value of a type inside a value of the model, the steps inside a step left out."""
-    if isinstance(value, wanted):
-        yield value
-    if isinstance(value, tuple):
-        for item in cast("tuple[object, ...]", value):
-            if not isinstance(item, Step):
-                yield from parts(item, wanted)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from parts(getattr(value, field.name), wanted)
-
-
-def every_step(steps: tuple[Step, ...], prefix: str = "") -> Iterator[tuple[str, Step]]:
-    """Give all steps with their addresses, from top to bottom."""
-    for step in steps:
-        address = prefix + step.name
-        yield address, step
-        yield from every_step(body(step.action), f"{address}/")
 
 
 def _outline(steps: tuple[Step, ...], prefix: str, names: Names, *, expand: bool) -> tuple[ShownStep, ...]:

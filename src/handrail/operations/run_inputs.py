@@ -48,6 +48,12 @@ def bind(declared: Sequence[Input], given: Sequence[str], task: str) -> dict[str
     return {each.name: read(each, texts[each.name]) if each.name in texts else each.default for each in declared}
 
 
+def given_values(declared: Sequence[Input], given: Sequence[str]) -> dict[str, JsonValue]:
+    """Give the values of the inputs that were given, and of no other."""
+    texts = _texts(declared, given)
+    return {each.name: read(each, texts[each.name]) for each in declared if each.name in texts}
+
+
 def task_input(declared: Sequence[Input], texts: dict[str, str]) -> Input | None:
     """Say which input a task given as a plain argument goes to: an issue, else the only text that is required."""
     free = [each for each in declared if each.name not in texts]

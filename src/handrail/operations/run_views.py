@@ -2,20 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias
+from typing import Any
 
-from handrail.errors import StorageDamaged
+from handrail.errors import NotFound, StorageDamaged
 from handrail.model.names import spoken
 from handrail.model.run import RunState, StepState
 from handrail.model.values import JsonValue
 from handrail.operations.addresses import members
-from handrail.operations.families import Standing, root_of, standing
-from handrail.operations.money import usd_words
-from handrail.ports.log import Filter, Log, Row
+from handrail.operations.families import Standing, standing
+from handrail.ports.log import Filter, Holder, Log, Row
 from handrail.runtime.histories import state_of
 from handrail.runtime.summaries import summary_of
 
-Section: TypeAlias = Literal["needs you", "running", "ended"]
 DOCUMENT = (
     "run",
     "workflow",
@@ -87,30 +85,25 @@ def exit_code(document: dict[str, JsonValue]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One run in a list: where it stands and what a person may do about it."""
+class LoggedRuns:
+    """The summaries of runs, from a log that is open."""
 
-    section: Section
-    run: str
-    step: str
-    words: str
-    next_step: str
-    started_at: float
-    cost: str = ""
+    log: Log
 
+    def documents(self, prefix: str = "") -> dict[str, dict[str, Any]]:
+        """Give the summaries of the runs whose ids begin so, by id."""
+        return {row.key: dict(row.document) for row in self.log.summaries(Filter(prefix=prefix))}
 
-def overview(log: Log) -> list[Line]:
-    """Say of all runs that a person started what needs them, what runs and what ended, the newest first."""
-    rows = {row.key: row for row in log.summaries(Filter())}
-    lines = [_line(log, row, rows) for row in rows.values() if row.document.get("parent") is None]
-    order = {"needs you": 0, "running": 1, "ended": 2}
-    return sorted(lines, key=lambda line: (order[line.section], -line.started_at))
+    def holder(self, run: str) -> Holder | None:
+        """Say which process drives a run."""
+        return self.log.holder(run)
 
-
-def one_line(log: Log, run: str) -> Line:
-    """Say of one run where it stands."""
-    rows = {row.key: row for row in log.summaries(Filter(prefix=root_of(run)))}
-    return _line(log, rows[run], rows)
+    def content(self, digest: str) -> bytes | None:
+        """Give a content by its digest; None where it is gone."""
+        try:
+            return self.log.get_blob(digest)
+        except (NotFound, StorageDamaged):
+            return None
 
 
 def _listed(log: Log, row: Row) -> dict[str, JsonValue]:
@@ -140,73 +133,3 @@ def outputs_of(state: RunState) -> dict[str, JsonValue]:
 
 def _step(address: str, step: StepState) -> dict[str, JsonValue]:
     return {"address": address, "status": step.status, "attempts": step.attempts, "output": step.output}
-
-
-def _line(log: Log, row: Row, rows: dict[str, Row]) -> Line:
-    at = _acting(row, rows)
-    section, words, next_step = _said(log, at)
-    step = str(row.document.get("current_step") or "")
-    if section == "ended":
-        step = ""
-    started = float(str(row.document.get("started_at") or 0))
-    return Line(section, row.key, step, words, next_step, started, _cost(row))
-
-
-def _cost(row: Row) -> str:
-    known, unpriced = row.document.get("cost"), row.document.get("unpriced")
-    if not known:
-        return "unknown cost" if unpriced else ""
-    return ("~" if unpriced else "") + usd_words(float(str(known)))
-
-
-def _acting(row: Row, rows: dict[str, Row]) -> Row:
-    """The run itself, or the child that keeps it."""
-    kept = [each for each in rows.values() if each.document.get("parent") == row.key]
-    open_ones = [each for each in kept if each.document.get("status") in ("running", "waiting", "blocked")]
-    if row.document.get("status") != "running" or not open_ones:
-        return row
-    acting = [_acting(each, rows) for each in open_ones]
-    return next((each for each in acting if _needs_somebody(each)), acting[-1])
-
-
-def _needs_somebody(row: Row) -> bool:
-    known = row.document
-    return known.get("status") == "blocked" or known.get("reason") in ("approval", "question", "pause")
-
-
-def _said(log: Log, row: Row) -> tuple[Section, str, str]:
-    known, run, root = row.document, row.key, root_of(row.key)
-    message = str(known.get("message") or "")
-    match known.get("status"):
-        case "succeeded":
-            return "ended", "succeeded", f"handrail show {run}"
-        case "failed":
-            return "ended", f"failed: {message}", f"handrail resume {run}"
-        case "cancelled":
-            return "ended", message or "stopped", f"handrail why {run}"
-        case _ if known.get("held_by"):
-            return "running", f"held by {known.get('held_by')}", f"handrail release {run}"
-        case "blocked":
-            return "needs you", f"needs you: {message}", f"handrail resume {root}"
-        case "waiting":
-            return _waiting(row, message)
-        case _:
-            return _running(log, run)
-
-
-def _waiting(row: Row, message: str) -> tuple[Section, str, str]:
-    reason, root = row.document.get("reason"), root_of(row.key)
-    if reason == "approval":
-        return "needs you", f"needs you: {message or 'approval'}", f"handrail approve {row.key}"
-    if reason == "question":
-        return "needs you", f"asks: {message}", f'handrail answer {row.key} "..."'
-    if reason == "pause":
-        return "needs you", "paused", f"handrail resume {root}"
-    return "running", f"waiting until {iso(row.document.get('until'))}", f"handrail resume {root}"
-
-
-def _running(log: Log, run: str) -> tuple[Section, str, str]:
-    holder = log.holder(run)
-    if holder is None:
-        return "needs you", "interrupted: nobody drives it", f"handrail resume {root_of(run)}"
-    return "running", f"running in process {holder.pid}", f"handrail logs {run}"

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import rfc8785
 
@@ -12,9 +13,12 @@ from handrail.errors import NotFound, UsageError, VersionConflict
 from handrail.model.codec import encode
 from handrail.model.events import Decision, RunForked, RunStarted
 from handrail.model.run import RunState
+from handrail.model.settings import NO_POLICY, AgentPolicy
+from handrail.model.suggest import did_you_mean
 from handrail.model.trees import Tree, TreeSource
 from handrail.model.values import JsonValue
 from handrail.operations.addresses import BEGINS
+from handrail.operations.inner_steps import refusal
 from handrail.ports.log import Filter, Log
 from handrail.runtime.histories import beginning, events_of, plan_of, state_before, state_of
 from handrail.runtime.outside import message
@@ -39,6 +43,7 @@ class Request:
     tree: Tree | None = None
     """The checkout that the run borrows, where it has no work tree of its own."""
     pass_env: tuple[str, ...] = ()
+    agents: AgentPolicy = NO_POLICY
 
 
 def start(log: Log, request: Request) -> str:
@@ -62,6 +67,7 @@ def start(log: Log, request: Request) -> str:
             source=None if source is None else replace(source, branch=source.branch.replace("{run}", run)),
             tree=request.tree,
             agent=request.agent,
+            agents=request.agents,
             script=script,
             pass_env=request.pass_env,
             at=time.time(),
@@ -98,7 +104,8 @@ def find(log: Log, words: str) -> str:
         next_step = f"give more of it, such as {sorted(found)[0]}"
         message = f"'{words}' begins the ids of {len(found)} runs: {', '.join(sorted(found)[:5])}"
         raise UsageError(message, next_step=next_step)
-    raise NotFound(f"there is no run '{words}'", next_step="handrail status")
+    near = did_you_mean(words, (row.key for row in log.summaries(Filter()) if row.document.get("parent") is None))
+    raise NotFound(f"there is no run '{words}'{near}", next_step="handrail status")
 
 
 def answer(log: Log, run: str, decision: Decision, by: str, feedback: str = "") -> None:
@@ -150,7 +157,7 @@ def rewind(log: Log, run: str, step: str, by: str) -> int:
     """Let a run go back to before a step; give the event it goes back to."""
     if state_of(log, run).status == "cancelled":
         raise UsageError(f"{run} was stopped for good", next_step=f"handrail fork {run} {step}")
-    seq = place_of(log, run, step)
+    seq = _own_place(log, run, step, "rewind")
     before = log.put_blob(encode_state(state_before(log, run, seq)))
     state = state_of(log, run)
     crossed = list(crossing(state, seq))
@@ -170,7 +177,7 @@ def crossing(state: RunState, seq: int) -> tuple[str, ...]:
 def fork(log: Log, run: str, step: str | None, by: str) -> str:
     """Copy a run as it was before a step, or as it is; the original is untouched."""
     source = state_of(log, run)
-    seq = copies.begins_at(source) if step is None else place_of(log, run, step)
+    seq = copies.begins_at(source) if step is None else _own_place(log, run, step, "fork")
     since = (from_log(stored) for stored in log.read(run, after=seq - 1, limit=source.seq - seq + 1))
     later = copies.taken_over(source, since) if step is None else ()
     before = state_before(log, run, seq)
@@ -200,6 +207,16 @@ def _tree_of_copy(source: RunState, before: RunState, copy: str) -> TreeSource |
     return replace(pinned, commit=tree.commit, branch=f"work/{copy}", changes=changes, merge=())
 
 
+def _own_place(log: Log, run: str, step: str, command: Literal["rewind", "fork"]) -> int:
+    try:
+        return place_of(log, run, step)
+    except NotFound:
+        refused = refusal(log, run, step, command)
+        if refused is None:
+            raise
+        raise refused from None
+
+
 def place_of(log: Log, run: str, step: str) -> int:
     """Give the event that began a step: `STEP`, `STEP@2` for its second beginning, `LOOP[key]/STEP`."""
     name, _, nth = step.rpartition("@") if step.rpartition("@")[2].isdigit() else (step, "", "")
@@ -210,8 +227,9 @@ def place_of(log: Log, run: str, step: str) -> int:
     named = [seq for seq, address in begun if address == name]
     if named and nth and 1 <= int(nth) <= len(named):
         return named[int(nth) - 1]
-    known = ", ".join(dict.fromkeys(address for _, address in begun)) or "none"
-    raise NotFound(f"{run} never began a step '{step}'", next_step=f"steps it began: {known}")
+    known = tuple(dict.fromkeys(address for _, address in begun))
+    message = f"{run} never began a step '{step}'{did_you_mean(step, known)}"
+    raise NotFound(message, next_step=f"steps it began: {', '.join(known) or 'none'}")
 
 
 def take(log: Log, run: str, by: str) -> None:

@@ -5,23 +5,30 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from handrail.agents.cassette import NAME as CASSETTE
+from handrail.agents.cassette_format import as_strict, read_cassette
 from handrail.agents.script_format import read_script
 from handrail.compiler.bounds import Bound, agent_calls
+from handrail.engine.choosing import Given
 from handrail.errors import InvalidWorkflow, NotFound, Untrusted, UsageError
 from handrail.model.actions import CallAction, Checks
-from handrail.model.diagnostics import Diagnostic, Report
+from handrail.model.diagnostics import Diagnostic
+from handrail.model.parts import every_step
 from handrail.model.plan import Plan
+from handrail.operations.agent_demands import require_agents
+from handrail.operations.agent_table import ConfiguredAgents
 from handrail.operations.checking import check, valid
-from handrail.operations.grounds import CONFIG, borrowed, ground_of
+from handrail.operations.configured import CONFIG, Configured, read_configured
+from handrail.operations.grounds import borrowed, ground_of
 from handrail.operations.listing import workflow_names
-from handrail.operations.outline import every_step
+from handrail.operations.run_agents import override_of, policy_of
 from handrail.operations.run_inputs import bind
 from handrail.operations.runs import Request
+from handrail.operations.secrecy import secrecy_here
 from handrail.operations.targets import one
 from handrail.operations.trusting import TrustQuestion, examine
 from handrail.runtime.ports import Pinned, Workflows
 from handrail.sources.opening import catalog_for
-from handrail.sources.snapshot import take
 from handrail.sources.tiers import Place, here
 from handrail.sources.trust import TrustStore
 
@@ -36,9 +43,12 @@ class Wanted:
     folder: str | None = None
     by: str = ""
     agent: str = ""
+    model: str = ""
     script: str | None = None
     base: str | None = None
     with_changes: bool = False
+    strict: bool = False
+    """Whether a call of a cassette fails whose prompt is not the recorded one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +65,34 @@ class Prepared:
 def prepare(place: Place, wanted: Wanted) -> Prepared:
     """Get a run ready; raises what a person can act on, and starts nothing."""
     pinned, bound, diagnostics = _pinned(place, wanted.workflow)
-    inputs = bind(pinned.plan.inputs, wanted.inputs, wanted.task)
-    called = tuple(_called(place, pinned.plan, {pinned.plan.name}))
-    checks = project_checks(place, needed=any(map(_asks_for_checks, (pinned.plan, *called))))
+    secrecy = secrecy_here()
+    inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task))
+    called = called_by(place, pinned.plan)
+    for plan in (pinned.plan, *called):
+        secrecy.require_none_in(plan)
+    configured = read_configured(place)
+    checks = project_checks(configured, needed=any(map(_asks_for_checks, (pinned.plan, *called))))
     folder = _folder(place, wanted.folder)
-    agent, script = _performer(place, wanted)
-    ground = ground_of(place, wanted.folder, wanted.base)
+    ground = ground_of(place, configured, wanted.folder, wanted.base)
+    script, policy = _script(place, wanted), policy_of(configured)
+    agent = override_of(wanted.agent or ("" if wanted.script is None else "scripted"), wanted.model)
+    known = ConfiguredAgents(place.folders, place.repository)
+    agents = require_agents((pinned.plan, *called), Given(agent, policy, inputs, wanted.task), known)
+    if wanted.script is None and (agent == "scripted" or "scripted" in agents):
+        raise UsageError("the scripted agent plays a script", next_step="--agent scripted --script FILE")
     request = Request(
         pinned,
         str(folder),
         inputs,
         checks,
-        wanted.task,
+        secrecy.task(wanted.task),
         wanted.by,
         None if ground is None else ground.source,
         agent,
-        script,
+        secrecy.script(script),
         None if wanted.folder is None else borrowed(folder),
         () if ground is None else ground.pass_env,
+        policy,
     )
     if wanted.with_changes and ground is None:
         where = f"--in {wanted.folder} works on the folder as it is" if wanted.folder else "there is no repository here"
@@ -81,15 +101,19 @@ def prepare(place: Place, wanted: Wanted) -> Prepared:
     return Prepared(request, bound, diagnostics, left_out)
 
 
-def _performer(place: Place, wanted: Wanted) -> tuple[str, bytes]:
-    """The agent that performs every step, and the script that it plays, read and checked."""
+def _script(place: Place, wanted: Wanted) -> bytes:
+    """What the scripted agent or a cassette plays, read and checked."""
+    recorded = wanted.agent == CASSETTE
     if wanted.script is None:
-        if wanted.agent == "scripted":
-            raise UsageError("the scripted agent plays a script", next_step="--agent scripted --script FILE")
-        return wanted.agent, b""
+        if recorded:
+            raise UsageError("the cassette agent plays a cassette", next_step="--agent cassette --script FILE")
+        return b""
     path = (place.cwd or Path.cwd()) / wanted.script
+    if recorded:
+        read_cassette(str(path))
+        return as_strict(path.read_bytes()) if wanted.strict else path.read_bytes()
     read_script(str(path))
-    return wanted.agent or "scripted", path.read_bytes()
+    return path.read_bytes()
 
 
 def pin(place: Place, words: str) -> Pinned:
@@ -109,25 +133,13 @@ def workflows_seen_from(environ: Mapping[str, str], fallback: Place) -> Workflow
     return find
 
 
-def project_checks(place: Place, *, needed: bool) -> dict[str, str]:
+def project_checks(configured: Configured | None, *, needed: bool) -> dict[str, str]:
     """Give the checks of the repository's configuration; where they are needed they must be trusted."""
-    if place.repository is None or not (place.repository / CONFIG).is_file():
+    if configured is None or not configured.config.checks:
         return {}
-    report = Report()
-    before = take(place.repository / CONFIG)
-    config = place.config(report)
-    checks = dict(config.checks) if config is not None else {}
-    if not checks:
-        return {}
-    same = take(place.repository / CONFIG).fingerprint == before.fingerprint
-    trust = TrustStore(place.folders).status_of(before)
-    if same and trust.granted:
-        return checks
-    if not needed:
-        return {}
-    path = place.shown(place.repository / CONFIG)
-    reason = trust.reason if same else "it changed while it was read"
-    raise Untrusted(f"the checks in {path} need your trust: {reason}", next_step=f"handrail trust {shlex.quote(path)}")
+    if needed:
+        configured.require("the checks")
+    return {} if configured.distrust else dict(configured.config.checks)
 
 
 def names_for(place: Place, words: str) -> UsageError:
@@ -152,6 +164,11 @@ def _pinned(place: Place, words: str) -> tuple[Pinned, Bound, tuple[Diagnostic, 
         next_step = f"read it, then: handrail trust {shlex.quote(path)}"
         raise Untrusted(f"the workflow {path} needs your trust before it runs: {why}", next_step=next_step)
     return Pinned(made.plan, made.hash), agent_calls(made.plan, catalog), checked.diagnostics
+
+
+def called_by(place: Place, plan: Plan) -> tuple[Plan, ...]:
+    """Give the workflows that a workflow calls, and those that they call, as far as they are there."""
+    return tuple(_called(place, plan, {plan.name}))
 
 
 def _called(place: Place, plan: Plan, seen: set[str]) -> Iterator[Plan]:

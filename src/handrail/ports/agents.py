@@ -68,13 +68,25 @@ class Usage:
     """What a call took."""
 
     input_tokens: int = 0
+    """Without those that came from a cache."""
     output_tokens: int = 0
     cached_tokens: int = 0
 
     @property
     def tokens(self) -> int:
         """All of them."""
-        return self.input_tokens + self.output_tokens + self.cached_tokens
+        return sum(self.parts)
+
+    @property
+    def parts(self) -> tuple[int, int, int]:
+        """Each kind of them, in the order in which they stand here."""
+        return self.input_tokens, self.output_tokens, self.cached_tokens
+
+    def beyond(self, before: "Usage") -> "Usage":
+        """Give what was added since a count of the same conversation; one that began anew is all of it."""
+        if self.tokens < before.tokens:
+            return self
+        return Usage(*(max(0, now - then) for now, then in zip(self.parts, before.parts, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +101,9 @@ class AgentOutcome:
     has_output: bool = False
     session: str | None = None
     usage: Usage = Usage()
+    """What this call took."""
+    total: Usage | None = None
+    """What the whole conversation took so far, from an agent that counts so: the call took what that grew by."""
     cost: float | None = None
     """In US dollars; None where the agent does not tell."""
     message: str = ""
@@ -97,6 +112,8 @@ class AgentOutcome:
     """Seconds until it is worth another try."""
     question: str = ""
     """What the agent asks a person; it goes on in the same conversation with the answer."""
+    drift: str = ""
+    """Of a call that is played from a cassette: where its prompt is not the recorded one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +121,21 @@ class Abilities:
     """What an agent can be held to."""
 
     access: frozenset[Access] = frozenset({"read", "edit", "full"})
+    """The levels that it is really kept to."""
     tools: bool = False
+    """Single tools can be allowed and denied."""
     single_turn: bool = False
     schema: bool = False
+    """It checks a result's shape itself; without it the result is checked afterwards, and asked for again."""
     resume: bool = False
+    """A conversation can go on."""
     system_prompt: bool = False
+    """Without it the system prompt stands before the prompt."""
     model: bool = True
+    cost: bool = False
+    """It tells what it cost; without it the cost is estimated from tokens."""
+    follow_up: bool = False
+    """It takes what a person says in the middle of a call; without it that waits for the next call."""
 
 
 class Lines(Protocol):
@@ -137,6 +163,11 @@ class Agent(Protocol):
         """What it can be held to."""
         ...
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names or globs of its vendor's environment variables: it gets them, and nothing else that runs does."""
+        ...
+
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Say how to start it; files it needs are written to `folder`, which is the call's own."""
         ...
@@ -145,10 +176,17 @@ class Agent(Protocol):
         """Give a reader for one call."""
         ...
 
+    def glimpse(self, line: bytes) -> str | None:
+        """Say in a few words what a line shows the agent doing: `Bash npm test`; None where it shows nothing."""
+        ...
+
 
 class Agents(Protocol):
     """The agents that are known here."""
 
-    def find(self, name: str | None) -> Agent:
-        """Give an agent by its name, None for the one that is configured; raises what a person can act on."""
+    def find(self, name: str | None, repository: str | None = None) -> Agent:
+        """Give an agent by its name, None for the one that is configured; raises what a person can act on.
+
+        A repository may describe agents of its own.
+        """
         ...

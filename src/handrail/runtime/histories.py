@@ -14,9 +14,10 @@ from handrail.model.events import Event
 from handrail.model.plan import Plan
 from handrail.model.run import REDUCER, RunState
 from handrail.ports.log import Append, Log, StoredEvent
-from handrail.runtime.records import from_log, to_log
+from handrail.runtime.records import from_log, to_log, without_secrets
 from handrail.runtime.summaries import summary_of
 from handrail.runtime.timers import timers_of
+from handrail.workspace.secrets import redactor_here
 
 MOST_KNOWN = 32
 
@@ -97,10 +98,12 @@ def events_of(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
 
 def beginning(log: Log, run: str, first: Event, *later: Event) -> Append:
     """Give the append by which a run comes into being; a copy may begin with a time that it waits for."""
-    state = apply(None, first, 1, log.get_blob)
-    for event in later:
+    redactor = redactor_here()
+    clean = tuple(without_secrets(event, redactor) for event in (first, *later))
+    state = apply(None, clean[0], 1, log.get_blob)
+    for event in clean[1:]:
         state = apply(state, event, state.seq + 1, log.get_blob)
-    events = tuple(to_log(event) for event in (first, *later))
+    events = tuple(to_log(event) for event in clean)
     return Append(run, 0, events, timers=timers_of(state, state), summary=summary_of(state))
 
 

@@ -18,6 +18,7 @@ from handrail.model.plan import Plan
 from handrail.model.run import Pending, RunState
 from handrail.ports.log import Log, Message
 from handrail.runtime.handlers.children import outcome_of
+from handrail.workspace.secrets import redactor_here
 
 _Data: TypeAlias = dict[str, Any]
 ENDS = frozenset({"run_ended", "run_rewound", "run_waits", "run_resumed"})
@@ -45,8 +46,8 @@ class _Scene:
 
 
 def message(kind: str, **fields: object) -> bytes:
-    """Write a message for a run's inbox."""
-    return json.dumps({"kind": kind, **fields}).encode()
+    """Write a message for a run's inbox, without secrets."""
+    return redactor_here().data(json.dumps({"kind": kind, **fields}).encode())
 
 
 def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, ...], now: float) -> Heard:

@@ -4,6 +4,8 @@
 2. What a turn would give up (a step that runs, a child) is named before anything is recorded, so that the caller can
    end it first. If the process dies in between, the message is still there and the same turn is found again.
 3. Nothing is changed here before the log has taken it: an append that fails leaves this object as it was.
+4. What is recorded holds no secret, and what is done follows what is recorded: an agent is given the very prompt that
+   the log keeps, so that a call which is made again after a crash is the same call.
 """
 
 from dataclasses import dataclass, field
@@ -13,14 +15,16 @@ from handrail.engine.apply import apply
 from handrail.engine.snapshots import StepTexts, encode_state
 from handrail.model.events import Event
 from handrail.model.plan import Plan
+from handrail.model.redaction import Redactor
 from handrail.model.run import REDUCER, Pending, RunState
 from handrail.ports.log import Append, Checkpoint, Lease, Log, Timer, TimerCleared
 from handrail.runtime.histories import Folded, Known
 from handrail.runtime.outside import timed_out, understood
 from handrail.runtime.ports import Clock
-from handrail.runtime.records import from_log, to_log
+from handrail.runtime.records import from_log, to_log, without_secrets
 from handrail.runtime.summaries import summary_of
 from handrail.runtime.timers import timers_of
+from handrail.workspace.secrets import redactor_here
 
 CHECKPOINT_EVERY = 2000
 CHECKPOINT_SHARE = 32
@@ -60,6 +64,7 @@ class Recorder:
     checkpointed: int = 0
     """The event after which the newest checkpoint was taken."""
     known: Known = field(default_factory=Known)
+    redactor: Redactor = field(default_factory=redactor_here)
     _newest: tuple[int, Event] | None = None
     """The last event recorded here: mostly the intent that is performed next."""
     _texts: StepTexts = field(default_factory=StepTexts)
@@ -69,13 +74,20 @@ class Recorder:
     def turn(self, plan: Plan, state: RunState, caused: tuple[Event, ...] = (), *, look: bool = True) -> Turn:
         """Find out what has to be recorded now; records nothing."""
         now, before = self.clock(), state
+        caused = tuple(without_secrets(event, self.redactor) for event in caused)
         for event in caused:
             state = apply(state, event, state.seq + 1, self.log.get_blob)
         heard = understood(self.log, plan, state, self.log.inbox(state.run) if look else (), now)
         fired, stale, state = self._timers(heard.state, now)
         moved = advance(plan, state, now, self.log.get_blob)
-        events = (*caused, *heard.events, *fired, *moved.events)
-        return Turn(before, moved.state, events, heard.consumed, heard.given_up, stale, look)
+        decided = tuple(without_secrets(event, self.redactor) for event in moved.events)
+        after = moved.state
+        if decided != moved.events:
+            after = state
+            for event in decided:
+                after = apply(after, event, after.seq + 1, self.log.get_blob)
+        events = (*caused, *heard.events, *fired, *decided)
+        return Turn(before, after, events, heard.consumed, heard.given_up, stale, look)
 
     def _timers(self, state: RunState, now: float) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
         fired: list[Event] = []

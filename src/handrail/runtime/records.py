@@ -5,7 +5,18 @@ from typing import Any, cast
 
 from handrail.model.codec import decode, fields_of
 from handrail.model.events import VERSION, Event
+from handrail.model.redaction import Redactor
+from handrail.model.values import JsonValue
 from handrail.ports.log import NewEvent, StoredEvent
+
+STRUCTURE = frozenset(
+    (
+        *("kind", "run", "workflow", "definition", "plan", "address", "action", "status", "reason", "child", "parent"),
+        *("began", "seq", "state", "snapshot", "files", "tree", "source", "workspace", "at", "checks", "script"),
+        "pass_env",
+    )
+)
+"""Fields of events that hold names, digests and paths: masking them would break what they name."""
 
 _dumps = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False, default=fields_of).encode
 
@@ -15,6 +26,29 @@ def to_log(event: Event) -> NewEvent:
     # Plain JSON in ASCII: the chain covers these bytes whatever their order, any integer fits, and so does half a
     # surrogate pair that a command printed.
     return NewEvent(event.kind, VERSION, _dumps(fields_of(event)).encode())
+
+
+def without_secrets(event: Event, redactor: Redactor) -> Event:
+    """Give an event as it may be kept: the same where it holds no secret."""
+    payload = to_log(event).payload
+    if not redactor.find(payload):
+        return event
+    data = cast("dict[str, JsonValue]", json.loads(payload))
+    kept = {name: value if name in STRUCTURE else masked(value, redactor) for name, value in data.items()}
+    return cast("Event", decode(cast("type[Any]", Event), kept))
+
+
+def masked(value: JsonValue, redactor: Redactor) -> JsonValue:
+    """Give a value without the secrets in its texts."""
+    match value:
+        case str():
+            return redactor.text(value)
+        case list():
+            return [masked(each, redactor) for each in value]
+        case dict():
+            return {redactor.text(name): masked(each, redactor) for name, each in value.items()}
+        case _:
+            return value
 
 
 def from_log(stored: StoredEvent) -> Event:

@@ -1,6 +1,8 @@
 """A run in a few words, kept beside its events so that lists need not fold them."""
 
-from handrail.model.run import RunState
+from typing import cast
+
+from handrail.model.run import Frame, RunState
 from handrail.model.values import JsonValue
 
 
@@ -16,9 +18,12 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
         "next_step": state.next_step,
         "input": dict(state.inputs),
         "current_step": _current(state),
+        "progress": _progress(state),
+        "plan": state.plan,
         "started_at": state.started_at,
         "completed_at": state.ended_at,
-        "until": state.until,
+        "until": state.until if state.failure is None else state.failure.retry_at or state.until,
+        "quota": state.failure is not None and state.failure.blocks == "budget" and bool(state.failure.retry_at),
         "error": state.message if state.status == "failed" else None,
         # Dollars that are known; none where no price is.
         "cost": None if state.spent.unpriced and not state.spent.usd else state.spent.usd,
@@ -32,8 +37,48 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
 def _current(state: RunState) -> str | None:
     if state.status in ("succeeded", "cancelled"):
         return None
+    if state.status == "blocked" and state.blocked_at:
+        return state.blocked_at
     if state.pending is not None:
         return state.pending.address
     if state.failure is not None:
         return state.failure.address
     return state.previous or None
+
+
+def _progress(state: RunState) -> dict[str, JsonValue] | None:
+    """How far the current step is: the number of a fix, a round, an item or a try; how many there are, if known."""
+    if state.status in ("succeeded", "failed", "cancelled"):
+        return None
+    of_work = _of_work(state.stack[-1]) if state.stack else None
+    if of_work is not None:
+        return of_work
+    pending, failure = state.pending, state.failure
+    if pending is not None and pending.attempt > 1:
+        return _said(pending.address, "try", pending.attempt)
+    if failure is not None:
+        attempt = failure.attempt + (1 if failure.retry_at and failure.hindrance == "try" else 0)
+        return _said(failure.address, "try", attempt) if attempt > 1 else None
+    return None
+
+
+def _of_work(frame: Frame) -> dict[str, JsonValue] | None:
+    work = frame.work
+    if work is None:
+        return None
+    match work.action:
+        case "gate":
+            used = cast("int", work.data["used"]) + (1 if work.data["phase"] == "fix" else 0)
+            return _said(work.address, "fix", used) if used else None
+        case "agent-loop":
+            return _said(work.address, "round", cast("int", work.data["round"]))
+        case "parallel-agents":
+            results = cast("dict[str, dict[str, JsonValue]]", work.data["results"])
+            done = sum(each.get("status") == "succeeded" for each in results.values())
+            return _said(work.address, "items", done, len(cast("list[str]", work.data["keys"])))
+        case _:
+            return None
+
+
+def _said(address: str, what: str, number: int, of: int | None = None) -> dict[str, JsonValue]:
+    return {"address": address, "what": what, "number": number, "of": of}

@@ -23,9 +23,10 @@ from handrail.runtime.handlers.commands import CommandHandler
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.histories import Known, state_of
 from handrail.runtime.ports import Clock
-from handrail.runtime.records import to_log
+from handrail.runtime.records import to_log, without_secrets
 from handrail.runtime.summaries import summary_of
 from handrail.runtime.timers import timers_of
+from handrail.workspace.secrets import redactor_here
 
 IDLE = 0.05
 HELD = 1.0
@@ -168,7 +169,8 @@ class Supervisor:
 
     def _block(self, lease: Lease, before: RunState, error: HandrailError) -> None:
         hint = error.next_step or f"mend it, then: handrail resume {before.run}"
-        event = RunBlocked(reason="fault", message=error.message, next_step=hint, at=self.clock())
+        blocked = RunBlocked(reason="fault", message=error.message, next_step=hint, at=self.clock())
+        event = without_secrets(blocked, redactor_here())
         state = apply(before, event, before.seq + 1, self.log.get_blob)
         events, timers = (to_log(event),), timers_of(before, state)
         self.log.append([Append(state.run, before.seq, events, timers=timers, summary=summary_of(state))], [lease])

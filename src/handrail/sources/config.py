@@ -2,15 +2,18 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 from handrail.model.diagnostics import Report
+from handrail.model.settings import Limits
 from handrail.model.suggest import did_you_mean
+from handrail.ports.definitions import Defined
+from handrail.sources.agents_file import definitions_in
 from handrail.sources.files import contained, stays_inside
 from handrail.sources.folders import Folders
 from handrail.sources.toml_file import TomlFile, read_toml
 
-REPOSITORY_TABLES = ("workflows", "checks", "agent", "worktrees", "routing", "budget")
+REPOSITORY_TABLES = ("workflows", "checks", "agent", "agents", "worktrees", "routing", "budget")
 USER_TABLES = ("trust", *REPOSITORY_TABLES)
 BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
 
@@ -49,6 +52,12 @@ class RepositoryConfig:
     """The agent of steps that name none."""
     pass_env: tuple[str, ...] = ()
     """Variables that everything run in a work tree sees beside the usual ones."""
+    fallback: tuple[str, ...] = ()
+    """The agents that are turned to when one is missing or stays overloaded."""
+    limits: Limits = "shared"
+    """What a run does at a usage limit."""
+    agents: tuple[Defined, ...] = ()
+    """Agents that it describes by data, each as `[agents.NAME]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +73,7 @@ def read_repository_config(root: Path, report: Report, shown: str | None = None)
     _check_tables(file, REPOSITORY_TABLES, report)
     folders = _workflow_folders(file, root, report)
     agent = file.table("agent", report)
-    _check_keys(file, "agent", agent, ("default", "pass_env"), report)
+    _check_keys(file, "agent", agent, ("default", "pass_env", "fallback", "limits"), report)
     return RepositoryConfig(
         root,
         folders,
@@ -73,7 +82,20 @@ def read_repository_config(root: Path, report: Report, shown: str | None = None)
         _worktrees(file, report),
         _text(file, "agent", "default", agent, report),
         tuple(_texts(file, "agent", "pass_env", agent, report)),
+        tuple(_texts(file, "agent", "fallback", agent, report)),
+        _limits(file, agent, report),
+        definitions_in(file, report),
     )
+
+
+def _limits(file: TomlFile, table: dict[str, Any], report: Report) -> Limits:
+    said = _text(file, "agent", "limits", table, report) or "shared"
+    if said not in get_args(Limits):
+        hint = 'write limits = "shared" (wait with the other runs), "own" (wait alone) or "ask" (a person is asked)'
+        message = f"'limits' is none of {', '.join(get_args(Limits))}{did_you_mean(said, get_args(Limits))}"
+        report.error("config-value", message, file.place("agent", "limits"), hint)
+        return "shared"
+    return cast("Limits", said)
 
 
 def _worktrees(file: TomlFile, report: Report) -> Worktrees:

@@ -40,6 +40,24 @@ class TomlFile:
             header = found or header
         return Span(self.source, header.start(1), header.end(1))
 
+    def inner_place(self, table: str, name: str, key: str = "") -> Span:
+        """Find a table within a table or one of its keys, by their looks; the outer one where it looks otherwise."""
+        inner = rf"(?:{re.escape(name)}|\"{re.escape(name)}\"|'{re.escape(name)}')"
+        headers = re.compile(rf"^[ \t]*\[[ \t]*{re.escape(table)}[ \t]*\.[ \t]*({inner})[ \t]*([.\]])", re.MULTILINE)
+        found = next(headers.finditer(self.source.text), None)
+        if found is None:
+            return self.place(table, name)
+        if key:
+            rest = re.compile(rf"^(?:[ \t]*\[[^\n]*\.)?[ \t]*({re.escape(key)})[ \t]*[=.\]]", re.MULTILINE)
+            found = rest.search(self.source.text, found.end(), self._end_of(inner, found.end())) or found
+        return Span(self.source, found.start(1), found.end(1))
+
+    def _end_of(self, inner: str, start: int) -> int:
+        """Find where the tables of a name end: at the first header without it."""
+        header = re.compile(rf"^[ \t]*\[(?!\[?[^\n]*\.[ \t]*{inner}[ \t]*[.\]])", re.MULTILINE)
+        found = header.search(self.source.text, start)
+        return len(self.source.text) if found is None else found.start()
+
 
 def read_toml(path: Path, root: Path, report: Report, shown: str | None = None) -> TomlFile:
     """Read a TOML file that stays inside a folder; no file is an empty one, a bad file is reported."""

@@ -12,11 +12,12 @@ import apsw
 from handrail.errors import StorageTooNew
 from handrail.ports.log import OnPoint
 from handrail.store.faults import of_sqlite, of_text
-from handrail.store.session import DURABLE, Session
+from handrail.store.session import DURABLE, FILE, Session
 from handrail.store.statements import migrations
 
-FILE = "handrail.db"
 BUSY_MS = 30_000
+
+__all__ = ["BUSY_MS", "FILE", "Database", "migrate", "schema_version", "sqlite_version"]
 
 
 def sqlite_version() -> str:

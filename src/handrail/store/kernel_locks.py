@@ -13,9 +13,11 @@ from dataclasses import asdict
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from handrail.ports.log import Holder
+if TYPE_CHECKING:
+    from handrail.ports.log import Holder
 
 GATE = "gate"
 
@@ -30,7 +32,7 @@ class KernelLocks:
         self._open_gates: set[int] = set()
         _guard_forks().add(self)
 
-    def take(self, name: str, holder: Holder) -> Holder | None:
+    def take(self, name: str, holder: "Holder") -> "Holder | None":
         """Take a lock and give None, or say who has it."""
         with self.gate():
             file = os.open(self._path(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -57,7 +59,7 @@ class KernelLocks:
                     self._path(name).unlink()
                 _unlock(file)
 
-    def holder(self, name: str) -> Holder | None:
+    def holder(self, name: str) -> "Holder | None":
         """Say who holds a lock now."""
         with self.gate():
             try:
@@ -129,7 +131,9 @@ def _write(file: int, data: dict[str, object]) -> None:
     os.pwrite(file, json.dumps(data).encode(), 0)
 
 
-def _read(file: int) -> Holder:
+def _read(file: int) -> "Holder":
+    from handrail.ports.log import Holder  # noqa: PLC0415 (a lock that nobody holds needs none of the log's types)
+
     try:
         data = json.loads(os.pread(file, 65_536, 0))
         return Holder(str(data["name"]), int(data["pid"]), str(data["host"]), float(data["since"]))

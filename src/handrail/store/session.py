@@ -7,6 +7,7 @@ import apsw
 
 from handrail.store.statements import sql
 
+FILE = "handrail.db"
 DURABLE = "PRAGMA synchronous = FULL"
 SHORT_WAL = "PRAGMA wal_autocheckpoint = 250"
 """Pages until the write-ahead log begins anew: writing over what is there syncs faster than making a file longer."""

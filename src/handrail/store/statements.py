@@ -1,8 +1,7 @@
 """The SQL of the store: named statements and numbered migrations, read once from the `.sql` files beside this one."""
 
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 
 NAME = "-- name: "
 
@@ -28,8 +27,9 @@ def _statements() -> dict[str, str]:
     return found
 
 
-def _folder() -> Traversable:
-    return files("handrail.store") / "sql"
+def _folder() -> Path:
+    # importlib.resources would do the same for zipped packages too, at a third of a short command's start-up.
+    return Path(__file__).parent / "sql"
 
 
 def _named(text: str) -> dict[str, str]:

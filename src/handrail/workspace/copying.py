@@ -12,13 +12,14 @@ INCLUDE = ".worktreeinclude"
 
 def copy_ignored(checkout: Path, worktree: Path, globs: Sequence[str]) -> None:
     """Copy the files that git ignores and `.worktreeinclude` or a glob names; nothing there is overwritten."""
-    for path in _wanted(checkout, globs):
+    for path in ignored_files(checkout, globs):
         source, target = checkout / path, worktree / path
         if _stays_inside(worktree, path) and not os.path.lexists(target):
             _copy(source, target, checkout)
 
 
-def _wanted(checkout: Path, globs: Sequence[str]) -> list[str]:
+def ignored_files(checkout: Path, globs: Sequence[str]) -> list[str]:
+    """List the files that git ignores and `.worktreeinclude` or a glob names."""
     include = checkout / INCLUDE
     patterns = [f"--exclude={glob}" for glob in globs]
     patterns += [f"--exclude-from={include}"] if include.is_file() and not include.is_symlink() else []

@@ -21,10 +21,11 @@ ALLOWED = (
 _EACH_ITS_OWN = ("TERM", "COLORTERM", "NO_COLOR", "XDG_*")
 """What differs from terminal to terminal and changes nothing that a command does."""
 
-_SECRET = (
+SECRET = (
     *("*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*"),
     *("*_KEY", "*_KEY_*", "*APIKEY*", "*_PAT", "*_DSN"),
 )
+"""Names of variables that hold secrets."""
 _MARK_LENGTH = 12
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -55,5 +56,5 @@ def _passes(name: str, asked: list[str]) -> bool:
         return False
     if any(fnmatchcase(name, pattern) for pattern in asked if pattern.strip("*")):
         return True
-    secret = any(fnmatchcase(name.upper(), pattern) for pattern in _SECRET)
+    secret = any(fnmatchcase(name.upper(), pattern) for pattern in SECRET)
     return not secret and ("*" in asked or any(fnmatchcase(name, pattern) for pattern in ALLOWED))

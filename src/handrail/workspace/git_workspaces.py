@@ -9,6 +9,7 @@ from handrail.workspace.git import Git
 from handrail.workspace.places import Places
 from handrail.workspace.private_index import PrivateIndex
 from handrail.workspace.snapshots import take
+from handrail.workspace.throwing_away import throw_away
 
 
 class GitWorkspaces:
@@ -63,3 +64,7 @@ class GitWorkspaces:
     def remove(self, tree: Tree, run: str) -> str:
         """Remove an owned worktree after keeping what is in it under a ref; gives that ref."""
         return delivering.remove(self.places, tree, run)
+
+    def throw_away(self, repository: Path, run: str) -> None:
+        """Remove a worktree that was only made to try something, with its branch; nothing of it is kept."""
+        throw_away(self.places, repository, run)

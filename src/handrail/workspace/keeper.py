@@ -7,6 +7,7 @@
 3. The command has a session of its own, so that signals to its group spare the keeper, which records them.
 4. Orphans of the command become the keeper's children (Linux), so that no fork or session hides them.
 5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper goes.
+6. Secrets are taken out of the output while it grows, and all of them before the keeper goes (`masking`).
 """
 
 import contextlib
@@ -20,6 +21,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypedDict, cast
 
+from handrail.model.redaction import Redactor
+from handrail.workspace.masking import MaskedFile
 from handrail.workspace.notes import claim, has_room, write_status
 from handrail.workspace.proctable import adopt_orphans, birth_of, tree
 
@@ -39,6 +42,8 @@ class Spec(TypedDict):
     env: dict[str, str]
     limit: int
     once: bool
+    secrets: dict[str, str]
+    """Variables and values that must not be kept; they are told here and written nowhere."""
 
 
 def main() -> None:
@@ -61,6 +66,8 @@ def main() -> None:
     reason = _read_all(faults).decode(errors="replace") or None
     _answer("ok")
     keeper = Keeper(folder, command, bell, spec["limit"])
+    redactor = Redactor(spec["secrets"])
+    keeper.outputs = tuple(MaskedFile(folder / stream, redactor) for stream in ("stdout", "stderr"))
     keeper.group = None if adopting else command
     keeper.keep(reason)
 
@@ -180,6 +187,7 @@ class Keeper:
         self._incomplete = False
         self.group: int | None = None
         """The command's group, where orphans cannot be followed otherwise."""
+        self.outputs: tuple[MaskedFile, ...] = ()
 
     def keep(self, reason: str | None) -> None:
         """Stay until the command and its whole tree have ended."""
@@ -191,13 +199,19 @@ class Keeper:
                 self._signal(signal.SIGKILL)
             pause = BUSY if size != self._size else min(pause * 1.5, IDLE)
             self._size = size
+            self._mask()
             self._listen(pause)
         self._incomplete = not has_room(self._folder)
         if not self._empty():
             self._record(reason, cleared=False)
             self._clear()
         self._cut()
+        self._mask(last=True)
         self._record(reason, cleared=self._empty())
+
+    def _mask(self, *, last: bool = False) -> None:
+        for each in self.outputs:
+            each.look(last=last)
 
     def _reap(self) -> bool:
         """Take note of children that ended; tell whether the command is one."""

@@ -12,6 +12,7 @@ from typing import NoReturn
 import handrail
 from handrail.errors import ProcessFault
 from handrail.ports.processes import MARK, ProcessSpec
+from handrail.workspace.secrets import secret_values
 
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from handrail.workspace.keeper import main; main()"
 _PATIENCE = 60.0
@@ -69,6 +70,7 @@ def _talk(ours: socket.socket, spec: ProcessSpec) -> str:
         "env": dict(spec.env) | {MARK: spec.mark},
         "limit": spec.limit_bytes,
         "once": spec.once,
+        "secrets": secret_values(dict(os.environ) | dict(spec.env)),
     }
     ours.settimeout(_PATIENCE)
     try:

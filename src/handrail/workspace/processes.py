@@ -10,9 +10,11 @@ from pathlib import Path
 from handrail.errors import UsageError
 from handrail.ports.processes import MARK, Ended, Gone, ProcessSpec, Running, Stream, TimedOut
 from handrail.workspace.launch import launch
+from handrail.workspace.masking import read_masked
 from handrail.workspace.notes import remove_drafts
 from handrail.workspace.proctable import Row, marked, send, tree
 from handrail.workspace.records import LOST, Record, ended, read_record, read_status
+from handrail.workspace.secrets import redactor_here
 from handrail.workspace.waiting import until_dead
 
 _LAST = 5.0
@@ -26,6 +28,7 @@ class LocalProcesses:
     def __init__(self) -> None:
         self._children: set[int] = set()
         """Keepers that this object started and that nobody else reaps."""
+        self._redactor = redactor_here()
 
     def start(self, spec: ProcessSpec) -> Running:
         """Start a command, or adopt the one that was started in this folder before."""
@@ -80,11 +83,9 @@ class LocalProcesses:
         return await self._finish(place, record)
 
     def read_output(self, folder: str, stream: Stream, limit: int, tail: bool) -> bytes:
-        """Give at most `limit` bytes of what it wrote, from the end if `tail`."""
-        with contextlib.suppress(FileNotFoundError), (Path(folder) / stream).open("rb") as file:
-            if tail:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
-            return file.read(limit)
+        """Give at most `limit` bytes of what it wrote, from the end if `tail`, without secrets."""
+        with contextlib.suppress(FileNotFoundError):
+            return read_masked(Path(folder) / stream, self._redactor, limit, tail=tail)
         return b""
 
     def escaped(self, marker: str) -> tuple[int, ...]:

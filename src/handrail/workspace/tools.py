@@ -3,19 +3,55 @@
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 VERSION = re.compile(r"\d+(\.\d+)+")
-PATIENCE = 10
+PATIENCE = 2.0
+"""Seconds that a tool has to say its version."""
+LONG_PATIENCE = 8.0
+"""Seconds that a tool has to answer what takes it more than a look at itself."""
 
 
-def version_of(name: str) -> str | None:
-    """Give the version that a tool says of itself; None when it is not there or does not answer."""
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A tool that is there, with the version that it says of itself, if it does."""
+
+    version: str | None
+
+
+def find_tools(names: Iterable[str]) -> dict[str, Installed | None]:
+    """Look for tools, all at once; None for one that is not there."""
+    wanted = tuple(names)
+    with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
+        return dict(zip(wanted, pool.map(_find, wanted), strict=True))
+
+
+def _find(name: str) -> Installed | None:
     path = shutil.which(name)
     if path is None:
         return None
+    asks = "-V" if name == "tmux" else "--version"
     try:
-        ran = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=PATIENCE, check=False)  # noqa: S603 (a tool of the user, by its full path)
+        ran = subprocess.run(  # noqa: S603 (a tool of the user, by its full path)
+            [path, asks], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return Installed(None)
+    found = VERSION.search(ran.stdout)
+    return Installed(found.group() if found is not None and ran.returncode == 0 else None)
+
+
+def exit_code_of(command: str, words: Iterable[str]) -> int | None:
+    """Ask a tool something and give how it ended; None where it is not there or takes too long."""
+    path = shutil.which(command)
+    if path is None:
+        return None
+    try:
+        ran = subprocess.run(  # noqa: S603 (a tool of the user, by its full path)
+            [path, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=LONG_PATIENCE, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = VERSION.search(ran.stdout)
-    return found.group() if found is not None and ran.returncode == 0 else None
+    return ran.returncode

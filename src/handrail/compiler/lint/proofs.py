@@ -10,12 +10,10 @@ from handrail.compiler.constant import decided
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.shell import split_and
 from handrail.compiler.lint.walk import Visit, scalar
+from handrail.language.verdicts import ALWAYS_FAILS, ALWAYS_PASSES
 from handrail.model.proofs import CommandProof, ExpectProof, FilesProof, Proof
 from handrail.model.source import Mapping, Node, Scalar, Sequence
 from handrail.model.values import Constant, Value
-
-ALWAYS_FAILS = re.compile(r"\s*(?:false|/bin/false|exit\s+0*[1-9]\d*)\s*;?\s*")
-ALWAYS_PASSES = re.compile(r"\s*(?:true|:|/bin/true|exit\s+0+)\s*;?\s*")
 
 
 def gates_that_cannot_pass(context: LintContext) -> None:

@@ -11,28 +11,32 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from handrail.engine.last_words import from_text
 from handrail.engine.returns import Misfit, ask_again, checked
-from handrail.errors import HandrailError
+from handrail.errors import HandrailError, NotFound, UsageError
 from handrail.model.events import QuestionAsked, RunBlocked, StepBegan, StepEnded
 from handrail.model.prices import estimate, price_of
 from handrail.model.run import Hindrance, Pending, RunState
 from handrail.model.settings import Access
 from handrail.model.types import Type
 from handrail.model.values import JsonValue
-from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, OutcomeStatus, Usage
+from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Agents, OutcomeStatus, Usage
+from handrail.ports.demands import unmet
 from handrail.ports.processes import Ended, Gone, ProcessSpec, TimedOut
+from handrail.runtime.handlers.account_limits import FOLDER, AccountLimits, Accounts
+from handrail.runtime.handlers.agent_hindrances import Answered, Refusal, refused, weighed
 from handrail.runtime.handlers.starts import GRACE, MOST_TEXT, Effect, Lost, Starts, require_started
 from handrail.runtime.ports import Clock
 
 SLOT = "agent"
 MOST_TRANSCRIPT = 256 << 20
 """Bytes of what an agent prints that are read."""
+MOST_COMPLAINT = 2000
+"""Bytes of what an agent that gave no result said on its error output."""
 WAITS: frozenset[OutcomeStatus] = frozenset({"quota", "rate_limited", "overloaded", "network"})
 PERSON: frozenset[OutcomeStatus] = frozenset({"auth", "denied"})
-Answered: TypeAlias = StepEnded | QuestionAsked | RunBlocked
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,31 +54,30 @@ class AgentHandler:
         """Call the agent, or go on with the call that was made before."""
         spec = cast("dict[str, Any]", began.spec)
         try:
-            agent = self.agents.find(spec.get("agent"))
+            agent = self.agents.find(spec.get("agent"), _repository(state))
         except HandrailError as error:
-            return self._blocked(pending, error.message, error.next_step or "install it, or name another agent")
+            missing = Refusal(error.message, error.next_step or "install it, or name another agent")
+            return refused(state, pending, began, missing, self.clock())
         effect = self._effect(state, pending, began)
         while True:
             place = await self.starts.place(effect, SLOT)
             if isinstance(place, Lost):
                 return self._blocked(pending, place.why, "see what it has done, then resume: it is called again")
             if self.starts.processes.look(str(place)) is None:
-                self._start(agent, _call(state, pending, spec, place), effect, place)
+                call = _spoken(agent.can, _call(state, pending, spec, place), goes_on=bool(spec.get("goes_on")))
+                refusal = self._start(state, agent, call, effect, place)
+                if refusal is not None:
+                    return refused(state, pending, began, refusal, self.clock())
             ended = await self.starts.processes.wait(str(place), effect.left)
             if isinstance(ended, TimedOut):
                 ended = await self.starts.processes.end(str(place), GRACE)
-                outcome = self._read(agent, place, ended)
-                late = AgentOutcome(
-                    status="timeout",
-                    message=f"it took longer than {effect.timeout} s and was ended",
-                    session=outcome.session,
-                    usage=outcome.usage,
-                    cost=outcome.cost,
-                )
-                return self._judged(pending, began, late, returns)
+                outcome = _counted(state, began, self._read(agent, place, ended))
+                return self._judged(pending, began, _late(outcome, effect.timeout), returns)
             if isinstance(ended, Ended):
                 require_started(ended, effect.workspace)
-                return self._judged(pending, began, self._read(agent, place, ended), returns)
+                outcome = _counted(state, began, self._read(agent, place, ended))
+                self._accounts.heard(state, agent, outcome)
+                return weighed(state, began, outcome, self._judged(pending, began, outcome, returns))
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
         """End a call, with everything that it started."""
@@ -97,30 +100,53 @@ class AgentHandler:
         until = asyncio.get_running_loop().time() + timeout - spent
         return replace(effect, until=until)
 
-    def _start(self, agent: Agent, call: AgentCall, effect: Effect, place: Path) -> None:
+    @property
+    def _accounts(self) -> Accounts:
+        return Accounts(AccountLimits(self.folder.with_name(FOLDER)), self.starts.commands, self.clock)
+
+    def _start(self, state: RunState, agent: Agent, call: AgentCall, effect: Effect, place: Path) -> Refusal | None:
+        """Start a call; gives why it cannot be made and what helps, where it cannot."""
+        missing = unmet(agent.name, agent.can, call)
+        if missing:
+            return Refusal("; ".join(missing), "change the step, or name another agent for it", missing=False)
+        limit = self._accounts.met(state, agent)
+        if limit is not None:
+            return Refusal(limit.words, "", limit=limit)
         inputs = place.with_name(f"{place.name}.input")
         inputs.mkdir(mode=0o700, parents=True, exist_ok=True)
         if call.options.get("script"):
             Path(call.options["script"]).write_bytes(self.blobs(call.options["digest"]))
-        launch = agent.launch(call, str(inputs))
+        try:
+            launch = agent.launch(call, str(inputs))
+        except UsageError as error:
+            hint = error.next_step or "install it, or name another agent"
+            return Refusal(error.message, hint, missing=isinstance(error, NotFound))
         told = inputs / "stdin"
         told.write_bytes(launch.stdin)
-        env = {**self.starts.commands.environment(effect.pass_env), **dict(launch.env)}
+        passed = (*effect.pass_env, *agent.variables)
+        env = {**self.starts.commands.environment(passed), **dict(launch.env)}
         argv = ("/bin/sh", "-c", 'told=$1; shift; exec "$@" <"$told"', "sh", str(told), *launch.argv)
         key = f"{effect.run}:{effect.seq}:{place.name}"
         self.starts.processes.start(ProcessSpec(key, argv, effect.workspace, tuple(sorted(env.items())), str(place)))
+        return None
 
     def _read(self, agent: Agent, place: Path, ended: Ended | Gone) -> AgentOutcome:
         lines = agent.lines()
         for line in self.starts.processes.read_output(str(place), "stdout", MOST_TRANSCRIPT, tail=False).splitlines():
             lines.feed(line)
-        return lines.outcome(ended)
+        outcome = lines.outcome(ended)
+        if outcome.status != "crashed":
+            return outcome
+        said = self.starts.processes.read_output(str(place), "stderr", MOST_COMPLAINT, tail=True)
+        words = said.decode(errors="replace").strip()
+        return replace(outcome, message=f"{outcome.message}: {words}") if words else outcome
 
     def _judged(
         self, pending: Pending, began: StepBegan, outcome: AgentOutcome, returns: Type | None
     ) -> StepEnded | QuestionAsked:
         now = self.clock()
         spent = _spent(outcome, began.spec, now - began.at)
+        used: JsonValue = None if outcome.total is None else list(outcome.total.parts)
         if outcome.status == "ok" and outcome.question:
             return QuestionAsked(
                 address=pending.address,
@@ -128,6 +154,7 @@ class AgentHandler:
                 question=outcome.question,
                 session=outcome.session or "",
                 spent=spent,
+                used=used,
                 at=now,
             )
         details: dict[str, JsonValue] = {
@@ -135,6 +162,9 @@ class AgentHandler:
             "session": outcome.session or "",
             "spent": cast("JsonValue", spent),
             "agent": began.spec.get("agent"),
+            **({} if used is None else {"used": used}),
+            **({"denied": outcome.message} if outcome.status == "ok" and outcome.message else {}),
+            **({"drift": outcome.drift} if outcome.drift else {}),
         }
         output: JsonValue = outcome.output if outcome.has_output else outcome.text
         error, more = _failure(outcome)
@@ -159,6 +189,12 @@ class AgentHandler:
         return RunBlocked(reason="step", message=message, address=pending.address, next_step=hint, at=self.clock())
 
 
+def _repository(state: RunState) -> str:
+    """The checkout that a run began in; where there is none, the folder it works in."""
+    source = state.pinned or state.source
+    return state.workspace if source is None else source.repository
+
+
 def _call(state: RunState, pending: Pending, spec: dict[str, Any], place: Path) -> AgentCall:
     script = {"script": str(place.with_name("script.yaml")), "digest": state.script} if state.script else {}
     return AgentCall(
@@ -177,6 +213,35 @@ def _call(state: RunState, pending: Pending, spec: dict[str, Any], place: Path) 
         disallowed_tools=tuple(spec.get("disallowed_tools", ())),
         schema=spec.get("schema"),
         options=script,
+    )
+
+
+def _spoken(can: Abilities, call: AgentCall, *, goes_on: bool) -> AgentCall:
+    """Put the system prompt before the prompt for an agent that takes none, where it did not hear it before."""
+    if can.system_prompt or not call.system_prompt:
+        return call
+    prompt = call.prompt if goes_on else f"{call.system_prompt}\n\n{call.prompt}"
+    return replace(call, prompt=prompt, system_prompt=None)
+
+
+def _counted(state: RunState, began: StepBegan, outcome: AgentOutcome) -> AgentOutcome:
+    """Give what the call itself took, where its agent tells what the whole conversation did."""
+    before = state.used.get(str(began.spec.get("session") or ""))
+    if outcome.total is None or not isinstance(before, list) or outcome.session != began.spec.get("session"):
+        return outcome
+    return replace(outcome, usage=outcome.total.beyond(Usage(*cast("list[int]", before))))
+
+
+def _late(outcome: AgentOutcome, timeout: float | None) -> AgentOutcome:
+    """Give the outcome of a call that was ended since its time was up, with what it was kept waiting by."""
+    why = f" while it waited for its service: {outcome.message}" if outcome.status in WAITS else ""
+    return AgentOutcome(
+        status="timeout",
+        message=f"it took longer than {timeout} s and was ended{why}",
+        session=outcome.session,
+        usage=outcome.usage,
+        total=outcome.total,
+        cost=outcome.cost,
     )
 
 

@@ -81,6 +81,7 @@ class ChildHandler:
             workspace=state.workspace,
             tree=state.tree,
             agent=state.agent,
+            agents=state.agents,
             script=state.script,
             pass_env=state.pass_env,
             task=state.task,

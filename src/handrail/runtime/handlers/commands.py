@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from handrail.model.events import RunBlocked, StepBegan, StepEnded
 from handrail.model.run import Pending, RunState
@@ -13,6 +13,14 @@ from handrail.ports.processes import Processes
 from handrail.runtime.handlers.outcomes import Result, outcome
 from handrail.runtime.handlers.starts import Effect, Lost, Order, Starts
 from handrail.runtime.ports import Clock, Commands
+
+Instead: TypeAlias = Callable[[StepBegan], StepBegan]
+"""Gives an intent with other commands in it, or the same."""
+
+
+def as_begun(began: StepBegan) -> StepBegan:
+    """Leave an intent as it is."""
+    return began
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +33,13 @@ class CommandHandler:
     clock: Clock
     restore: Callable[[RunState], Awaitable[object]] | None = None
     """Brings the work tree back before a command is started again."""
+    instead: Instead = as_begun
 
     async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded | RunBlocked:
         """Run every command of the intent; a gate runs all of them, so that all failures are seen."""
         if "commands" not in began.spec:
             return self._blocked(pending, f"is of type {began.action}, which the engine cannot perform by itself")
+        began = self.instead(began)
         effect = self._effect(state, pending, began)
         results: list[Result] = []
         for order in _orders(began):

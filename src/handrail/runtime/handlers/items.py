@@ -80,6 +80,7 @@ class ItemHandler:
             parent=Parent(state.run, work.address, state.seq),
             source=self._source(state, tree, work, key),
             agent=state.agent,
+            agents=state.agents,
             script=state.script,
             pass_env=state.pass_env,
             scope=self.log.put_blob(scope.encode()),

@@ -1,0 +1,177 @@
+"""The program that Claude Code asks before each use of a tool: what the step does not grant is denied.
+
+1. It is run by `python -I -S` for every tool, and so imports nothing of ours and little of anybody's.
+2. Only what it allows in words happens: Claude Code runs in a mode in which nobody is asked and nothing is granted.
+3. It reads one document and not until the end of its input, it has a deadline, and however it fails, that is a denial.
+"""
+
+import json
+import os
+import re
+import signal
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+DEADLINE = 10
+"""Seconds; Claude Code lets a tool pass whose hook does not answer, so this one is always quicker than that."""
+MOST = 64 << 20
+"""Bytes of a question."""
+PATHS = ("file_path", "notebook_path", "path")
+WRITING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+READING = frozenset(
+    {"Read", "Glob", "Grep", "LS", "NotebookRead", "WebFetch", "WebSearch", "ToolSearch", "TodoWrite", "LSP"}
+    | {"Task", "Agent", "TaskOutput", "TaskStop", "BashOutput", "StructuredOutput", "ReportFindings", "ExitPlanMode"}
+    | {"TaskCreate", "TaskGet", "TaskList", "TaskUpdate"}
+)
+"""Tools that change nothing but the conversation; what a sub-agent does is asked about too."""
+FIND = ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls")
+GIT = ("--output", "--ext-diff", "--textconv")
+RG = ("--pre", "--pre-glob", "--search-zip", "--hostname-bin")
+COMMANDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("ls", "cat", "head", "tail", "wc", "grep", "pwd"), ()),
+    "rg": RG,
+    "find": FIND,
+    **dict.fromkeys((f"git {each}" for each in ("diff", "log", "show", "status", "blame")), GIT),
+}
+"""Commands that only read, each with the options by which it would do more."""
+_PLAIN = r"[A-Za-z0-9_./:=@%+,^-][A-Za-z0-9_./:=@%+,^~-]*"
+_WORD = re.compile(rf"""(?:{_PLAIN}|'[^'\n\r\0]*'|"[^"$`\\!\n\r\0]*")+""")
+_PIECE = re.compile(r"""'([^']*)'|"([^"]*)"|([^'"]+)""")
+_IGNORED = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+"""Characters that some file systems pass over in names."""
+
+Given = dict[str, "Any"]
+
+
+def verdict(rules: Given, asked: Given) -> tuple[str, str]:
+    """Say `allow`, `deny` or `pass` (Claude Code's own rules decide) about one use of a tool, and why."""
+    tool, given = str(asked["tool_name"]), asked["tool_input"]
+    listed = _listed(rules, tool)
+    if listed:
+        return "deny", listed
+    refusal = _refusal(rules, tool, given, str(asked.get("cwd") or rules["workspace"]))
+    if refusal:
+        return "deny", refusal
+    return ("pass", "") if tool in rules["partly"] else ("allow", "")
+
+
+def _listed(rules: Given, tool: str) -> str:
+    """Say why the step's lists of tools do not let a tool be used."""
+    if tool in rules["disallowed"]:
+        return f"this step does not allow the tool {tool}"
+    allowed = rules["allowed"]
+    if allowed is None or tool in allowed or tool in rules["partly"] or tool == "StructuredOutput":
+        return ""
+    return f"this step allows only the tools {', '.join([*allowed, *rules['partly']]) or 'none'}"
+
+
+def _refusal(rules: Given, tool: str, given: Given, cwd: str) -> str:
+    """Say why a step's access does not let a tool be used."""
+    if rules["access"] == "full":
+        return ""
+    if given.get("isolation"):
+        return "a sub-agent of this step works in the same work tree: leave `isolation` out"
+    if rules["access"] == "edit":
+        return outside(_target(given), cwd, rules["workspace"]) if _writes(tool, given) else ""
+    if tool == "Bash":
+        return unread(str(given.get("command", "")))
+    if tool in READING or (tool.startswith("mcp__") and tool in (rules["allowed"] or ())):
+        return ""
+    return f"this step may only read (`access: read`), and {tool} can do more"
+
+
+def _writes(tool: str, given: Given) -> bool:
+    """Whether a tool writes a file; one that is not known and names a file is taken for one that does."""
+    return tool in WRITING or (tool not in READING and not tool.startswith("mcp__") and bool(_target(given)))
+
+
+def _target(given: Given) -> str:
+    return next((str(given[name]) for name in PATHS if given.get(name)), "")
+
+
+def outside(path: str, cwd: str, workspace: str) -> str:
+    """Say why a file may not be written: it lies outside the work tree, or belongs to git; nothing where it may."""
+    if not path or "\0" in path:
+        return "no path of a file was given"
+    named = os.path.join(cwd, os.path.expanduser(path))  # noqa: PTH111, PTH118 - pathlib takes twice as long to load
+    real, root = os.path.realpath(named), os.path.realpath(workspace)
+    inner = _parts(os.path.relpath(real, root))
+    if inner == ["."] or inner[0] == "..":
+        return f"{path} lies outside the work tree {workspace}, and this step may write only inside it"
+    parts = {*inner, *_parts(os.path.relpath(named, workspace))}
+    if any(_IGNORED.sub("", each).casefold().rstrip(". ") == ".git" for each in parts):
+        return f"{path} belongs to git itself: use git commands"
+    return ""
+
+
+def _parts(path: str) -> list[str]:
+    return re.split(r"/+", path)
+
+
+def unread(command: str) -> str:
+    """Say why a command is not known to only read; nothing where it is."""
+    hint = f"this step may only read (`access: read`): use one of {', '.join(COMMANDS)}"
+    words = _words(command)
+    if words is None:
+        return f"{hint}, as one plain command without operators, redirections, substitutions and unquoted patterns"
+    name = " ".join(words[:2]) if words[:1] == ["git"] else "".join(words[:1])
+    if name not in COMMANDS:
+        return hint
+    taken = next((each for each in words[1:] if any(_means(each, bad) for bad in COMMANDS[name])), None)
+    if name == "rg" and taken is None:
+        taken = next((each for each in words[1:] if re.match(r"-[A-Za-z0-9]*z", each)), None)
+    return "" if taken is None else f"{hint}; {name} with {taken} can do more than read"
+
+
+def _words(command: str) -> list[str] | None:
+    """Split a command that has no meaning to the shell but its words; None where it has more."""
+    left, words = command.strip(" \t"), list[str]()
+    while left:
+        found = _WORD.match(left)
+        if found is None:
+            return None
+        words.append("".join("".join(piece) for piece in _PIECE.findall(found.group())))
+        rest = left[found.end() :]
+        left = rest.lstrip(" \t")
+        if left and left == rest:
+            return None
+    return words
+
+
+def _means(word: str, option: str) -> bool:
+    """Whether a word is an option, in full, with a value, or shortened as far as git and GNU programs take it."""
+    name = word.partition("=")[0]
+    return name.startswith(option) or (len(name) > 3 and option.startswith(name))
+
+
+def read_one(source: int) -> Given:
+    """Read one JSON document from a descriptor, whether or not that is ever closed."""
+    data = b""
+    while len(data) < MOST:
+        piece = os.read(source, 1 << 20)
+        data += piece
+        if not piece or data.rstrip().endswith(b"}"):
+            try:
+                return json.loads(data)
+            except ValueError:
+                if not piece:
+                    raise
+    raise ValueError("the question is too long")
+
+
+def main() -> "NoReturn":
+    """Answer the question on the standard input by the rules in the file that the first argument names."""
+    signal.alarm(DEADLINE)
+    try:
+        with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes twice as long to load
+            rules = json.load(file)
+        decision, why = verdict(rules, read_one(0))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not let the tool pass
+        decision, why = "deny", f"Handrail's check of this tool failed: {type(error).__name__}: {error}"
+    if decision != "pass":
+        said = {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": why}
+        print(json.dumps({"hookSpecificOutput": said}), flush=True)  # noqa: T201 - Claude Code reads it
+    sys.exit(0)

@@ -1,0 +1,137 @@
+"""Reads the JSON lines of Gemini CLI, and how the call ended: from its `result` first, then from the exit status."""
+
+import re
+
+from handrail.agents.json_lines import Line, count, part, read_line, text, without_result
+from handrail.agents.service_errors import status_of
+from handrail.ports.agents import AgentOutcome, OutcomeStatus, Usage
+from handrail.ports.processes import Ended, Gone
+
+MOST_DENIALS = 5
+SHOWN = ("command", "file_path", "path", "dir_path", "pattern", "query", "url", "prompt", "description")
+"""What of a tool's input says most, the best first."""
+_CODE = re.compile(r'"code":\s*(\d{3})')
+_INNER = re.compile(r'"message":\s*"((?:[^"\\]|\\.)*)"')
+_DELAY = re.compile(r'"retryDelay":\s*"([\d.]+)s"')
+_WRAPPED = re.compile(r"^\[API Error: (.*)\]", re.DOTALL)
+_ADVICE = "\nPlease wait and try again later"
+"""What it adds to every limit, quotas or not."""
+_STOPPED = re.compile(r"loop detected|turn limit|max(?:imum)? session turns", re.IGNORECASE)
+_NUMBERS = {number % 256: number for number in (400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529)}
+"""The HTTP status in what is left of it in an exit code."""
+_DENIED = frozenset({"tool_not_registered", "policy_violation"})
+_EXITS: dict[int, tuple[OutcomeStatus, str]] = {
+    41: ("auth", "Gemini CLI is not logged in; run `gemini` once, or set GEMINI_API_KEY"),
+    42: ("api_error", "Gemini CLI did not take the call: it does not know the conversation that was to go on"),
+    52: ("auth", "Gemini CLI cannot use its settings; run `gemini` once and see"),
+    53: ("limit", "it used all turns that its settings give it"),
+    55: ("denied", "Gemini CLI does not trust the folder"),
+    130: ("cancelled", "it was interrupted"),
+}
+"""How it ends where it says nothing on its output."""
+
+
+class GeminiLines:
+    """The reader of one call; events that it does not know are passed over."""
+
+    def __init__(self) -> None:
+        self._session: str | None = None
+        self._words = ""
+        self._trouble = ""
+        self._tools: dict[str, str] = {}
+        self._stopped = ""
+        self._denials: list[str] = []
+        self._result: Line | None = None
+
+    def feed(self, line: bytes) -> str:
+        """Take one line; give what to show of it on the screen, or nothing."""
+        said = read_line(line)
+        match said.get("type"):
+            case "init":
+                self._session = text(said, "session_id") or None
+            case "message" if said.get("role") == "assistant":
+                self._words += text(said, "content")
+                return text(said, "content")
+            case "tool_use":
+                self._words = ""
+                self._tools[text(said, "tool_id")] = text(said, "tool_name")
+                return _tool(said)
+            case "tool_result":
+                self._ended(said)
+            case "error" if said.get("severity") != "warning":
+                self._trouble = text(said, "message")
+            case "error" if _STOPPED.search(text(said, "message")):
+                self._stopped = text(said, "message")
+            case "result":
+                self._result = said
+            case _:
+                pass
+        return ""
+
+    def outcome(self, ended: Ended | Gone) -> AgentOutcome:
+        """Say how the call ended."""
+        status, message = self._status(ended)
+        delay = _DELAY.search(message)
+        return AgentOutcome(
+            status=status,
+            text=self._words,
+            session=self._session,
+            usage=_usage(part(self._result or {}, "stats")),
+            message=_unwrapped(message),
+            retry_after=float(delay[1]) if delay else None,
+        )
+
+    def _ended(self, said: Line) -> None:
+        if said.get("status") == "error" and text(part(said, "error"), "type") in _DENIED:
+            name = self._tools.get(text(said, "tool_id"), "a tool")
+            self._denials += [name] if len(self._denials) < MOST_DENIALS and name not in self._denials else []
+
+    def _status(self, ended: Ended | Gone) -> tuple[OutcomeStatus, str]:
+        if self._result is None:
+            code = ended.code if isinstance(ended, Ended) else -1
+            return _EXITS.get(code, ("crashed", self._trouble or without_result(ended)))
+        if self._result.get("status") == "success":
+            return self._succeeded()
+        told = text(part(self._result, "error"), "message") or self._trouble or "Gemini CLI gave no reason"
+        message = told.partition(_ADVICE)[0]
+        number = _CODE.search(message)
+        left = _NUMBERS.get(ended.code) if isinstance(ended, Ended) else None
+        return status_of(int(number[1]) if number else left, message), message
+
+    def _succeeded(self) -> tuple[OutcomeStatus, str]:
+        """It calls a success what it broke off by itself, and what came to nothing."""
+        if self._stopped:
+            return "limit", self._stopped
+        if not self._words and not self._tools:
+            return "no_output", "the agent ended without a word and without work"
+        return "ok", f"denied: {', '.join(self._denials)}" if self._denials else ""
+
+
+def glimpse_of(line: bytes) -> str | None:
+    """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
+    said = read_line(line)
+    match said.get("type"):
+        case "tool_use":
+            return _tool(said)
+        case "message" if said.get("role") == "assistant":
+            return next((each.strip() for each in text(said, "content").splitlines() if each.strip()), None)
+        case _:
+            return None
+
+
+def _unwrapped(message: str) -> str:
+    """The words of the service, without what was put around them."""
+    inner, wrapped = _INNER.search(message), _WRAPPED.search(message)
+    return inner[1] if inner else wrapped[1] if wrapped else message
+
+
+def _tool(said: Line) -> str:
+    given = part(said, "parameters")
+    words = next((text(given, name) for name in SHOWN if text(given, name)), "")
+    return f"{text(said, 'tool_name')} {words}".strip()
+
+
+def _usage(stats: Line) -> Usage:
+    """Gemini counts what came from its cache as input, too."""
+    cached = count(stats.get("cached"))
+    return Usage(max(0, count(stats.get("input_tokens")) - cached), count(stats.get("output_tokens")), cached)

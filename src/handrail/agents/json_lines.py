@@ -1,0 +1,79 @@
+"""JSON lines of agents: read without trust in what they hold, and the words for a process that gave no result."""
+
+import json
+import math
+import signal
+from typing import TypeAlias, cast
+
+from handrail.model.values import JsonValue
+from handrail.ports.processes import Ended, Gone
+
+Line: TypeAlias = dict[str, JsonValue]
+
+
+def read_line(line: bytes) -> Line:
+    """Give a line that holds a map; an empty one for every other."""
+    try:
+        said = json.loads(line.decode(), parse_constant=_refuse, parse_float=_finite)
+        if rb"\u" in line:
+            json.dumps(said, ensure_ascii=False).encode()  # fails on half of a character, which nothing can store
+    except (ValueError, RecursionError):
+        return {}
+    return cast("Line", said) if isinstance(said, dict) else {}
+
+
+def part(said: Line, name: str) -> Line:
+    """Give a map within a map; an empty one where there is none."""
+    value = said.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def text(said: Line, name: str) -> str:
+    """Give a text within a map; an empty one where there is none."""
+    value = said.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def number(value: JsonValue) -> float | None:
+    """Give a number as it is, and nothing for every other value."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def amount(value: JsonValue) -> float | None:
+    """Give a number that can be a cost, and nothing for every other value."""
+    found = number(value)
+    return None if found is None or found < 0 else found
+
+
+def count(value: JsonValue) -> int:
+    """Give how many a value says; 0 where it says nothing of the kind."""
+    return max(0, value) if isinstance(value, int) else 0
+
+
+def without_result(ended: Ended | Gone) -> str:
+    """Say how an agent ended that gave no result."""
+    match ended:
+        case Gone():
+            return "the agent was ended from outside before it gave a result"
+        case Ended(reason=str(reason)):
+            return reason
+        case Ended(exit_code=None, signal=int(number)):
+            return f"the agent was ended by {_signal(number)} before it gave a result"
+        case Ended():
+            return f"the agent ended with exit code {ended.code} and gave no result"
+
+
+def _refuse(word: str) -> float:
+    raise ValueError(word)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

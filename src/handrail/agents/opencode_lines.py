@@ -1,0 +1,133 @@
+"""Reads the JSON lines of opencode, and how the call ended.
+
+It has no event for the end: a step that was finished for another reason than to use tools is the last one.
+"""
+
+import re
+
+from handrail.agents.json_lines import Line, count, number, part, read_line, text, without_result
+from handrail.agents.service_errors import status_of
+from handrail.ports.agents import AgentOutcome, OutcomeStatus, Usage
+from handrail.ports.processes import Ended, Gone
+
+MOST_DENIALS = 5
+SHOWN = ("command", "filePath", "path", "pattern", "query", "url", "description")
+"""What of a tool's input says most, the best first."""
+_DENIED = re.compile(r"rule which prevents|unavailable tool|rejected permission|permission was denied", re.IGNORECASE)
+_NAMES: dict[str, OutcomeStatus] = {
+    "ProviderAuthError": "auth",
+    "MessageAbortedError": "cancelled",
+    "MessageOutputLengthError": "limit",
+    "ContextOverflowError": "limit",
+}
+_REASONS: dict[str, tuple[OutcomeStatus, str]] = {
+    "length": ("limit", "its answer grew longer than the model can write"),
+    "content-filter": ("api_error", "the service held the answer back"),
+}
+
+
+class OpencodeLines:
+    """The reader of one call; events that it does not know are passed over."""
+
+    def __init__(self) -> None:
+        self._session: str | None = None
+        self._words = ""
+        self._error: Line | None = None
+        self._reason = ""
+        self._denials: list[str] = []
+        self._input = self._output = self._cached = 0
+        self._cost = 0.0
+
+    def feed(self, line: bytes) -> str:
+        """Take one line; give what to show of it on the screen, or nothing."""
+        said = read_line(line)
+        self._session = text(said, "sessionID") or self._session
+        match said.get("type"):
+            case "step_start":
+                self._reason = ""
+            case "text":
+                self._words = text(part(said, "part"), "text") or self._words
+                return self._words
+            case "tool_use":
+                return self._tool(part(said, "part"))
+            case "step_finish":
+                self._count(part(said, "part"))
+            case "error":
+                self._error = part(said, "error")
+            case _:
+                pass
+        return ""
+
+    def outcome(self, ended: Ended | Gone) -> AgentOutcome:
+        """Say how the call ended, from the lines first and from the exit status then."""
+        status, message = self._status(ended)
+        used = Usage(self._input, self._output, self._cached)
+        return AgentOutcome(
+            status=status,
+            text=self._words,
+            session=self._session,
+            usage=used,
+            # A model without a price costs nothing in its words.
+            cost=self._cost if self._cost or not used.tokens else None,
+            message=message,
+            retry_after=_retry_after(self._error or {}),
+        )
+
+    def _tool(self, used: Line) -> str:
+        state = part(used, "state")
+        # A tool that it was not given is told as a use of `invalid`, with the tool and the reason as the input.
+        given = part(state, "input") if text(used, "tool") == "invalid" else {}
+        name = text(given, "tool") or text(used, "tool")
+        if _DENIED.search(text(state, "error") or text(given, "error")):
+            self._denials += [name] if len(self._denials) < MOST_DENIALS and name not in self._denials else []
+        return _doing(used)
+
+    def _count(self, finished: Line) -> None:
+        self._reason = text(finished, "reason")
+        tokens = part(finished, "tokens")
+        cache = part(tokens, "cache")
+        self._input += count(tokens.get("input")) + count(cache.get("write"))
+        self._output += count(tokens.get("output")) + count(tokens.get("reasoning"))
+        self._cached += count(cache.get("read"))
+        self._cost += number(finished.get("cost")) or 0.0
+
+    def _status(self, ended: Ended | Gone) -> tuple[OutcomeStatus, str]:
+        if self._error is not None:
+            return _kind(self._error), text(part(self._error, "data"), "message") or text(self._error, "name")
+        code = ended.code if isinstance(ended, Ended) else None
+        if code != 0 or self._reason in ("", "tool-calls"):
+            return "crashed", without_result(ended)
+        if self._reason == "stop":
+            return "ok", f"denied: {', '.join(self._denials)}" if self._denials else ""
+        return _REASONS.get(self._reason, ("network", f"the answer of the model broke off ({self._reason})"))
+
+
+def glimpse_of(line: bytes) -> str | None:
+    """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
+    said = read_line(line)
+    match said.get("type"):
+        case "tool_use":
+            return _doing(part(said, "part")) or None
+        case "text":
+            lines = text(part(said, "part"), "text").splitlines()
+            return next((each.strip() for each in lines if each.strip()), None)
+        case _:
+            return None
+
+
+def _doing(used: Line) -> str:
+    given = part(part(used, "state"), "input")
+    words = next((text(given, name) for name in SHOWN if text(given, name)), "")
+    return f"{text(used, 'tool')} {words}".strip()
+
+
+def _kind(error: Line) -> OutcomeStatus:
+    data = part(error, "data")
+    told = data.get("statusCode")
+    by_name = _NAMES.get(text(error, "name"))
+    return by_name or status_of(told if isinstance(told, int) else None, text(data, "message"))
+
+
+def _retry_after(error: Line) -> float | None:
+    told = text(part(part(error, "data"), "responseHeaders"), "retry-after")
+    return float(told) if told.isdecimal() else None

@@ -1,0 +1,19 @@
+"""Names of tools in workflows: those that Claude Code made common, and those of the agent itself."""
+
+from collections.abc import Iterable, Mapping
+
+from handrail.errors import UsageError
+from handrail.model.suggest import did_you_mean
+
+
+def own_names(agent: str, given: Iterable[str], common: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Give an agent's own names for tools; one that it does not have is refused, since nothing would be enforced."""
+    own = {name for names in common.values() for name in names}
+    found: list[str] = []
+    for name in given:
+        if name not in common and name not in own and not name.startswith("mcp_"):
+            known = sorted({*common, *own})
+            message = f"{agent}: it knows no tool '{name}'{did_you_mean(name, known)}"
+            raise UsageError(message, next_step=f"its tools are {', '.join(known)}")
+        found += common.get(name, (name,))
+    return tuple(dict.fromkeys(found))

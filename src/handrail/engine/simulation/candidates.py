@@ -1,0 +1,197 @@
+"""The values that a step or an input may give, one for each way in which they decide what follows."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from handrail.engine.simulation.domains import Asked, samples
+from handrail.engine.simulation.reading import Decider, Path, Reading, atoms
+from handrail.language.evaluate import evaluate
+from handrail.language.problems import EvaluationError, UndefinedError
+from handrail.language.refs import refs
+from handrail.language.syntax import Expression as Syntax
+from handrail.model.names import spoken
+from handrail.model.plan import Input, Step
+from handrail.model.types import BOOL, ChoiceType, Type
+from handrail.model.values import JsonValue
+
+MOST_CANDIDATES = 16
+LONGEST_LABEL = 40
+_OF_STEP = frozenset(
+    {"status", "exit_code", "stderr", "diff", "branch", "commit", "attempts", "feedback", "cost", "duration"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A value, and what is special about it in words."""
+
+    value: JsonValue
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """Something that gives a value: how paths read it, and the names under which it is seen."""
+
+    inside: Callable[[Path], Path | None]
+    scope: Callable[[JsonValue], dict[str, JsonValue]]
+    name: str = ""
+    """What is said before its values."""
+
+
+def of_step(step: Step, type_: Type, reading: Reading) -> tuple[Candidate, ...]:
+    """Give the results that matter of a step that succeeds."""
+    output, name = spoken(step.output or ""), spoken(step.name)
+
+    def inside(path: Path) -> Path | None:
+        if output and path[0] == output:
+            return path[1:]
+        if path[:2] == ("previous_step", "output"):
+            return path[2:]
+        return _of_record(path[2:]) if path[:2] == ("steps", name) else None
+
+    def scope(value: JsonValue) -> dict[str, JsonValue]:
+        fields = value if isinstance(value, dict) else {}
+        text = value if isinstance(value, str) else ""
+        record: JsonValue = {"summary": text, "stdout": text, **fields, "output": value}
+        return {"steps": {name: record}, **({output: value} if output else {})}
+
+    return _chosen(_Subject(inside, scope), type_, reading)
+
+
+def of_input(declared: Input, reading: Reading) -> tuple[Candidate, ...]:
+    """Give the values that matter of an input that was not given, its default first."""
+    name = spoken(declared.name)
+
+    def inside(path: Path) -> Path | None:
+        if path[0] == name:
+            return path[1:]
+        return path[2:] if path[:2] == ("input", name) else None
+
+    def scope(value: JsonValue) -> dict[str, JsonValue]:
+        return {name: value, "input": {name: value}}
+
+    first = [] if declared.required else [declared.default]
+    return _chosen(_Subject(inside, scope, declared.name), declared.type, reading, first)
+
+
+def _of_record(rest: Path) -> Path | None:
+    if not rest or rest[0] in _OF_STEP:
+        return None
+    if rest[0] in ("stdout", "summary"):
+        return ()
+    return rest[1:] if rest[0] == "output" else rest
+
+
+def _chosen(
+    subject: _Subject, type_: Type, reading: Reading, first: list[JsonValue] | None = None
+) -> tuple[Candidate, ...]:
+    asked = asked_of(subject.inside, reading)
+    found = [*(first or []), *samples(type_, asked)]
+    if first and not asked.matters:
+        found = first
+    elif first and not asked.compared and not isinstance(type_, ChoiceType) and type_ != BOOL:
+        # What is only passed on matters where there is a choice of few values.
+        found = first
+    kept: dict[str, JsonValue] = {}
+    spare: dict[str, JsonValue] = {}
+    for value in found:
+        marks, wrong = _signature(subject, value, reading)
+        (spare if wrong else kept).setdefault(marks, value)
+    values = list((kept or spare).values())[:MOST_CANDIDATES]
+    return tuple(Candidate(each, ", ".join(_words(each, asked, subject.name))) for each in values)
+
+
+def asked_of(inside: Callable[[Path], Path | None], reading: Reading) -> Asked:
+    """Gather what is asked of one value."""
+    asked = Asked()
+    for path in reading.paths:
+        for rest in _rests(inside, reading, path):
+            asked.add(rest)
+    for path in reading.orders:
+        for rest in _rests(inside, reading, path):
+            asked.add(rest).empty = True
+    for decider in reading.deciders:
+        for path in decider.paths:
+            _add(asked, decider, _rests(inside, reading, path))
+    return asked
+
+
+def _rests(inside: Callable[[Path], Path | None], reading: Reading, path: Path) -> Iterator[Path]:
+    """Give what a path reads of the value, where it reads it at all."""
+    for meant in reading.meant(path):
+        rest = inside(meant)
+        if rest is not None:
+            yield rest
+
+
+def _add(asked: Asked, decider: Decider, rests: Iterator[Path]) -> None:
+    for rest in rests:
+        place = asked.add(rest)
+        place.constants.extend(decider.constants)
+        place.passed = place.passed or decider.passed
+        place.decides = place.decides or not decider.passed
+
+
+def _signature(subject: _Subject, value: JsonValue, reading: Reading) -> tuple[str, bool]:
+    """Say how a value decides, as a text; and whether it is of a kind that a condition cannot take."""
+    marks: list[object] = []
+    wrong = False
+    for decider in reading.deciders:
+        for atom in atoms(decider.tree):
+            paths = [ref.parts for ref in refs(atom)]
+            if paths and all(subject.inside(path) is not None for path in paths) and not decider.passed:
+                mark = _mark(atom, subject.scope(value), decider)
+                wrong = wrong or mark == "wrong"
+                marks.append(mark)
+            else:
+                marks += _parts(subject, value, paths, reading)
+    return json.dumps(marks), wrong
+
+
+def _mark(atom: Syntax, scope: dict[str, JsonValue], decider: Decider) -> JsonValue:
+    try:
+        found = evaluate(atom, scope)
+    except UndefinedError:
+        return "undefined"
+    except EvaluationError:
+        return "wrong"
+    if isinstance(found, list):
+        # Of lists that are walked through, none, one and several items are told apart, and more than there are rounds.
+        beyond = [len(found) > each for each in decider.constants if isinstance(each, int)]
+        return [min(len(found), 2), json.dumps(found, default=str) if len(found) == 1 else "", *beyond]
+    return found if isinstance(found, bool) else json.dumps(found, default=str)
+
+
+def _parts(subject: _Subject, value: JsonValue, paths: list[Path], reading: Reading) -> Iterator[JsonValue]:
+    """What of a value is read beside other values: it counts as it is."""
+    for path in paths:
+        yield from (_at(value, rest) for rest in _rests(subject.inside, reading, path))
+
+
+def _at(value: JsonValue, path: Path) -> JsonValue:
+    for place, part in enumerate(path):
+        if isinstance(value, list):
+            return [_at(each, path[place + 1 :]) for each in value]
+        if not isinstance(value, dict):
+            return None
+        value = value.get(part, "absent")
+    return value
+
+
+def _words(value: JsonValue, asked: Asked, name: str) -> Iterator[str]:
+    if asked.decides or (asked.passed and not asked.fields):
+        yield f"{name} = {_short(value)}" if name else _short(value)
+    if isinstance(value, dict):
+        for part, inner in asked.fields.items():
+            yield from _words(value.get(part), inner, f"{name}.{part}" if name else part)
+
+
+def _short(value: JsonValue) -> str:
+    if isinstance(value, list):
+        return "no items" if not value else f"{len(value)} item{'s' if len(value) > 1 else ''}"
+    if isinstance(value, dict):
+        return f"{len(value)} fields"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_LABEL else f"{text[:LONGEST_LABEL]}…"

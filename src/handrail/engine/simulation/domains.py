@@ -1,0 +1,168 @@
+"""Values that stand for all values of a type: enough of them that each comparison with a constant goes each way."""
+
+from collections.abc import Iterator
+from itertools import islice, product
+from typing import cast
+
+from handrail.engine.simulation.reading import ITEMS, Path
+from handrail.model.types import (
+    ANY,
+    NUMBER_KINDS,
+    TEXT_KINDS,
+    AnyType,
+    ChoiceType,
+    Field,
+    ListType,
+    MapType,
+    RecordType,
+    ScalarType,
+    SchemaType,
+    Type,
+)
+from handrail.model.values import JsonValue
+
+MOST_COMBINATIONS = 300
+LONGEST_LIST = 13
+_ABSENT = object()
+
+
+class Asked:
+    """What is read of a value, as a tree of fields; `decides` where the value itself is compared with something."""
+
+    __slots__ = ("constants", "decides", "empty", "fields", "passed")
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Asked] = {}
+        self.constants: list[object] = []
+        self.decides = False
+        self.passed = False
+        self.empty = False
+
+    def add(self, path: Path) -> "Asked":
+        """Note that a path is read; give the place of it."""
+        here = self
+        for part in path:
+            here = here.fields.setdefault(part, Asked())
+        return here
+
+    @property
+    def compared(self) -> bool:
+        """Whether anything in it is compared with something, not only passed on."""
+        return self.decides or any(each.compared for each in self.fields.values())
+
+    @property
+    def matters(self) -> bool:
+        """Whether anything in it decides."""
+        return self.decides or self.passed or any(each.matters for each in self.fields.values())
+
+
+def samples(type_: Type, asked: Asked, mark: str = "") -> list[JsonValue]:
+    """Give values of a type that differ in all that is asked of them; the first is the plainest."""
+    if isinstance(type_, AnyType | SchemaType):
+        return _unknown(asked, mark)
+    match type_:
+        case RecordType():
+            return _records(type_.fields, asked, mark)
+        case ListType():
+            return _lists(type_.item, asked, mark)
+        case MapType():
+            inner = asked.fields or {"key": Asked()}
+            made = _records(tuple(Field(name, type_.value) for name in inner), asked, mark)
+            return [*made, {}] if asked.decides else made
+        case ChoiceType():
+            return list(type_.values) if asked.decides or asked.passed else [type_.values[0]]
+        case ScalarType():
+            return _scalars(type_, asked, mark)
+
+
+def _scalars(type_: ScalarType, asked: Asked, mark: str) -> list[JsonValue]:
+    if type_.kind == "null":
+        return [None]
+    if type_.kind == "bool":
+        return [True, False] if asked.decides or asked.passed else [True]
+    if type_.kind in NUMBER_KINDS:
+        return _numbers(asked) if asked.decides else [1]
+    plain: list[JsonValue] = [f"text{mark}"] if type_.kind in TEXT_KINDS else [1]
+    return [*plain, *_texts(asked)] if asked.decides else plain
+
+
+def _numbers(asked: Asked) -> list[JsonValue]:
+    found: set[float] = {0, 1}
+    for each in asked.constants:
+        if isinstance(each, int | float) and not isinstance(each, bool):
+            found |= {each - 1, each, each + 1}
+    return [each for each in sorted(found) if each >= 0 or min(found) < -1]
+
+
+def _texts(asked: Asked) -> list[JsonValue]:
+    words = [each for each in asked.constants if isinstance(each, str)]
+    digits = [str(each) for each in _numbers(asked) if any(not isinstance(one, str) for one in asked.constants)]
+    joined = [" ".join(dict.fromkeys(words))] if len(words) > 1 else []
+    return cast("list[JsonValue]", list(dict.fromkeys([*words, *joined, "", *digits])))
+
+
+def _unknown(asked: Asked, mark: str) -> list[JsonValue]:
+    """Of a value of which nothing is known, what is asked of it tells the shape."""
+    if ITEMS in asked.fields or asked.empty:
+        return _lists(ANY, asked, mark)
+    if asked.fields:
+        return _records(tuple(Field(name, ANY) for name in asked.fields), asked, mark)
+    if not asked.decides:
+        return [f"text{mark}"]
+    lists: list[JsonValue] = [[], ["item-1"], *([each] for each in asked.constants if isinstance(each, str))]
+    return [f"text{mark}", *_texts(asked), *_numbers(asked), True, False, None, *lists]
+
+
+def _lists(item: Type, asked: Asked, mark: str) -> list[JsonValue]:
+    inner = asked.fields.get(ITEMS, Asked())
+    if asked.empty:
+        return [[]]
+    if not asked.decides and not inner.matters:
+        return [[samples(item, inner, f"{mark}-1")[0]]]
+    one = samples(item, inner, f"{mark}-1")
+    made: list[JsonValue] = [[each] for each in one[:8]]
+    made += [_several(item, inner, mark, length) for length in _lengths(asked)]
+    if isinstance(item, ScalarType | AnyType):
+        words: list[JsonValue] = [[each] for each in asked.constants if isinstance(each, str)]
+        made += words
+    return made
+
+
+def _several(item: Type, inner: Asked, mark: str, length: int) -> JsonValue:
+    return [samples(item, inner, f"{mark}-{number}")[0] for number in range(1, length + 1)]
+
+
+def _lengths(asked: Asked) -> list[int]:
+    numbers = [each for each in asked.constants if isinstance(each, int) and not isinstance(each, bool)]
+    around = {each + more for each in numbers for more in (-1, 0, 1)}
+    return sorted({0, 2, *(each for each in around if 2 < each <= LONGEST_LIST)})
+
+
+def _records(fields: tuple[Field, ...], asked: Asked, mark: str) -> list[JsonValue]:
+    choices = [_field(each, asked, mark) for each in fields]
+    names = [each.name for each in fields]
+    return [
+        {name: cast("JsonValue", value) for name, value in zip(names, chosen, strict=True) if value is not _ABSENT}
+        for chosen in _combined(choices)
+    ]
+
+
+def _field(field: Field, asked: Asked, mark: str) -> list[object]:
+    inner = asked.fields.get(field.name) or asked.fields.get(field.name.replace("-", "_")) or Asked()
+    found: list[object] = list(samples(field.type, inner, mark))
+    return [*found, _ABSENT] if field.optional and (inner.matters or field.name in asked.fields) else found
+
+
+def _combined(choices: list[list[object]]) -> Iterator[tuple[object, ...]]:
+    """All combinations where they are few, else each choice beside the first ones of the others."""
+    total = 1
+    for each in choices:
+        total *= len(each)
+    if total <= MOST_COMBINATIONS:
+        yield from product(*choices)
+        return
+    base = [each[0] for each in choices]
+    yield tuple(base)
+    for place, each in enumerate(choices):
+        for value in islice(each, 1, None):
+            yield (*base[:place], value, *base[place + 1 :])

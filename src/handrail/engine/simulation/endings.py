@@ -1,0 +1,39 @@
+"""The events by which a simulated step ends."""
+
+from handrail.model.events import StepEnded
+from handrail.model.run import RunState
+from handrail.model.values import JsonValue
+
+MUCH = 1e9
+"""More than any budget."""
+
+
+def ended(
+    state: RunState,
+    *,
+    ok: bool,
+    output: JsonValue,
+    details: dict[str, JsonValue] | None = None,
+    exit_code: int = 1,
+) -> StepEnded:
+    """End what is pending."""
+    pending = state.pending
+    return StepEnded(
+        address="" if pending is None else pending.address,
+        began=0 if pending is None else pending.seq,
+        status="succeeded" if ok else "failed",
+        output=output,
+        exit_code=0 if ok else exit_code,
+        stdout=output if isinstance(output, str) else "",
+        error="" if ok else "it failed",
+        details=details or {},
+        at=0.0,
+    )
+
+
+def priced(calls: int, *, all_spent: bool = False) -> dict[str, JsonValue]:
+    """Give what an effort took; only agents cost something."""
+    spent: dict[str, JsonValue] = {"agent_calls": calls}
+    if all_spent:
+        spent = {**spent, "usd": MUCH, "tokens": int(MUCH), "seconds": MUCH}
+    return {"spent": spent}

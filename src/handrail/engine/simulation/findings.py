@@ -1,0 +1,211 @@
+"""What is wrong with a plan, by everything that was seen while its branches were walked."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from handrail.engine.simulation.exploring import Explored
+from handrail.engine.simulation.graph import ends_after
+from handrail.engine.simulation.guided_moves import solved
+from handrail.engine.simulation.moves import known_end
+from handrail.engine.simulation.reading import exact_source
+from handrail.engine.simulation.world import End
+from handrail.model.actions import (
+    EndAction,
+    GateAction,
+    GroupAction,
+    LoopAction,
+    ParallelAction,
+    ScriptAction,
+    Until,
+    While,
+)
+from handrail.model.guidance import GuidedLoopAction
+from handrail.model.parts import every_step
+from handrail.model.plan import Plan, ScheduleTrigger, Step
+from handrail.model.proofs import ExpectProof
+from handrail.model.values import Expression
+
+Severity = Literal["fault", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a simulation has to say."""
+
+    code: str
+    severity: Severity
+    place: str
+    message: str
+    hint: str
+    path: tuple[str, ...] = ()
+    key: str = ""
+    """The key of the step that it is about."""
+
+
+def findings(plan: Plan, explored: Explored) -> tuple[Finding, ...]:
+    """Give everything that is to be said about a plan, in the order of its steps."""
+    steps = dict(every_step(plan.steps))
+    found = [*_unreached(plan, explored), *_undefined(explored), *_doomed(plan, explored)]
+    found += [*_loops(plan, explored), *_approvals(plan, explored), *_stuck(explored), *_unused(plan, explored)]
+    found += [
+        Finding("not-explored", "note", place, f"'{place}' is not looked into: {why}", "test it by running it")
+        for place, why in explored.facts.unexplored.items()
+    ]
+    order = {place: number for number, place in enumerate(steps)}
+    return tuple(sorted(found, key=lambda each: (each.severity != "fault", order.get(each.place, -1), each.code)))
+
+
+def _unreached(plan: Plan, explored: Explored) -> Iterator[Finding]:
+    facts = explored.facts
+    lists: dict[str, list[str]] = {}
+    steps = dict(every_step(plan.steps))
+    for place in steps:
+        lists.setdefault(place.rpartition("/")[0], []).append(place)
+    for parent, places in lists.items():
+        if parent and parent not in facts.begun:
+            continue
+        for number, place in enumerate(places):
+            if place not in facts.begun:
+                yield _never(explored, steps, place, places[:number])
+
+
+def _never(explored: Explored, steps: dict[str, Step], place: str, before: list[str]) -> Finding:
+    facts, step = explored.facts, steps[place]
+    parent = place.rpartition("/")[0]
+    sure = not explored.cut
+    if place in facts.skipped:
+        return _condition(step, place, facts.skipped[place], sure=sure)
+    if parent and isinstance(steps[parent].action, LoopAction | GuidedLoopAction) and parent not in facts.rounds:
+        message = f"'{place}' is never reached: the loop '{parent}' never runs a round"
+        return _judged(
+            Finding("step-never-reached", "fault", place, message, "let the loop run, or remove it"), sure=sure
+        )
+    if step.when is not None and not isinstance(step.when, Expression):
+        return _condition(step, place, (), sure=sure and solved(step.when, {}, wanted=True) is None)
+    last = next((each for each in reversed(before) if each in facts.begun), parent)
+    why = f"nothing leads past '{last}'" if last else "the run never comes to it"
+    if last in steps and isinstance(steps[last].action, EndAction):
+        why = f"the run always ends at '{last}'"
+    sure = sure and last not in facts.unexplored
+    message = f"'{place}' is never reached: {why}"
+    return _judged(
+        Finding("step-never-reached", "fault", place, message, f"mend '{last}', or remove the step"), sure=sure
+    )
+
+
+def _condition(step: Step, place: str, path: tuple[str, ...], *, sure: bool) -> Finding:
+    if isinstance(step.when, Expression):
+        said, sure = f"`{step.when.source}`", sure and exact_source(step.when.source)
+    else:
+        said = "its condition"
+    message = f"'{place}' is never reached: {said} is never true with the values that can occur"
+    return _judged(
+        Finding("step-never-reached", "fault", place, message, "mend the condition, or remove the step", path, "when"),
+        sure=sure,
+    )
+
+
+def _judged(finding: Finding, *, sure: bool) -> Finding:
+    """Only what is certain is a fault."""
+    return finding if sure else replace(finding, severity="note", message=f"{finding.message}, as far as was looked")
+
+
+def _undefined(explored: Explored) -> Iterator[Finding]:
+    for (place, name), path in explored.facts.undefined.items():
+        message = f"'{place}' needs '{name}', which nothing has given on this path: the run stops there"
+        hint = f"guard it, as in `{name} | default('')`, or let the step that gives it run on every path"
+        yield Finding("name-undefined", "fault", place, message, hint, path)
+
+
+def _doomed(plan: Plan, explored: Explored) -> Iterator[Finding]:
+    facts = explored.facts
+    for place, step in every_step(plan.steps):
+        if place not in facts.begun:
+            continue
+        if known_end(step) is False:
+            stops = step.on_fail not in ("continue", "warn", "undo")
+            if isinstance(step.action, ScriptAction) and not stops:
+                continue
+            message = f"'{place}' can never pass: {_always(step)}"
+            hint = "write the command that checks the work; to end the run there use `type: end`"
+            yield Finding("gate-cannot-pass", "fault", place, message, hint, facts.begun[place])
+        elif place in facts.doomed:
+            sure = all(exact_source(each.condition.source) for each in step.done_when if isinstance(each, ExpectProof))
+            message = f"'{place}' can never be done: no result that it may give meets `{facts.doomed[place][0]}`"
+            hint = "mend the condition, or what the step `returns`"
+            yield _judged(
+                Finding("gate-cannot-pass", "fault", place, message, hint, facts.begun[place], "done_when"), sure=sure
+            )
+
+
+def _always(step: Step) -> str:
+    if isinstance(step.action, GateAction):
+        return "a check in it always fails"
+    return "its command always fails" if isinstance(step.action, ScriptAction) else "`done_when` can never hold"
+
+
+def _loops(plan: Plan, explored: Explored) -> Iterator[Finding]:
+    facts = explored.facts
+    for place, step in every_step(plan.steps):
+        action = step.action
+        waits = isinstance(action, LoopAction) and isinstance(action.over, While | Until)
+        if not waits or place not in facts.rounds or place in facts.left_early or place not in facts.at_limit:
+            continue
+        if not isinstance(action, LoopAction) or action.max_iterations < 2:
+            continue
+        over = action.over
+        said = over.condition.source if isinstance(over, While | Until) else ""
+        message = (
+            f"the loop '{place}' always runs all {action.max_iterations} rounds: `{over.kind}: {said}` cannot end it"
+        )
+        hint = "let a step in the loop give what the condition reads, or count with `for`"
+        sure = not explored.cut and exact_source(said)
+        yield _judged(
+            Finding("loop-never-ends-early", "fault", place, message, hint, facts.at_limit[place], over.kind), sure=sure
+        )
+
+
+def _approvals(plan: Plan, explored: Explored) -> Iterator[Finding]:
+    steps = dict(every_step(plan.steps))
+    timed = bool(plan.triggers) and all(isinstance(each, ScheduleTrigger) for each in plan.triggers)
+    for place, path in explored.facts.approvals.items():
+        ends = ends_after(explored, place, "approved")
+        if ends and not explored.cut and all(_at_end_step(each, steps) for each in ends):
+            message = f"nobody can answer '{place}' so that the run goes on: approved or not, it ends as failed"
+            hint = "let an answer lead to something, or end the run without asking"
+            yield Finding("approval-without-way", "fault", place, message, hint, path)
+        elif timed:
+            message = f"'{place}' asks a person, but the workflow is only started by the clock: nobody may be there"
+            yield Finding("approval-unattended", "note", place, message, "give it a `timeout`, or add `manual`", path)
+    yield from _in_items(plan, explored)
+
+
+def _in_items(plan: Plan, explored: Explored) -> Iterator[Finding]:
+    for place, step in every_step(plan.steps):
+        if isinstance(step.action, ParallelAction):
+            for asked, path in explored.facts.approvals.items():
+                if asked.startswith(f"{place}/"):
+                    message = f"'{asked}' asks once for each item of '{place}', each under the name of its own run"
+                    yield Finding("approval-in-item", "note", asked, message, "ask once, before or after", path)
+
+
+def _at_end_step(end: End, steps: dict[str, Step]) -> bool:
+    return end.status == "failed" and end.place in steps and isinstance(steps[end.place].action, EndAction)
+
+
+def _stuck(explored: Explored) -> Iterator[Finding]:
+    for place, path in explored.facts.stuck.items():
+        message = f"nothing follows at '{place}': the run neither ends nor asks anybody"
+        yield Finding("dead-end", "fault", place, message, "let something follow, or end the run there", path)
+
+
+def _unused(plan: Plan, explored: Explored) -> Iterator[Finding]:
+    """Steps that say what happens when they fail, and cannot."""
+    if explored.cut:
+        return
+    for place, step in every_step(plan.steps):
+        told = step.on_fail in ("continue", "warn", "undo") and not isinstance(step.action, GroupAction)
+        if told and place in explored.facts.begun and place not in explored.facts.passed_over:
+            message = f"`on_fail: {step.on_fail}` of '{place}' never matters: nothing that it is about can fail"
+            yield Finding("on-fail-unused", "note", place, message, "leave it out", (), "on_fail")

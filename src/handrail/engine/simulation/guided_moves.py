@@ -1,0 +1,123 @@
+"""What a guided step may come to: done with a context that makes a condition hold or not, or failed."""
+
+from collections.abc import Iterator
+from itertools import islice, product
+
+from handrail.engine.answers import fail
+from handrail.engine.context_conditions import holds, variables
+from handrail.engine.guided_loops import visible
+from handrail.engine.simulation.endings import ended
+from handrail.engine.simulation.world import Choice, Facts, World
+from handrail.model.events import ContextMerged, Event
+from handrail.model.guidance import ContextDecides, GuidedLoopAction
+from handrail.model.parts import every_step, parts
+from handrail.model.plan import Plan
+from handrail.model.run import RunState
+from handrail.model.values import Compare, ContextCondition, Expression, JsonValue
+
+MOST_TRIES = 400
+MOST_LED = 4
+"""Conditions that one step's context is made for at a time; the others have their turn at other steps."""
+BY = "somebody"
+Changes = dict[str, JsonValue]
+
+
+def moves(world: World, state: RunState, place: str, facts: Facts) -> Iterator[Choice]:
+    """Give what the step may come to; contexts that show nothing new any more are not tried again."""
+    steered = any(frame.loop is not None and frame.loop.steered for frame in state.stack)
+    for says, changes in _contexts(world, state, facts):
+        yield _done(state, place, says, changes)
+        if steered:
+            yield _done(state, place, f"{says}, says stop", changes, stop=True)
+    if state.pending is not None:
+        yield Choice("fails", (fail(state, state.pending.seq, "it failed", BY, 0.0),), place, 1)
+
+
+def _done(state: RunState, place: str, says: str, changes: Changes, *, stop: bool = False) -> Choice:
+    details: Changes = {"loop_control": "stop" if stop else "continue"}
+    merged: tuple[Event, ...] = (ContextMerged(changes=changes, by=BY, at=0.0),) if changes else ()
+    # A merge of the context comes first, and moves no number of what is pending.
+    return Choice(says, (*merged, ended(state, ok=True, output={"notes": "done"}, details=details)), place, 1)
+
+
+def _contexts(world: World, state: RunState, facts: Facts) -> Iterator[tuple[str, Changes]]:
+    seen = dict(visible(world.plan, state))
+    needed = _needed(world.plan, seen)
+    yield "done", needed
+    base = {**seen, **needed}
+    for condition, both in islice(_open(world, facts), MOST_LED):
+        for wanted in (True, False) if both else (True,):
+            found = solved(condition, base, wanted=wanted)
+            if found:
+                words = ", ".join(f"{name} = {value!r}" for name, value in found.items())
+                yield f"done ({words})", {**needed, **found}
+    yield from _counts(world, facts, needed)
+
+
+def _open(world: World, facts: Facts) -> Iterator[tuple[ContextCondition, bool]]:
+    """The conditions of steps that were not begun yet, and of loops that did not end both ways."""
+    for address, step in every_step(world.plan.steps):
+        place = world.prefix + address
+        if step.when is not None and not isinstance(step.when, Expression) and place not in facts.begun:
+            yield step.when, False
+        decides = step.action.decides if isinstance(step.action, GuidedLoopAction) else None
+        if isinstance(decides, ContextDecides) and not (place in facts.rounds and place in facts.left_early):
+            yield decides.condition, True
+
+
+def _counts(world: World, facts: Facts, needed: Changes) -> Iterator[tuple[str, Changes]]:
+    for address, step in every_step(world.plan.steps):
+        action = step.action
+        if not isinstance(action, GuidedLoopAction) or world.prefix + address in facts.left_early:
+            continue
+        if action.items is not None:
+            yield f"done (no {action.items})", {**needed, action.items: []}
+        if isinstance(action.count, str):
+            yield f"done ({action.count} = 0)", {**needed, action.count: 0}
+
+
+def _needed(plan: Plan, seen: Changes) -> Changes:
+    """What loops cannot be decided without; whoever completes a step is asked for it."""
+    needed: Changes = {}
+    for _, step in every_step(plan.steps):
+        action = step.action
+        if not isinstance(action, GuidedLoopAction):
+            continue
+        if action.items is not None and not isinstance(seen.get(action.items), list):
+            needed[action.items] = [{"id": "a"}, {"id": "b"}]
+        if isinstance(action.count, str) and not isinstance(seen.get(action.count), int | float):
+            needed[action.count] = 2
+    return needed
+
+
+def solved(condition: ContextCondition, context: Changes, *, wanted: bool) -> Changes | None:
+    """Find values of what a condition reads by which it holds, or does not; nothing where there is none."""
+    names = variables(condition)
+    choices = [[context.get(name), *_values(condition, name)] for name in names]
+    for count, values in enumerate(product(*choices)):
+        if count > MOST_TRIES:
+            return None
+        chosen = dict(zip(names, values, strict=True))
+        if holds(condition, {**context, **chosen}) is wanted:
+            return {name: value for name, value in chosen.items() if context.get(name) != value}
+    return None
+
+
+def _values(condition: ContextCondition, name: str) -> list[JsonValue]:
+    found: list[JsonValue] = []
+    for each in parts(condition, Compare):
+        if each.var == name:
+            found += _around(each.operator, each.operand)
+    return [*found, "something else", None]
+
+
+def _around(operator: str, operand: JsonValue) -> list[JsonValue]:
+    if operator == "truthy":
+        return [True, False]
+    if isinstance(operand, list):
+        return list(operand)
+    if isinstance(operand, int | float) and not isinstance(operand, bool):
+        return [operand, operand + 1, operand - 1]
+    if isinstance(operand, bool):
+        return [operand, not operand]
+    return [operand]

@@ -1,0 +1,96 @@
+"""What the roles of a review loop may say: enough that each reason to stop is met."""
+
+from collections.abc import Iterator
+from typing import cast
+
+from handrail.engine import convergence
+from handrail.engine.simulation.endings import ended, priced
+from handrail.engine.simulation.world import Choice, World
+from handrail.engine.walk import holder
+from handrail.model.actions import AgentLoopAction
+from handrail.model.run import RunState
+from handrail.model.values import JsonValue
+
+MOST_FINDINGS = 5
+NEW_UNTIL = 3
+"""The last round in which a review finds other things: after it, what is open only becomes less."""
+Found = list[JsonValue]
+
+
+def moves(world: World, state: RunState, place: str) -> Iterator[Choice]:
+    """Give what the role whose turn it is may come to."""
+    work = state.stack[-1].work
+    data = {} if work is None else work.data
+    match data.get("phase"):
+        case "review":
+            yield from _reviews(world, state, data, place)
+        case "judge":
+            yield from _judgements(state, data, place)
+        case "check":
+            yield from _checks(state, data, place)
+            return
+        case _:
+            yield _said(state, place, "fixed", "fixed")
+    if data.get("round") != 1:
+        return
+    yield Choice("an agent fails", (ended(state, ok=False, output=None, details=priced(1)),), place, 1)
+    if world.limited and not state.spent.usd:
+        spent = ended(state, ok=True, output=[_finding(1)], details=priced(1, all_spent=True))
+        yield Choice("an agent uses the budget up", (spent,), place, 1)
+
+
+def _said(state: RunState, place: str, says: str, output: JsonValue) -> Choice:
+    return Choice(says, (ended(state, ok=True, output=output, details=priced(1)),), place, 1)
+
+
+def _finding(number: int, severity: str = "high") -> JsonValue:
+    said = f"number {number} is wrong in place{number}"
+    return {"file": f"file{number}.py", "rule": f"rule-{number}", "severity": severity, "message": said}
+
+
+def _reviews(world: World, state: RunState, data: dict[str, JsonValue], place: str) -> Iterator[Choice]:
+    """Nothing, the same, fewer, others, or what was gone already."""
+    yield _said(state, place, "review finds nothing", [])
+    number = cast("int", data.get("round", 1))
+    seen = [list(each.open) for each in convergence.read(data["ledger"]).rounds]
+    if number == 1 or not seen:
+        step = holder(world.plan, state)
+        action = None if step is None else step.action
+        rounds, met = (action.max_iterations, action.exit_when) if isinstance(action, AgentLoopAction) else (1, None)
+        count = max(2, min(rounds, MOST_FINDINGS))
+        first: Found = [_finding(each) for each in range(1, count + 1)]
+        yield _said(state, place, "review finds something", first)
+        if met is not None:
+            milder: Found = [_finding(each, "medium") for each in range(1, count + 1)]
+            yield _said(state, place, "review finds something of medium severity", milder)
+        return
+    yield from _later(state, data, place, number)
+
+
+def _later(state: RunState, data: dict[str, JsonValue], place: str, number: int) -> Iterator[Choice]:
+    last = convergence.names(data["ledger"])["findings"]
+    known: Found = last if isinstance(last, list) else []
+    if len(known) > 1:
+        yield _said(state, place, "review finds less", known[1:])
+    yield _said(state, place, "review finds the same", known)
+    if number <= NEW_UNTIL or len(known) == 1:
+        fresh: Found = [_finding(100 * number + each) for each in range(len(known) or 1)]
+        yield _said(state, place, "review finds other things", fresh)
+    if number > 2:
+        yield _said(state, place, "review finds again what was gone", [_finding(1), *known])
+
+
+def _checks(state: RunState, data: dict[str, JsonValue], place: str) -> Iterator[Choice]:
+    """Red checks are met in the first round; what they lead to is the same in every other."""
+    yield Choice("checks pass", (ended(state, ok=True, output={"passed": True}),), place)
+    if data.get("round") == 1:
+        yield Choice("checks fail", (ended(state, ok=False, output={"passed": False, "output": "red"}),), place)
+
+
+def _judgements(state: RunState, data: dict[str, JsonValue], place: str) -> Iterator[Choice]:
+    listed = convergence.open_findings(data["ledger"])
+    accepted: JsonValue = {"actionable": True, "accepted": [each.id for each in listed], "declined": []}
+    declined: JsonValue = [{"id": each.id, "reason": "not worth it"} for each in listed]
+    refused: JsonValue = {"actionable": False, "accepted": [], "declined": declined}
+    yield _said(state, place, "arbiter wants it fixed", accepted)
+    yield _said(state, place, "arbiter declines all", refused)

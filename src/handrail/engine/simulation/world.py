@@ -1,0 +1,173 @@
+"""What a simulation knows beforehand, and what it finds out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from handrail.engine.simulation.candidates import Candidate, of_step
+from handrail.engine.simulation.reading import Decider, Reading, reading_of
+from handrail.model.actions import body
+from handrail.model.events import Event
+from handrail.model.parts import parts
+from handrail.model.plan import Plan, Step
+from handrail.model.run import RunState
+from handrail.model.settings import Budget
+from handrail.model.types import Type
+from handrail.model.values import JsonValue
+
+Types = Callable[[Step], Type]
+"""Gives the type of a step's result."""
+
+
+@dataclass(slots=True)
+class Room:
+    """How many states may still be looked at."""
+
+    left: int
+    cut: bool = False
+
+    def take(self) -> bool:
+        """Take one; False when none is left."""
+        self.left -= 1
+        self.cut = self.cut or self.left < 0
+        return self.left >= 0
+
+
+@dataclass(frozen=True)
+class World:
+    """A plan that is walked, and what lies around it."""
+
+    plan: Plan
+    types: Types
+    called: Mapping[str, Plan]
+    """The workflows that may be called, by name."""
+    room: Room
+    prefix: str = ""
+    """What stands before its places, where it is the body of another step."""
+    calls: tuple[str, ...] = ()
+    """The workflows around it that were called, to notice one that calls itself."""
+    asked: tuple[Decider, ...] = ()
+    """What its caller decides on among its outputs."""
+    known: dict[str, tuple[Candidate, ...]] = field(default_factory=dict[str, tuple[Candidate, ...]])
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What the plan reads."""
+        found = reading_of(self.plan)
+        found.deciders.extend(self.asked)
+        found.paths.update(path for each in self.asked for path in each.paths)
+        return found
+
+    @cached_property
+    def limited(self) -> bool:
+        """Whether it matters what agents cost."""
+        budgets = list(parts((self.plan.budget, *_all(self.plan.steps)), Budget))
+        told = any(each.usd or each.tokens or each.minutes for each in budgets)
+        return told or any(path in self.reading.deciding for path in (("cost",), ("run", "cost")))
+
+    @cached_property
+    def counted(self) -> bool:
+        """Whether it matters how often agents are called."""
+        return any(each.agent_calls for each in parts((self.plan.budget, *_all(self.plan.steps)), Budget))
+
+    def results(self, place: str, step: Step) -> tuple[Candidate, ...]:
+        """Give what a step may come to when it succeeds."""
+        if place not in self.known:
+            self.known[place] = of_step(step, self.types(step), self.reading)
+        return self.known[place]
+
+
+def _all(steps: tuple[Step, ...]) -> tuple[object, ...]:
+    found: list[object] = []
+    for step in steps:
+        found += [step.budget, step.action, *_all(body(step.action))]
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing that may happen next, in words and as the events that say so."""
+
+    says: str
+    events: tuple[Event, ...]
+    place: str = ""
+    calls: int = 0
+    """How many agents it calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """How a state was come to: the last choice, and the trail before it."""
+
+    choice: Choice
+    before: "Trail | None" = None
+
+    def choices(self) -> tuple[Choice, ...]:
+        """Give all choices from the beginning."""
+        found: list[Choice] = []
+        here: Trail | None = self
+        while here is not None:
+            found.append(here.choice)
+            here = here.before
+        return tuple(reversed(found))
+
+
+def path_of(trail: Trail | None) -> tuple[str, ...]:
+    """Give a trail in words."""
+    if trail is None:
+        return ()
+    return tuple(f"{each.place}: {each.says}" for each in trail.choices() if each.says)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A way in which a run may end, or stop for a person."""
+
+    status: str
+    reason: str
+    place: str
+    message: str
+    path: tuple[str, ...]
+    trail: Trail | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run inside another came to."""
+
+    status: str
+    output: JsonValue
+    says: str = ""
+
+
+@dataclass(slots=True)
+class Facts:
+    """What was seen on the way; each with the first path on which it was."""
+
+    begun: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    skipped: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    passed_over: set[str] = field(default_factory=set[str])
+    rounds: set[str] = field(default_factory=set[str])
+    left_early: set[str] = field(default_factory=set[str])
+    at_limit: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    undefined: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict[tuple[str, str], tuple[str, ...]])
+    doomed: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict[str, tuple[str, tuple[str, ...]]])
+    """Steps that cannot succeed, with the reason."""
+    stuck: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Places from which nothing follows."""
+    unexplored: dict[str, str] = field(default_factory=dict[str, str])
+    """Places behind which the simulation does not look, and why."""
+    approvals: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+
+def place_of(plan: Plan, state: RunState) -> str:
+    """Give the place of the step where a run stands: its address, without rounds and keys."""
+    names: list[str] = []
+    steps = plan.steps
+    for frame in state.stack[:-1]:
+        names.append(steps[frame.index].name)
+        steps = body(steps[frame.index].action)
+    last = state.stack[-1]
+    if last.work is None and 0 <= last.index < len(steps):
+        names.append(steps[last.index].name)
+    return "/".join(names)

@@ -1,0 +1,99 @@
+"""The forms of credentials that are known by their look, each with a literal that it cannot be without.
+
+A hyphen, underscore or slash may stand in a JSON escape. What is hidden is the first group, else all of it.
+"""
+
+import re
+from dataclasses import dataclass
+
+_DASH = rb"(?:-|\\u002[dD])"
+_SET = rb"[\"'\\\s:=>]{1,12}"
+_SCHEME = rb"[\"'\\]{0,4}[ \t]{0,4}[:=][ \t]{0,4}[\"'\\]{0,4}(?i:basic|bearer|token|digest)[ \t]{1,4}"
+_PASSWORD = rb"(?!\$[{(A-Za-z_]|\{\{)([^\s/@\"'<>]{1,256})"
+"""What stands for a password, such as `$TOKEN`, is none."""
+_TOKEN = rb"(?:[A-Za-z0-9_-]|\\u002[dD])"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One kind of credential."""
+
+    kind: str
+    hints: tuple[bytes, ...]
+    """One of these is in all that fits: a fast look for them saves the slow one."""
+    pattern: bytes
+
+
+def _starts(kind: str, literal: bytes, rest: bytes) -> Form:
+    """A form that begins with a literal of its own, before which no letter stands."""
+    hints = (literal + b"-", literal + rb"\u") if rest.startswith(_DASH) else (literal,)
+    return Form(kind, hints, literal + _begins(literal) + rest)
+
+
+def _begins(literal: bytes) -> bytes:
+    """No letter stands before a literal, unless that ends an escape: of JSON, of an address, of a terminal's colour."""
+    word = re.escape(literal)
+    escapes = (rb"\\[nrtbf]", rb"\\u[0-9a-fA-F]{4}", rb"%[0-9A-F]{2}", rb"[0-9;[]m")
+    allowed = b"|".join(rb"(?<=%s%s)" % (escape, word) for escape in escapes)
+    return rb"(?:(?<![A-Za-z0-9]%s)|%s)" % (word, allowed)
+
+
+def _after(kind: str, name: bytes, between: bytes, secret: bytes) -> Form:
+    """A form that is known by the name before it alone."""
+    return Form(kind, (name[:5],), name + between + rb"(" + secret + rb")")
+
+
+FORMS = (
+    _starts("anthropic-key", b"sk", _DASH + rb"ant" + _DASH + _TOKEN + rb"{16,400}"),
+    _starts(
+        "openai-key",
+        b"sk",
+        _DASH + rb"(?:(?:proj|svcacct|admin|or|lf)" + _DASH + rb"[A-Za-z0-9_\\-]{16,400}|[A-Za-z0-9]{32,200})",
+    ),
+    _starts("github-token", b"gh", rb"[pousr]_[A-Za-z0-9_]{30,255}"),
+    _starts("github-token", b"github_pat_", rb"[A-Za-z0-9_]{22,255}"),
+    _starts("gitlab-token", b"gl", rb"(?:pat|ptt|dt|rt|cbt|soat|agent|ft)" + _DASH + rb"[A-Za-z0-9_.-]{20,300}"),
+    _starts("aws-key", b"AKIA", rb"[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    _starts("aws-key", b"ASIA", rb"[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    _after("aws-secret", rb"ecret_?(?:[aA]ccess)?_?[kK]ey", _SET, rb"(?:[A-Za-z0-9+]|\\?/){40}(?![A-Za-z0-9+/])"),
+    _after("aws-secret", rb"ECRET_?(?:ACCESS)?_?KEY", _SET, rb"(?:[A-Za-z0-9+]|\\?/){40}(?![A-Za-z0-9+/])"),
+    _starts("google-key", b"AIza", rb"[A-Za-z0-9_-]{35}"),
+    _starts("google-token", b"ya29.", rb"[A-Za-z0-9_.-]{20,2048}"),
+    _starts("slack-token", b"xox", rb"[abeoprs]" + _DASH + rb"[A-Za-z0-9-]{10,250}"),
+    _starts("slack-token", b"xapp-", rb"[A-Za-z0-9-]{10,250}"),
+    *(
+        _starts("stripe-key", literal, rb"[A-Za-z0-9]{16,250}")
+        for literal in (b"sk_live_", b"sk_test_", b"rk_live_", b"rk_test_")
+    ),
+    Form("stripe-secret", (b"whsec_",), rb"whsec_[A-Za-z0-9+/=]{24,100}"),
+    _starts("npm-token", b"npm_", rb"[A-Za-z0-9]{36,100}"),
+    _starts("pypi-token", b"pypi", _DASH + rb"[A-Za-z0-9_-]{32,1000}"),
+    _starts("hugging-face-token", b"hf_", rb"[A-Za-z0-9]{30,100}"),
+    _starts("docker-token", b"dckr_pat_", rb"[A-Za-z0-9_-]{20,100}"),
+    _starts("sendgrid-key", b"SG.", rb"[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,100}"),
+    _starts("digitalocean-token", b"dop_v1_", rb"[a-f0-9]{64}"),
+    # Each part is taken as a whole, so that a long run without a dot is walked once.
+    _starts("jwt", b"eyJ", rb"[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}"),
+    Form(
+        "private-key",
+        (b"PRIVATE KEY",),
+        rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----"
+        rb"(?:[^\"-]*(?:-(?!----)[^\"-]*)*-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----"
+        rb"|(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{16,})+)",
+    ),
+    *(
+        Form(
+            "bearer-token", (word,), word + rb"[ \t+]{1,4}((?=[A-Za-z._~+/=-]{0,200}[0-9])[A-Za-z0-9._~+/=-]{16,4096})"
+        )
+        for word in (b"earer", b"EARER")
+    ),
+    *(
+        Form("authorization", (word,), word + _SCHEME + rb"([A-Za-z0-9._~+/=-]{8,4096})")
+        for word in (b"uthorization", b"UTHORIZATION")
+    ),
+    *(
+        Form("password", (literal,), re.escape(literal) + rb"[^\s/:@\"'\\<>]{0,128}:" + _PASSWORD + rb"@")
+        for literal in (b"://", rb":\/\/")
+    ),
+)
+"""Every form; a form that is more telling stands before one that would take the same."""

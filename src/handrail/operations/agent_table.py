@@ -1,0 +1,53 @@
+"""All agents that are known in a place: those of Handrail, of the user, and of a repository that is trusted."""
+
+from pathlib import Path
+
+from handrail.agents.defined import KNOWN, table_with
+from handrail.agents.registry import KnownAgents
+from handrail.errors import UsageError
+from handrail.model.diagnostics import Report
+from handrail.operations.configured import Configured, read_configured
+from handrail.ports.agents import Agent
+from handrail.ports.definitions import Defined
+from handrail.sources.agents_file import read_agents_file, read_user_agents
+from handrail.sources.folders import Folders
+from handrail.sources.tiers import Place
+
+
+class ConfiguredAgents:
+    """The `Agents` that configuration adds to the built-in ones, read when one is asked for."""
+
+    def __init__(self, folders: Folders, repository: Path | None = None) -> None:
+        self._folders = folders
+        self._repository = None if repository is None else str(repository)
+
+    def find(self, name: str | None, repository: str | None = None) -> Agent:
+        """Give an agent by its name; what only an untrusted configuration describes is refused."""
+        configured = self._configured(repository or self._repository)
+        described = () if configured is None else configured.config.agents
+        if configured is not None and any(each.name == name for each in described):
+            configured.require(f"the agent '{name}'", "needs")
+        return self._table(configured).find(name)
+
+    def names(self, repository: str | None = None) -> tuple[str, ...]:
+        """The names of all that are known."""
+        return self._table(self._configured(repository or self._repository)).names
+
+    def _table(self, configured: Configured | None) -> KnownAgents:
+        own: tuple[Defined, ...] = ()
+        if configured is not None and not configured.distrust:
+            own = configured.config.agents
+        return KnownAgents(table_with((*read_agents_file(KNOWN, Report()), *_users(self._folders), *own)))
+
+    def _configured(self, repository: str | None) -> Configured | None:
+        return None if repository is None else read_configured(Place(self._folders, Path(repository), Path(repository)))
+
+
+def _users(folders: Folders) -> tuple[Defined, ...]:
+    """The user's own; a file that cannot be read at all is an error, since nobody can tell what it would say."""
+    report = Report()
+    found = read_user_agents(folders, report)
+    wrong = next((each for each in report if each.code in ("config-syntax", "file-unreadable")), None)
+    if wrong is not None:
+        raise UsageError(f"{wrong.file}:{wrong.line}: {wrong.message}", next_step="correct your agents.toml")
+    return found

@@ -1,0 +1,152 @@
+"""The text of `.handrail/config.toml`: written anew, or added to without touching what a person wrote."""
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass, replace
+from typing import Any
+
+from handrail.errors import UsageError
+
+MARK = "# left out by handrail init"
+HEAD = """\
+# How Handrail works in this repository. Written by `handrail init`, yours to change.
+# After a change: handrail trust .handrail/config.toml
+"""
+ABOUT = {
+    "agent": "# The agent of steps that name none.",
+    "checks": "# Commands that must pass; `checks: project` in a workflow runs them all.",
+    "worktrees": "# Runs work in fresh worktrees: what makes one ready, and ignored files to copy there.",
+}
+"""Each table with the comment that stands in it."""
+EMPTY = {
+    "agent": '# None was found. For example: default = "claude/sonnet"',
+    "checks": '# None were found. For example: test = "make test"',
+    "worktrees": '# Nothing is needed. For example: setup = ["npm ci"] and copy = [".env"]',
+}
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A check or a set-up that was found and is not used, with the reason."""
+
+    table: str
+    name: str
+    value: str | tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is to be written: one agent, checks, and how worktrees are made."""
+
+    agent: str = ""
+    checks: tuple[tuple[str, str], ...] = ()
+    setup: tuple[str, ...] = ()
+    copy: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+    def tables(self) -> dict[str, dict[str, str | tuple[str, ...]]]:
+        """Give tables, keys and values; only what there is."""
+        worktrees = {"setup": self.setup, "copy": self.copy}
+        return {
+            "agent": {"default": self.agent} if self.agent else {},
+            "checks": dict(self.checks),
+            "worktrees": {name: value for name, value in worktrees.items() if value},
+        }
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not any(self.tables().values())
+
+
+def assignment(name: str, value: str | tuple[str, ...]) -> str:
+    """Give a key and its value as a line of TOML, whatever characters they hold."""
+    key = name if _BARE.fullmatch(name) else _quoted(name)
+    if isinstance(value, str):
+        return f"{key} = {_quoted(value)}"
+    return f"{key} = [{', '.join(map(_quoted, value))}]"
+
+
+def new_text(settings: Settings) -> str:
+    """Write a configuration from nothing."""
+    parts = [HEAD]
+    for table, values in settings.tables().items():
+        comments = [_comment(each) for each in settings.left_out if each.table == table]
+        lines = [assignment(name, value) for name, value in values.items()]
+        about = ABOUT[table] if lines or comments else EMPTY[table]
+        parts.append("\n".join([f"[{table}]", about, *lines, *comments]) + "\n")
+    return "\n".join(parts)
+
+
+def added_text(text: str, settings: Settings) -> str:
+    """Add what is missing to a configuration; comments, order and everything else stay as they are."""
+    ending = "\r" if "\r\n" in text else ""
+    lines = text.split("\n")
+    for table, values in settings.tables().items():
+        fresh = [assignment(name, value) for name, value in values.items()]
+        superseded = tuple(f": {line}" for line in fresh)
+        lines = [line for line in lines if not (line.startswith(MARK) and line.rstrip("\r").endswith(superseded))]
+        notes = [_comment(each) for each in settings.left_out if each.table == table]
+        fresh += [line for line in notes if line + ending not in lines]
+        if fresh:
+            lines = _with(lines, table, fresh, ending)
+    made = "\n".join(lines)
+    _verify(text, made, settings)
+    return made
+
+
+def without_failed(text: str, settings: Settings) -> Settings:
+    """Give the settings without the checks that an earlier trial left out: nothing has shown that they work now."""
+    noted = [line for line in text.splitlines() if line.startswith(MARK)]
+    checks = [each for each in settings.checks if not any(line.endswith(f": {assignment(*each)}") for line in noted)]
+    failed = any(line.endswith(f": {assignment('setup', settings.setup)}") for line in noted)
+    return replace(settings, checks=tuple(checks), setup=() if failed else settings.setup)
+
+
+def is_put_aside(text: str, name: str) -> bool:
+    """Tell whether a person commented a key out."""
+    return re.search(rf"^[ \t]*#[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*=", text, re.MULTILINE) is not None
+
+
+def _with(lines: list[str], table: str, fresh: list[str], ending: str) -> list[str]:
+    header = re.compile(rf"[ \t]*\[[ \t]*[\"']?{table}[\"']?[ \t]*\][ \t]*(#.*)?\r?")
+    at = next((number for number, line in enumerate(lines) if header.fullmatch(line)), None)
+    if at is None:
+        while lines and not lines[-1].strip():
+            lines = lines[:-1]
+        last = [lines[-1].rstrip("\r") + ending, ending] if lines else []
+        return [*lines[:-1], *last, *(line + ending for line in (f"[{table}]", *fresh)), ""]
+    rest = enumerate(lines[at + 1 :], at + 1)
+    end = next((number for number, line in rest if line.lstrip().startswith("[")), len(lines))
+    held = [number for number in range(at, end) if (text := lines[number].strip()) and not text.startswith("#")]
+    before = [*lines[: held[-1]], lines[held[-1]].rstrip("\r") + ending]
+    after = lines[held[-1] + 1 :] or [""]
+    return [*before, *(line + ending for line in fresh), *after]
+
+
+def _verify(before: str, after: str, settings: Settings) -> None:
+    """Refuse an edit that would mean anything else than the old content with the new keys."""
+    wanted: dict[str, Any] = tomllib.loads(before)
+    for table, values in settings.tables().items():
+        if values:
+            plain = {name: value if isinstance(value, str) else list(value) for name, value in values.items()}
+            wanted[table] = {**wanted.get(table, {}), **plain}
+    try:
+        same = tomllib.loads(after) == wanted
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        lines = [f"[{table}] {assignment(*each)}" for table, new in settings.tables().items() for each in new.items()]
+        message = "config.toml is written in a way that init does not add to; it is unchanged"
+        raise UsageError(message, next_step=f"add by hand: {'; '.join(lines)}")
+
+
+def _comment(each: LeftOut) -> str:
+    return f"{MARK}, {each.why}: {assignment(each.name, each.value)}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,37 @@
+"""Which agents a run is given: what the command line says, and the repository's configuration."""
+
+from handrail.agents.programs import PROGRAMS, located
+from handrail.errors import UsageError
+from handrail.model.agent_names import named
+from handrail.model.settings import NO_POLICY, AgentPolicy
+from handrail.operations.configured import CONFIG, Configured
+
+
+def override_of(agent: str, model: str) -> str:
+    """Give what `--agent` and `--model` say together: `codex/gpt-5.5`, or `/NAME` for a model alone."""
+    said = named(agent)
+    if model and said.model and said.model != model:
+        message = f"--agent {agent} names the model '{said.model}', --model names '{model}'"
+        raise UsageError(message, next_step="say it once: --agent NAME/MODEL")
+    return named(agent, model or None).text
+
+
+def policy_of(configured: Configured | None) -> AgentPolicy:
+    """Give the agent of steps that name none, and the fallbacks; what is not trusted does not count."""
+    usual, why = _only_installed()
+    if configured is None or configured.distrust:
+        return AgentPolicy(usual, why) if usual else NO_POLICY
+    config = configured.config
+    if config.agent:
+        usual, why = config.agent, f"the default of {CONFIG}"
+    return AgentPolicy(usual, why, config.fallback, config.limits)
+
+
+def installed() -> tuple[str, ...]:
+    """Name the agents whose program is on the PATH."""
+    return tuple(name for name in PROGRAMS if located(name) is not None)
+
+
+def _only_installed() -> tuple[str, str]:
+    names = installed()
+    return (names[0], "the only agent that is installed") if len(names) == 1 else ("", "")

@@ -1,0 +1,84 @@
+"""Who is the background driver of a database: a kernel lock beside it, which ends with the process."""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LOCK = "driver.lock"
+_MOST_BYTES = 1 << 16
+_PATIENCE = 0.5
+"""Seconds in which a lock is tried for; a look at who holds it takes it for a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriverInfo:
+    """The background driver that is running."""
+
+    pid: int
+    since: float
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    """A mark for each variable that it was started with and that commands see."""
+
+
+class DriverLock:
+    """The right to be the background driver of a database."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LOCK
+        self._file: int | None = None
+
+    def take(self, environment: Mapping[str, str] | None = None) -> DriverInfo | None:
+        """Take it and give None, or say who has it; `environment` is what others are told of ours."""
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        until = time.monotonic() + _PATIENCE
+        while not _locked(file, fcntl.LOCK_EX):
+            if time.monotonic() > until:
+                other = _read(file)
+                os.close(file)
+                return other
+            time.sleep(0.01)
+        os.ftruncate(file, 0)
+        about = {"pid": os.getpid(), "since": time.time(), "environment": dict(environment or {})}
+        os.pwrite(file, json.dumps(about).encode(), 0)
+        self._file = file
+        return None
+
+    def free(self) -> None:
+        """Let go of it; the file stays, since another process may just have opened it."""
+        if self._file is not None:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+            os.close(self._file)
+            self._file = None
+
+
+def who(folder: Path) -> DriverInfo | None:
+    """Say which background driver serves the database of a folder."""
+    try:
+        file = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    try:
+        return None if _locked(file, fcntl.LOCK_SH) else _read(file)
+    finally:
+        os.close(file)
+
+
+def _locked(file: int, how: int) -> bool:
+    try:
+        fcntl.flock(file, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _read(file: int) -> DriverInfo:
+    try:
+        data = json.loads(os.pread(file, _MOST_BYTES, 0))
+    except ValueError:
+        # It has the lock and is about to write who it is.
+        return DriverInfo(0, 0.0)
+    return DriverInfo(int(data["pid"]), float(data["since"]), data.get("environment") or {})

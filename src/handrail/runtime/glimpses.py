@@ -1,0 +1,53 @@
+"""What an agent is doing right now: the newest telling line of what it has printed so far, read from the end alone."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from handrail.errors import HandrailError
+from handrail.ports.agents import Agents
+from handrail.ports.processes import Processes
+from handrail.runtime.handlers.agents import SLOT
+
+TAIL = 16 << 10
+"""Bytes that are read of what an agent printed, however much that is."""
+MOST_KNOWN = 64
+
+
+@dataclass(slots=True)
+class Glimpses:
+    """Looks at calls that are under way; a call that printed nothing since is not read again."""
+
+    processes: Processes
+    agents: Agents
+    folder: Path
+    _known: dict[Path, tuple[int, str]] = field(default_factory=dict[Path, tuple[int, str]])
+
+    def of(self, run: str, seq: int, agent: str | None) -> str:
+        """Say what the agent that the intent `seq` of a run called is doing; nothing while that is not known."""
+        place = _newest(self.folder / run / str(seq))
+        size, before = self._known.get(place, (0, ""))
+        try:
+            now = (place / "stdout").stat().st_size
+            if now == size:
+                return before
+            found = self._read(place, now, agent) or before
+        except (OSError, HandrailError):
+            return before
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()
+        self._known[place] = now, found
+        return found
+
+    def _read(self, place: Path, size: int, agent: str | None) -> str | None:
+        known = self.agents.find(agent)
+        lines = self.processes.read_output(str(place), "stdout", TAIL, tail=True).split(b"\n")
+        # The last piece has no end yet, and the first one no beginning where it was cut off.
+        whole = lines[1 if size > TAIL else 0 : -1]
+        return next((said for line in reversed(whole) if (said := known.glimpse(line)) is not None), None)
+
+
+def _newest(base: Path) -> Path:
+    again = 0
+    while (base / f"{SLOT}.{again + 1}").is_dir():
+        again += 1
+    return base / f"{SLOT}.{again}"

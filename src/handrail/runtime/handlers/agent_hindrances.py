@@ -1,0 +1,83 @@
+"""What a call that was hindered asks for beside its own words: another agent, a wait with other runs, a person."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from handrail.model.events import QuestionAsked, RunBlocked, StepBegan, StepEnded
+from handrail.model.run import Pending, RunState
+from handrail.ports.agents import AgentOutcome
+from handrail.runtime.handlers.account_limits import Limit
+
+PATIENCE = 3
+"""How often an overloaded agent is waited for before another one is turned to."""
+NO_MODEL = re.compile(
+    r"\bmodel\b.*\b(not found|not exist|not supported|not available|unknown|invalid|no access|have access)\b"
+    r"|model_not_found|\b(unknown|invalid|no such) model\b",
+    re.IGNORECASE | re.DOTALL,
+)
+Answered: TypeAlias = StepEnded | QuestionAsked | RunBlocked
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call cannot be made, and what helps."""
+
+    why: str
+    hint: str
+    missing: bool = True
+    """Whether the agent is not there, and not only unable to do what is asked."""
+    limit: Limit | None = None
+    """What it has to be waited for."""
+
+
+def refused(
+    state: RunState, pending: Pending, began: StepBegan, refusal: Refusal, now: float
+) -> StepEnded | RunBlocked:
+    """Wait for a limit, or turn to the next agent where one is left; else a person is asked."""
+    if refusal.limit is not None:
+        return _held_by(refusal.limit, pending, began, now)
+    replaceable = refusal.missing or state.steps[pending.address].falls > 0
+    if began.spec.get("instead") and replaceable:
+        details = {"hindrance": "replace", "agent": began.spec.get("agent")}
+        return StepEnded(
+            address=pending.address, began=pending.seq, status="failed", error=refusal.why, details=details, at=now
+        )
+    message = f"step '{pending.address}': {refusal.why}"
+    return RunBlocked(reason="step", message=message, address=pending.address, next_step=refusal.hint, at=now)
+
+
+def weighed(state: RunState, began: StepBegan, outcome: AgentOutcome, judged: Answered) -> Answered:
+    """Say that another agent or a person is asked for, where the run's settings have it so."""
+    if not isinstance(judged, StepEnded) or judged.status == "succeeded":
+        return judged
+    if began.spec.get("instead") and _gives_up(state, began, outcome):
+        return replace(judged, details={**judged.details, "hindrance": "replace"})
+    if outcome.status == "quota" and state.agents.limits == "ask":
+        return replace(judged, details={**judged.details, "hindrance": "person"})
+    return judged
+
+
+def _gives_up(state: RunState, began: StepBegan, outcome: AgentOutcome) -> bool:
+    if outcome.status == "overloaded":
+        return state.steps[began.address].waits >= PATIENCE
+    return outcome.status == "api_error" and "model" in began.spec and NO_MODEL.search(outcome.message) is not None
+
+
+def _held_by(limit: Limit, pending: Pending, began: StepBegan, now: float) -> StepEnded:
+    """Wait with another run for the end of a limit of the same account; nothing was called."""
+    return StepEnded(
+        address=pending.address,
+        began=pending.seq,
+        status="failed",
+        error=limit.words,
+        details={
+            "agent": began.spec.get("agent"),
+            "agent_status": "quota",
+            "hindrance": "wait",
+            "blocks": "budget",
+            "after": limit.until - now,
+            "spent": {},
+        },
+        at=now,
+    )

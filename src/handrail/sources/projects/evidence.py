@@ -1,0 +1,131 @@
+"""What is found in a folder, and the bounded look into the files that it is found in."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from handrail.sources.files import Refusal, contained, decode, read_bytes, scan, stays_inside
+
+NAMES = ("test", "lint", "types", "build")
+"""The checks that are looked for, in the order in which they are written."""
+MOST_ENTRIES = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A command that must pass, and the file that says so."""
+
+    name: str
+    command: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the files of one kind say."""
+
+    kind: str
+    """The word for it in the names of checks: `node`, `python`."""
+    checks: tuple[Check, ...] = ()
+    setup: tuple[str, ...] = ()
+    """Commands that make a fresh copy ready."""
+    notes: tuple[str, ...] = ()
+    """What a person should know about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A folder of the repository, as those who look for evidence see it."""
+
+    root: Path
+    """The repository; nothing outside it is read."""
+    folder: Path
+    ignored: frozenset[str] = frozenset()
+    """Names such as `.venv` that git ignores here."""
+
+    def has(self, *names: str) -> str:
+        """Give the first of the files that is there; empty for none."""
+        return next((name for name in names if (self.folder / name).is_file()), "")
+
+    def text(self, name: str) -> str:
+        """Give a file's text; empty when it cannot be used."""
+        data = read_bytes(self.folder / name, self.root)
+        text = data if isinstance(data, Refusal) else decode(data)
+        return "" if isinstance(text, Refusal) else text.removeprefix("\ufeff")
+
+    def json(self, name: str) -> dict[str, Any]:
+        """Give a JSON object; empty when there is none."""
+        try:
+            return as_table(json.loads(self.text(name) or "{}"))
+        except (ValueError, RecursionError):
+            return {}
+
+    def toml(self, name: str) -> dict[str, Any]:
+        """Give a TOML file's tables; empty when there are none."""
+        import tomllib  # noqa: PLC0415 (most folders have no such file)
+
+        try:
+            return tomllib.loads(self.text(name))
+        except (ValueError, RecursionError):
+            return {}
+
+    def files(self, ending: str) -> list[str]:
+        """List the visible files of the folder with an ending."""
+        return [name for name in self.entries() if name.endswith(ending) and (self.folder / name).is_file()]
+
+    def entries(self) -> list[str]:
+        """List what is visible in the folder and has a name that people can read."""
+        try:
+            return [entry.name for entry in scan(self.folder, MOST_ENTRIES) if entry.name.isprintable()]
+        except OSError:
+            return []
+
+    def folders(self) -> "list[Look]":
+        """Give the folders inside, links left out."""
+        inside = (self.folder / name for name in self.entries())
+        return [self.into(path) for path in inside if path.is_dir() and not path.is_symlink()]
+
+    def into(self, folder: Path) -> "Look":
+        """Look into another folder of the repository."""
+        return Look(self.root, folder, self.ignored)
+
+    def matching(self, pattern: str) -> "list[Look]":
+        """Give the folders that a member pattern such as `packages/*` means."""
+        plain = pattern.strip().removeprefix("./").rstrip("/")
+        if not contained(plain) or "**" in plain.removesuffix("/**"):
+            return []
+        found = sorted(self.folder.glob(plain.replace("/**", "/*")))[:MOST_ENTRIES]
+        return [self.into(path) for path in found if path.is_dir() and stays_inside(path, self.root)]
+
+
+def as_table(value: object) -> dict[str, Any]:
+    """Give a value as a table with text keys; empty when it is none."""
+    if not isinstance(value, dict):
+        return {}
+    return {str(key): each for key, each in cast("dict[object, Any]", value).items()}
+
+
+def as_texts(value: object) -> list[str]:
+    """Give the texts of a list; empty when it is none."""
+    listed = cast("list[object]", value) if isinstance(value, list) else []
+    return [each for each in listed if isinstance(each, str)]
+
+
+def below(table: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Give a table inside a table; empty when it is not there."""
+    for name in names:
+        table = as_table(table.get(name))
+    return table
+
+
+def checks_of(found: Iterable[Check | None]) -> tuple[Check, ...]:
+    """Give the checks that were found."""
+    return tuple(check for check in found if check is not None)
+
+
+def mentions(text: str, word: str) -> bool:
+    """Tell whether a text names something as a word of its own."""
+    return re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", text) is not None

@@ -1,0 +1,32 @@
+"""A Go module, or the modules of a go.work."""
+
+import re
+import shlex
+
+from handrail.sources.files import contained
+from handrail.sources.projects.evidence import Check, Finding, Look
+
+LINTER = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
+_USE = re.compile(r"^use[ \t]+(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
+
+
+def find(look: Look) -> Finding | None:
+    """Find the tests and the linter; `go vet` comes with Go."""
+    file = look.has("go.work", "go.mod")
+    if not file:
+        return None
+    packages = "./..." if file == "go.mod" else _modules(look)
+    if not packages:
+        return None
+    linter = look.has(*LINTER)
+    command = f"golangci-lint run {packages}" if linter else f"go vet {packages}"
+    return Finding("go", (Check("test", f"go test {packages}", file), Check("lint", command, linter or file)))
+
+
+def _modules(look: Look) -> str:
+    """The modules of a workspace, each with all its packages."""
+    uses = _USE.findall(re.sub(r"//.*", "", look.text("go.work")))
+    words = [word.strip('"') for many, one in uses for word in (many or one).split()]
+    named = [word.removeprefix("./").rstrip("/") or "." for word in words]
+    paths = ["./..." if name == "." else f"./{name}/..." for name in named if contained(name) and name.isprintable()]
+    return " ".join(map(shlex.quote, paths))

@@ -1,0 +1,137 @@
+"""Scripts of a package.json, called with the package manager whose lock file is there."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from handrail.sources.projects.evidence import Check, Finding, Look, as_table, as_texts, below, checks_of
+
+FILE = "package.json"
+SCRIPTS = {
+    "test": ("test",),
+    "lint": ("lint",),
+    "types": ("typecheck", "type-check", "types", "check-types", "tsc"),
+    "build": ("build",),
+}
+"""Each check and the scripts that mean it, the best one first."""
+PLACEHOLDER = "no test specified"
+
+
+@dataclass(frozen=True, slots=True)
+class Manager:
+    """How a package manager is called."""
+
+    name: str
+    locks: tuple[str, ...]
+    install: str
+    """With the lock file, which it must not change."""
+    without_lock: str
+    everywhere: str
+    """A script in every package of a workspace; `{}` stands for its name."""
+    execute: str
+
+    def script(self, name: str) -> str:
+        """Give the command of a script."""
+        # `bun test` is bun's own test runner, not the script.
+        short = name == "test" and self.name != "bun"
+        return f"{self.name} test" if short else f"{self.name} run {name}"
+
+
+MANAGERS = (
+    Manager(
+        *("pnpm", ("pnpm-lock.yaml",), "pnpm install --frozen-lockfile", "pnpm install --no-lockfile"),
+        *("pnpm -r --if-present run {}", "pnpm exec"),
+    ),
+    Manager(
+        *("yarn", ("yarn.lock",), "yarn install --frozen-lockfile", "yarn install --no-lockfile"),
+        *("yarn workspaces run {}", "yarn run"),
+    ),
+    Manager(
+        *("bun", ("bun.lock", "bun.lockb"), "bun install --frozen-lockfile", "bun install --no-save"),
+        *("bun run --filter '*' {}", "bunx"),
+    ),
+    Manager(
+        *("npm", ("package-lock.json", "npm-shrinkwrap.json"), "npm ci", "npm install --no-package-lock"),
+        *("npm run {} --workspaces --if-present", "npx"),
+    ),
+)
+_MODERN_YARN = ("yarn install --immutable", "yarn workspaces foreach --all run {}")
+
+
+def find(look: Look) -> Finding | None:
+    """Find scripts, a type checker, and how dependencies are installed."""
+    if not look.has(FILE):
+        return None
+    package = look.json(FILE)
+    if not package:
+        return Finding("node", notes=(f"{FILE} is not valid JSON, so nothing was taken from it",))
+    manager = _manager(look, package)
+    scripts, members = below(package, "scripts"), _members(look, package)
+    found = [_check(manager, scripts, name) or _everywhere(look, manager, members, name) for name in SCRIPTS]
+    checks = checks_of([*found[:2], found[2] or _compiler(look, manager, package), found[3]])
+    watching = [f"the script test of {FILE} watches files and never ends" for _ in (1,) if _watches(scripts)]
+    return Finding("node", checks, _setup(look, manager, package, members), tuple(watching))
+
+
+def _manager(look: Look, package: dict[str, Any]) -> Manager:
+    named = str(package.get("packageManager", "")).partition("@")[0]
+    by_name = [manager for manager in MANAGERS if manager.name == named]
+    by_lock = [manager for manager in MANAGERS if look.has(*manager.locks)]
+    chosen = (by_name or by_lock or [MANAGERS[-1]])[0]
+    if chosen.name == "yarn" and look.has(".yarnrc.yml"):
+        install, everywhere = _MODERN_YARN
+        return Manager(chosen.name, chosen.locks, install, "yarn install", everywhere, chosen.execute)
+    return chosen
+
+
+def _check(manager: Manager, scripts: dict[str, Any], check: str) -> Check | None:
+    for name in SCRIPTS[check]:
+        text = scripts.get(name)
+        if not isinstance(text, str) or not text.strip() or PLACEHOLDER in text:
+            continue
+        if name == "test" and _watches(scripts):
+            return None
+        # It watches files unless it believes to be in a pipeline.
+        before = "CI=true " if re.search(r"\breact-scripts test\b", text) else ""
+        return Check(check, before + manager.script(name), FILE)
+    return None
+
+
+def _watches(scripts: dict[str, Any]) -> bool:
+    return re.search(r"--watch(All)?(?![\w=-])", str(scripts.get("test", ""))) is not None
+
+
+def _compiler(look: Look, manager: Manager, package: dict[str, Any]) -> Check | None:
+    known = {**below(package, "dependencies"), **below(package, "devDependencies")}
+    if "typescript" not in known or not look.has("tsconfig.json"):
+        return None
+    return Check("types", f"{manager.execute} tsc --noEmit", "tsconfig.json")
+
+
+def _members(look: Look, package: dict[str, Any]) -> list[Look]:
+    """The packages of a workspace, whichever way it is written."""
+    listed = package.get("workspaces")
+    patterns = as_texts(listed) or as_texts(as_table(listed).get("packages"))
+    patterns += re.findall(r"^[ \t]*-[ \t]*['\"]?([^'\"#\s]+)['\"]?", look.text("pnpm-workspace.yaml"), re.MULTILINE)
+    found = [member for pattern in patterns if not pattern.startswith("!") for member in look.matching(pattern)]
+    return [member for member in found if member.has(FILE)]
+
+
+def _everywhere(look: Look, manager: Manager, members: list[Look], check: str) -> Check | None:
+    """A script that only the packages of a workspace have."""
+    for name in SCRIPTS[check]:
+        having = [one for one in members if _check(manager, below(one.json(FILE), "scripts"), check)]
+        if any(name in below(one.json(FILE), "scripts") for one in having):
+            where = ", ".join(str(one.folder.relative_to(look.folder)) for one in having[:3])
+            return Check(check, manager.everywhere.format(name), f"{FILE} of {where}")
+    return None
+
+
+def _setup(look: Look, manager: Manager, package: dict[str, Any], members: list[Look]) -> tuple[str, ...]:
+    if look.has(*manager.locks):
+        return (manager.install,)
+    needs = any(below(one, kind) for one in (package, *(each.json(FILE) for each in members)) for kind in _NEEDS)
+    return (manager.without_lock,) if needs else ()
+
+
+_NEEDS = ("dependencies", "devDependencies")

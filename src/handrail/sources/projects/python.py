@@ -1,0 +1,143 @@
+"""Tools that a Python project configures or depends on, called in the environment of its lock file."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from handrail.sources.projects.evidence import Check, Finding, Look, as_texts, below, checks_of, mentions
+
+MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", "Pipfile", "requirements.txt")
+LOCKS = {
+    "uv.lock": ("uv sync", "uv run "),
+    "poetry.lock": ("poetry install", "poetry run "),
+    "pdm.lock": ("pdm install", "pdm run "),
+    "Pipfile.lock": ("pipenv sync --dev", "pipenv run "),
+}
+"""Lock file: what installs, and what stands before a command."""
+CONFIGURED = {
+    "pytest": ("pytest.ini", "conftest.py", "tests/conftest.py"),
+    "ruff": ("ruff.toml", ".ruff.toml"),
+    "flake8": (".flake8",),
+    "mypy": ("mypy.ini", ".mypy.ini"),
+    "pyright": ("pyrightconfig.json",),
+}
+"""Files that are there only where a tool is used."""
+SECTIONS = {"pytest": ("[tool:pytest]", "[pytest]"), "flake8": ("[flake8]",), "mypy": ("[mypy]",)}
+"""Sections of setup.cfg and tox.ini."""
+_UNITTEST = re.compile(r"^\s*(import|from) unittest\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Project:
+    """What is known of one."""
+
+    look: Look
+    pyproject: dict[str, Any]
+    needs: str
+    """All lines that name dependencies."""
+
+    def evidence(self, tool: str) -> str:
+        """Give the file that shows that a tool is used; empty when nothing does."""
+        if below(self.pyproject, "tool").get(tool) is not None:
+            return "pyproject.toml"
+        for file in ("setup.cfg", "tox.ini"):
+            if any(section in self.look.text(file) for section in SECTIONS.get(tool, ())):
+                return file
+        return self.look.has(*CONFIGURED[tool]) or ("the dependencies" if mentions(self.needs, tool) else "")
+
+
+def find(look: Look) -> Finding | None:
+    """Find the tests, the linter and the type checker, and how dependencies are installed."""
+    tests = _unittests(look)
+    if not look.has(*MANIFESTS, *CONFIGURED["pytest"]) and not tests:
+        return None
+    project = _Project(look, look.toml("pyproject.toml"), _needs(look))
+    setup, before = _environment(project)
+    module = "python3 -m " if not before else f"{before}python -m " if before.endswith("/") else before
+    test = _tool(project, "pytest", "test", f"{module}pytest") or tests or _tox(project, before)
+    lint = _tool(project, "ruff", "lint", f"{before}ruff check .")
+    lint = lint or _tool(project, "flake8", "lint", f"{before}flake8")
+    types = _tool(project, "mypy", "types", f"{before}{_mypy(project)}")
+    types = types or _tool(project, "pyright", "types", f"{before}pyright")
+    return Finding("python", checks_of((test, lint, types)), setup, _notes(look, setup))
+
+
+def _tool(project: _Project, tool: str, check: str, command: str) -> Check | None:
+    evidence = project.evidence(tool)
+    return Check(check, command, evidence) if evidence else None
+
+
+def _mypy(project: _Project) -> str:
+    settings = below(project.pyproject, "tool", "mypy")
+    named = "files" in settings or "packages" in settings or re.search(r"^files\s*=", _ini(project), re.MULTILINE)
+    return "mypy" if named else "mypy ."
+
+
+def _ini(project: _Project) -> str:
+    return "\n".join(project.look.text(name) for name in ("mypy.ini", ".mypy.ini", "setup.cfg"))
+
+
+def _unittests(look: Look) -> Check | None:
+    """Tests that only need what comes with Python."""
+    for folder, command in (("tests", "python3 -m unittest discover -s tests"), (".", "python3 -m unittest")):
+        inside = look.into(look.folder / folder)
+        files = [name for name in inside.files(".py") if name.startswith("test")]
+        if any(_UNITTEST.search(inside.text(name)) for name in files[:50]):
+            packaged = folder != "." and inside.has("__init__.py")
+            return Check("test", "python3 -m unittest discover -t . -s tests" if packaged else command, files[0])
+    return None
+
+
+def _tox(project: _Project, before: str) -> Check | None:
+    return Check("test", f"{before}tox", "tox.ini") if "[testenv" in project.look.text("tox.ini") else None
+
+
+def _environment(project: _Project) -> tuple[tuple[str, ...], str]:
+    """How dependencies come into a fresh copy, and what stands before a command then."""
+    look = project.look
+    for lock, (install, before) in LOCKS.items():
+        if look.has(lock):
+            return (install + _extras(project, lock),), before
+    packages = _requirements(look)
+    # Without the entry in .gitignore the whole environment would count as the run's work.
+    if not packages or ".venv" not in look.ignored:
+        return (), ""
+    return ("python3 -m venv .venv", f".venv/bin/python -m pip install -q {packages}"), ".venv/bin/"
+
+
+def _requirements(look: Look) -> str:
+    files = [f"-r {name}" for name in _requirement_files(look)]
+    return " ".join(files) or ("-e ." if look.toml("pyproject.toml").get("project") or look.has("setup.py") else "")
+
+
+def _requirement_files(look: Look) -> list[str]:
+    usual = ("requirements.txt", "requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt")
+    return [name for name in (*usual, "requirements-test.txt", "test-requirements.txt") if look.has(name)]
+
+
+def _extras(project: _Project, lock: str) -> str:
+    """Extras that hold the tools: uv and poetry leave them out unless they are named."""
+    if lock not in ("uv.lock", "poetry.lock"):
+        return ""
+    extras = below(project.pyproject, "project", "optional-dependencies")
+    used = [name for name, needs in extras.items() if any(mentions("\n".join(as_texts(needs)), t) for t in CONFIGURED)]
+    return "".join(f" --extra {name}" for name in used if re.fullmatch(r"[\w.-]+", name))
+
+
+def _needs(look: Look) -> str:
+    pyproject = look.toml("pyproject.toml")
+    project = below(pyproject, "project")
+    lists = [project.get("dependencies"), *below(project, "optional-dependencies").values()]
+    lists += below(pyproject, "dependency-groups").values()
+    lists += [below(pyproject, "tool", "uv").get("dev-dependencies")]
+    poetry = below(pyproject, "tool", "poetry")
+    groups = [below(poetry, "group", name, "dependencies") for name in below(poetry, "group")]
+    tables = [below(poetry, "dependencies"), below(poetry, "dev-dependencies"), *groups]
+    lines = [text for each in lists for text in as_texts(each)] + [name for table in tables for name in table]
+    return "\n".join([*lines, *map(look.text, (*_requirement_files(look), "Pipfile"))])
+
+
+def _notes(look: Look, setup: tuple[str, ...]) -> tuple[str, ...]:
+    if setup or not _requirements(look):
+        return ()
+    return ("no lock file and no ignored .venv: Python checks use the Python on your PATH",)

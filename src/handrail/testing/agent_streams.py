@@ -1,0 +1,95 @@
+"""What agents print, recorded and invented, and how their processes end."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from hypothesis import strategies as st
+
+from handrail.ports.agents import Agent, AgentOutcome
+from handrail.ports.processes import Ended, Gone
+
+ENDINGS: tuple[Ended | Gone, ...] = (
+    *(Ended(code) for code in (0, 1, 2, 41, 52, 53, 54, 124, 126, 127, 130, 137, 143, 255)),
+    *(Ended(None, signal) for signal in (1, 2, 6, 9, 11, 13, 15)),
+    Ended(0, incomplete=True),
+    Gone(),
+)
+"""Every way in which a process may end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What an agent printed in one call."""
+
+    name: str
+    lines: Sequence[bytes]
+
+
+def outcome(agent: Agent, lines: Iterable[bytes], ended: Ended | Gone = ENDINGS[0]) -> AgentOutcome:
+    """Read lines with a new reader and give what the call came to."""
+    reader = agent.lines()
+    for line in lines:
+        reader.feed(line)
+    return reader.outcome(ended)
+
+
+_JSON: st.SearchStrategy[object] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+_REST: st.SearchStrategy[dict[str, object]] = st.dictionaries(st.text(max_size=8), _JSON, max_size=4)
+
+
+def junk() -> st.SearchStrategy[bytes]:
+    """Give lines that are no event of any agent: bytes, broken text, other JSON, unknown events."""
+    events = st.builds(_unknown, st.text(max_size=10), _REST)
+    return st.binary(max_size=60) | st.text(max_size=40).map(_broken) | _JSON.map(_dumped) | events
+
+
+def spoiled(streams: Sequence[Stream]) -> st.SearchStrategy[bytes]:
+    """Give recorded lines that were cut, or whose bytes were changed."""
+    lines = [line for stream in streams for line in stream.lines if line]
+    if not lines:
+        return st.nothing()
+    return st.builds(_spoiled, st.sampled_from(lines), st.integers(0, 5000), st.binary(min_size=1, max_size=3))
+
+
+def retyped(streams: Sequence[Stream]) -> st.SearchStrategy[bytes]:
+    """Give recorded events in which values have other types than they should."""
+    events = [event for stream in streams for line in stream.lines if (event := _event(line)) is not None]
+    if not events:
+        return st.nothing()
+    return st.builds(_retyped, st.sampled_from(events), st.integers(0, 50), _JSON)
+
+
+def _unknown(kind: str, rest: dict[str, object]) -> bytes:
+    return _dumped({**rest, "type": f"x-{kind}"})
+
+
+def _broken(text: str) -> bytes:
+    return text.encode("utf-16", errors="replace")
+
+
+def _dumped(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _event(line: bytes) -> dict[str, object] | None:
+    try:
+        found = cast("object", json.loads(line))
+    except ValueError:
+        return None
+    return cast("dict[str, object]", found) if isinstance(found, dict) else None
+
+
+def _spoiled(line: bytes, at: int, put: bytes) -> bytes:
+    place = at % len(line)
+    return line[:place] if at % 2 else line[:place] + put + line[place + 1 :]
+
+
+def _retyped(event: dict[str, object], at: int, value: object) -> bytes:
+    names = [name for name in event if name != "type"]
+    return _dumped({**event, names[at % len(names)]: value} if names else event)

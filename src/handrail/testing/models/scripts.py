@@ -1,0 +1,97 @@
+"""What a scripted model does: neutral actions, and which of them is due.
+
+A prompt names its script as `[[s:NAME]]`. The next action is the number of answers after that prompt: the server keeps
+no state, so agents may run at once, and what they ask beside the task (titles, suggestions) disturbs nothing.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from handrail.model.values import JsonValue
+
+Data: TypeAlias = dict[str, JsonValue]
+_MARK = re.compile(r"\[\[s:([\w.-]+)\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Answer in words, and end the turn."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Run a command with the agent's own shell tool."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call a tool by the name that the agent gave it."""
+
+    tool: str
+    input: Data = field(default_factory=dict[str, JsonValue])
+
+
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """Give the structured result in the way that the agent asks for it."""
+
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Refuse the request."""
+
+    status: int
+    message: str = "the scripted model refuses"
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """Accept the request and never answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Begin to answer, and close the connection in the middle."""
+
+    text: str = "half a sentence that "
+
+
+Action: TypeAlias = Say | Shell | Call | Structured | Fail | Hang | Cut
+Scripts: TypeAlias = Mapping[str, Sequence[Action]]
+
+
+class Dialect(Protocol):
+    """How one vendor's protocol says things."""
+
+    def turns(self, request: Data) -> list[tuple[str, str]]:
+        """Give the conversation as (`model` or `person`, text) in its order, one entry for each turn."""
+        ...
+
+    def events(self, request: Data, action: Action) -> Iterable[bytes]:
+        """Give the stream of an answer."""
+        ...
+
+    def refusal(self, fail: Fail) -> Data:
+        """Give the body of a refused request."""
+        ...
+
+
+def due(scripts: Scripts, turns: list[tuple[str, str]]) -> tuple[str, Action]:
+    """Give the script that a conversation names last, and its next action; words where there is none."""
+    for place in range(len(turns) - 1, -1, -1):
+        who, text = turns[place]
+        found = _MARK.findall(text) if who == "person" else []
+        if found:
+            steps = scripts.get(found[-1], ())
+            index = sum(1 for speaker, _ in turns[place + 1 :] if speaker == "model")
+            return found[-1], steps[index] if index < len(steps) else Say("done")
+    return "", Say("ok")

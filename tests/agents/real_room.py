@@ -1,0 +1,153 @@
+"""A room in which runs call real agents, in work trees of a real repository, against the scripted model."""
+
+import asyncio
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from native_case import compile_text, shown
+from real_agents import Home
+
+from handrail.errors import NotFound
+from handrail.model.events import StepBegan, StepEnded
+from handrail.model.run import RunState
+from handrail.model.trees import TreeSource
+from handrail.operations import runs
+from handrail.ports.log import Log
+from handrail.runtime.histories import state_of
+from handrail.runtime.ports import Pinned
+from handrail.runtime.records import from_log
+from handrail.store.sqlite_log import open_log
+from handrail.testing.models.server import ModelServer
+from handrail.wiring import System
+from handrail.workspace.processes import LocalProcesses
+
+LONG = 60.0
+NOW = 1_800_000_000.0
+T = TypeVar("T")
+
+
+def workflow(*steps: str) -> str:
+    """Give a workflow of steps, each a YAML map in one line."""
+    return "name: case\ndescription: a case\nsteps:\n" + "".join(f"  - {each}\n" for each in steps)
+
+
+@dataclass(slots=True)
+class RealRoom:
+    """A repository, a log, a model, and the agents that work for them."""
+
+    root: Path
+    home: Home
+    model: ModelServer
+    processes: LocalProcesses = field(default_factory=LocalProcesses)
+    _log: Log | None = None
+
+    def __post_init__(self) -> None:
+        self.repo.mkdir()
+        for words in (
+            "init -q -b main",
+            "config user.name Ann",
+            "config user.email ann@example.org",
+            "commit -q --allow-empty -m start",
+        ):
+            subprocess.run(["git", *words.split()], cwd=self.repo, check=True, timeout=LONG)
+
+    @property
+    def repo(self) -> Path:
+        return self.root / "shop"
+
+    @property
+    def log(self) -> Log:
+        if self._log is None:
+            self._log = open_log(self.root / "data")
+        return self._log
+
+    def close(self) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def commit(self, name: str, text: str) -> None:
+        """Put a file into the repository."""
+        (self.repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.repo / name).write_text(text)
+        for words in ("add -A", "commit -q -m more"):
+            subprocess.run(["git", *words.split()], cwd=self.repo, check=True, timeout=LONG)
+
+    def start(self, *steps: str) -> str:
+        """Start a run of some steps."""
+        compiled, _, _ = compile_text(workflow(*steps))
+        assert compiled.plan is not None, shown(compiled.diagnostics)
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.repo, capture_output=True, text=True, check=True)
+        source = TreeSource(repository=str(self.repo), base="main", commit=head.stdout.strip(), branch="work/{run}")
+        pinned = Pinned(compiled.plan, compiled.hash or "")
+        return runs.start(self.log, runs.Request(pinned, "", by="ann", source=source))
+
+    def drive(self) -> None:
+        """Drive all runs until none can move by itself; the clock of the runs stands still."""
+        asyncio.run(self._system().supervisor("tester").run_until_idle())
+
+    def run(self, *steps: str) -> RunState:
+        run = self.start(*steps)
+        self.drive()
+        return self.state(run)
+
+    def during(self, act: Callable[[], None], ready: Callable[[], bool]) -> None:
+        """Drive, and act once meanwhile, as soon as something is so."""
+
+        async def both() -> None:
+            driving = asyncio.ensure_future(self._system().supervisor("tester").run_until_idle())
+            end = time.monotonic() + LONG
+            while not ready():
+                assert time.monotonic() < end, "it never became so"
+                assert not driving.done(), "it ended before"
+                await asyncio.sleep(0.01)
+            act()
+            await driving
+
+        asyncio.run(both())
+
+    def state(self, run: str) -> RunState:
+        return state_of(self.log, run)
+
+    def tree(self, run: str) -> Path:
+        tree = self.state(run).tree
+        assert tree is not None
+        return Path(tree.path)
+
+    def ending(self, run: str, address: str = "one") -> StepEnded:
+        """How a step ended the last time."""
+        return [each for each in self._events(run, StepEnded) if each.address == address][-1]
+
+    def spent(self, run: str, address: str = "one") -> dict[str, Any]:
+        return cast("dict[str, Any]", self.ending(run, address).details["spent"])
+
+    def transcript(self, run: str) -> list[bytes]:
+        """What the agents of a run printed."""
+        found = sorted((self.root / "data" / "runs" / run).glob("*/agent.*/stdout"))
+        return [line for each in found for line in each.read_bytes().splitlines()]
+
+    def marked(self, run: str) -> dict[int, str]:
+        """The live processes of a run's newest call, each with its program."""
+        seq = [stored.seq for stored in self.log.read(run) if isinstance(from_log(stored), StepBegan)][-1]
+        return {pid: _program(pid) for pid in self.processes.escaped(f"{run}:{seq}:agent.0")}
+
+    def _events(self, run: str, kind: type[T]) -> list[T]:
+        return [event for stored in self.log.read(run) if isinstance(event := from_log(stored), kind)]
+
+    def _system(self) -> System:
+        return System(self.log, self.root / "data", _nothing, lambda: NOW)
+
+
+def _nothing(name: str, _: str) -> Pinned:
+    raise NotFound(f"there is no workflow '{name}'")
+
+
+def _program(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/exe").readlink().name
+    except OSError:
+        return ""

@@ -1,0 +1,165 @@
+"""How Claude Code is started: what stands in its arguments, its environment and its files."""
+
+import os
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from handrail.agents.claude import ClaudeAgent
+from handrail.errors import NotFound
+from handrail.ports.agents import AgentCall, Launch
+
+OBJECT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentCall:
+    """A call on a machine with a program of the right name."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "claude").symlink_to("/bin/true")
+    (tmp_path / "tree").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    return AgentCall(run="r-1", address="a", turn=1, prompt="Do SECRET things.", workspace=str(tmp_path / "tree"))
+
+
+def launch(call: AgentCall, **changes: Any) -> Launch:
+    folder = Path(call.workspace).parent / "call"
+    return ClaudeAgent().launch(replace(call, **changes), str(folder))
+
+
+def words(call: AgentCall, **changes: Any) -> list[str]:
+    root = str(Path(call.workspace).parent)
+    return [each.replace(root, "ROOT") for each in launch(call, **changes).argv]
+
+
+def test_a_plain_call(call: AgentCall) -> None:
+    assert words(call) == snapshot(
+        [
+            "ROOT/bin/claude",
+            "-p",
+            "--output-format=stream-json",
+            "--verbose",
+            "--settings=ROOT/call/settings.json",
+            "--permission-mode=dontAsk",
+            "--disallowedTools=EnterWorktree,ExitWorktree,CronCreate,CronDelete,CronList,ScheduleWakeup,Monitor",
+        ]
+    )
+    assert dict(launch(call).env) == snapshot(
+        {
+            "CLAUDE_CODE_MAX_RETRIES": "2",
+            "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        }
+    )
+
+
+def test_the_prompt_is_told_on_the_input_and_stands_in_no_argument(call: AgentCall) -> None:
+    made = launch(call)
+    assert made.stdin == b"Do SECRET things."
+    assert not any("SECRET" in each for each in made.argv)
+
+
+def test_a_prompt_is_never_a_command_to_claude_code_itself(call: AgentCall) -> None:
+    assert launch(call, prompt="/clear all").stdin == b"\n/clear all"
+
+
+def test_everything_a_step_asks_is_said(call: AgentCall) -> None:
+    asked = {
+        "model": "opus",
+        "session": "--5e55",
+        "single_turn": True,
+        "schema": OBJECT,
+        "allowed_tools": ("Read", "Bash(npm test:*)", "mcp__db__query"),
+        "system_prompt": "x" * 300_000,
+        "access": "read",
+    }
+    assert words(call, **asked) == snapshot(
+        [
+            "ROOT/bin/claude",
+            "-p",
+            "--output-format=stream-json",
+            "--verbose",
+            "--settings=ROOT/call/settings.json",
+            "--append-system-prompt-file=ROOT/call/system.md",
+            "--setting-sources=user",
+            "--permission-mode=dontAsk",
+            "--model=opus",
+            "--resume=--5e55",
+            "--max-turns=1",
+            '--json-schema={"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}',
+            "--disallowedTools=EnterWorktree,ExitWorktree,CronCreate,CronDelete,CronList,ScheduleWakeup,Monitor",
+            "--tools=Bash,Read",
+            "--allowedTools=Bash(npm test:*)",
+        ]
+    )
+    assert (Path(call.workspace).parent / "call" / "system.md").stat().st_size == 300_000
+    assert words(call, disallowed_tools=("WebFetch", "Bash(rm *)"))[-1].endswith(",Monitor,WebFetch,Bash(rm *)")
+
+
+@pytest.mark.parametrize("schema", [None, True, [], {"type": "array"}, {"enum": [1]}, "x"])
+def test_a_shape_that_is_no_map_is_left_to_asking_again(call: AgentCall, schema: Any) -> None:
+    assert not any(each.startswith("--json-schema") for each in launch(call, schema=schema).argv)
+
+
+def test_only_full_access_bypasses_the_checks(call: AgentCall, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert "IS_SANDBOX" in dict(launch(call, access="full").env)
+    assert "--permission-mode=bypassPermissions" in words(call, access="full")
+    for changes in ({"access": "read"}, {"access": "edit"}, {"access": "full", "allowed_tools": ("Read",)}):
+        assert "IS_SANDBOX" not in dict(launch(call, **changes).env)
+        assert "--permission-mode=dontAsk" in words(call, **changes)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "IS_SANDBOX" not in dict(launch(call, access="full").env)
+
+
+def test_a_private_folder_is_used_where_it_is_asked_for(call: AgentCall) -> None:
+    assert "CLAUDE_CONFIG_DIR" not in dict(launch(call).env)
+    assert dict(launch(call, options={"home": "/private"}).env)["CLAUDE_CONFIG_DIR"] == "/private"
+
+
+def test_what_the_repository_tells_is_told_to_who_may_only_read(call: AgentCall) -> None:
+    told = Path(call.workspace).parent / "call" / "system.md"
+    (Path(call.workspace) / "CLAUDE.md").write_text("Be brief.")
+    launch(call, access="edit")
+    assert not told.exists()
+    launch(call, access="read", system_prompt="Look.")
+    assert told.read_text() == "Look.\n\nThe repository's CLAUDE.md says:\n\nBe brief."
+
+
+def test_a_missing_program_is_named_with_how_to_install_it(call: AgentCall, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/no/such/folder")
+    with pytest.raises(NotFound, match="'claude' is not installed") as caught:
+        launch(call)
+    assert "npm install -g @anthropic-ai/claude-code" in (caught.value.next_step or "")
+
+
+def passed(name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in ClaudeAgent().variables)
+
+
+def test_its_vendors_variables_are_passed_and_the_marks_of_an_outer_session_are_not() -> None:
+    ours = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "HTTPS_PROXY")
+    assert [name for name in ours if not passed(name)] == []
+    marks = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "IS_SANDBOX")
+    assert [name for name in (*marks, "CLAUDE_PROJECT_DIR", "OPENAI_API_KEY") if passed(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("switch", "name"),
+    [
+        ("CLAUDE_CODE_USE_BEDROCK", "AWS_SECRET_ACCESS_KEY"),
+        ("CLAUDE_CODE_USE_VERTEX", "GOOGLE_APPLICATION_CREDENTIALS"),
+    ],
+)
+def test_a_clouds_variables_are_passed_where_it_is_used(
+    switch: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for off in ("", "0", "false"):
+        monkeypatch.setenv(switch, off)
+        assert not passed(name)
+    monkeypatch.setenv(switch, "1")
+    assert passed(name)

@@ -1,0 +1,39 @@
+"""Every link between the pages, and every anchor in it, leads somewhere."""
+
+import re
+
+import pytest
+from doc_pages import ROOT, pages, prose
+
+ELSEWHERE = ("http://", "https://", "mailto:")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
+
+
+def anchors(page: str) -> set[str]:
+    """Give the anchors of a page's headings; a heading that comes again is numbered."""
+    found: dict[str, int] = {}
+    made: set[str] = set()
+    for title in re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE):
+        name = re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
+        found[name] = found.get(name, -1) + 1
+        made.add(f"{name}-{found[name]}" if found[name] else name)
+    return made
+
+
+def links(page: str) -> list[str]:
+    """Give the links of a page to other places of this repository."""
+    return [link for link in LINK.findall(prose(page)) if not link.startswith(ELSEWHERE)]
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_link_leads_to_something_that_is_there(page: str) -> None:
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        target = ((ROOT / page).parent / path if path else ROOT / page).resolve()
+        assert target.is_relative_to(ROOT), f"{page}: {link} leads out of the repository"
+        assert target.exists(), f"{page}: {link}"
+        assert not anchor or anchor in anchors(target.relative_to(ROOT).as_posix()), f"{page}: {link}"
+
+
+def test_headings_of_the_same_name_have_anchors_of_their_own() -> None:
+    assert {"the-workflow", "proof-done_when", "workflow"} <= anchors("docs/authoring.md")

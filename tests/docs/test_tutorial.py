@@ -1,0 +1,38 @@
+"""The page docs/tutorial.md is followed from its first line to its last, in a project of its own."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from doc_pages import Block, blocks
+from doc_recipes import play
+from doc_shop import DocShop
+
+PAGE = "docs/tutorial.md"
+FIRST = ("shop/cart.py", "tests/test_cart.py", "Makefile")
+EMPTY = {"shop/__init__.py": "", "tests/__init__.py": "", ".gitignore": "__pycache__/\n"}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Generator[DocShop]:
+    made = DocShop(tmp_path / "shop", tmp_path / "home")
+    yield made
+    made.end()
+
+
+def _files() -> dict[str, Block]:
+    return {block.notes["file"]: block for block in blocks(PAGE) if "file" in block.notes}
+
+
+@pytest.mark.timeout(400)
+def test_every_command_of_the_tutorial_prints_what_it_shows(shop: DocShop) -> None:
+    shop.begin({**EMPTY, **{path: _files()[path].text for path in FIRST}})
+    for block in blocks(PAGE):
+        if "file" in block.notes and block.notes["file"] not in FIRST:
+            shop.write(block.notes["file"], block.text)
+        if block.language == "console":
+            play(block, shop)
+
+
+def test_every_block_of_the_tutorial_is_a_file_or_commands() -> None:
+    assert all("file" in block.notes or block.language == "console" for block in blocks(PAGE))
