@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= auto
 
-.PHONY: test lint types contracts unit soak run bench format requirements clean
+.PHONY: test lint types contracts unit soak test-agents run bench format requirements clean
 
 test: lint types contracts unit
 
@@ -31,6 +31,10 @@ unit: $(READY)
 
 soak: $(READY)
 	HANDRAIL_SOAK=1 $(BIN)/pytest -n $(WORKERS) tests/runtime/test_tree_crash_matrix.py
+
+test-agents: $(READY)
+	npm install --prefix .agents --no-save --no-audit --no-fund @google/gemini-cli@0.61.0 opencode-ai@1.18.33
+	HANDRAIL_TEST_NPM=$(CURDIR)/.agents/node_modules/.bin $(BIN)/pytest --timeout=300 tests/agents_npm
 
 run: BEGAN := $(shell date +%s)
 run: $(READY)
