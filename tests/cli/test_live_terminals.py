@@ -127,7 +127,7 @@ def test_what_is_typed_while_nobody_asks_leaves_no_trace_and_answers_nothing(tea
         screen.until("\n> ")
         screen.ctrl("d")
         assert screen.wait() == 130
-        assert sum("reproduce" in line for line in screen.lines()) == 2
+        assert sum("✓ reproduce" in line for line in screen.lines()) == 1
 
 
 def test_the_live_line_follows_the_width_of_the_window(team: Team) -> None:

@@ -5,7 +5,7 @@ It has no event for the end: a step that was finished for another reason than to
 
 import re
 
-from handrail.agents.json_lines import Line, count, number, part, read_line, text, without_result
+from handrail.agents.json_lines import Line, amount, count, part, read_line, text, without_result
 from handrail.agents.service_errors import status_of
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone
@@ -89,11 +89,12 @@ class OpencodeLines:
         self._input += count(tokens.get("input")) + count(cache.get("write"))
         self._output += count(tokens.get("output")) + count(tokens.get("reasoning"))
         self._cached += count(cache.get("read"))
-        self._cost += number(finished.get("cost")) or 0.0
+        self._cost += amount(finished.get("cost")) or 0.0
 
     def _status(self, ended: Ended | Gone) -> tuple[OutcomeStatus, str]:
         if self._error is not None:
-            return _kind(self._error), text(part(self._error, "data"), "message") or text(self._error, "name")
+            words = text(part(self._error, "data"), "message") or text(self._error, "name")
+            return _kind(self._error), words or "it told an error without words"
         code = ended.code if isinstance(ended, Ended) else None
         if code != 0 or self._reason in ("", "tool-calls"):
             return "crashed", without_result(ended)

@@ -111,8 +111,9 @@ def _ended(event: ev.StepEnded) -> tuple[str, str]:
 
 
 def _last_line(event: ev.StepEnded) -> str:
-    """What a command that failed said last, which mostly is the reason."""
-    said = [line.strip() for line in f"{event.stdout}\n{event.stderr}".splitlines() if line.strip()]
+    """What a command that failed said last, which mostly is the reason; that make failed too is none."""
+    lines = (line.strip() for line in f"{event.stdout}\n{event.stderr}".splitlines())
+    said = [line for line in lines if line and not line.startswith("make:")]
     return said[-1] if said and event.exit_code is not None and said[-1] not in event.error else ""
 
 

@@ -17,11 +17,11 @@ from handrail.model.events import Event
 from handrail.model.plan import Plan
 from handrail.model.redaction import Redactor
 from handrail.model.run import REDUCER, Pending, RunState
-from handrail.ports.log import Append, Checkpoint, Lease, Log, Timer, TimerCleared
+from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, Timer, TimerCleared
 from handrail.runtime.histories import Folded, Known
 from handrail.runtime.outside import timed_out, understood
 from handrail.runtime.ports import Clock
-from handrail.runtime.records import from_log, to_log, without_secrets
+from handrail.runtime.records import from_log, kept, to_log
 from handrail.runtime.summaries import summary_of
 from handrail.runtime.timers import timers_of
 from handrail.workspace.secrets import redactor_here
@@ -68,19 +68,22 @@ class Recorder:
     _newest: tuple[int, Event] | None = None
     """The last event recorded here: mostly the intent that is performed next."""
     _texts: StepTexts = field(default_factory=StepTexts)
+    _written: dict[int, tuple[Event, NewEvent]] = field(default_factory=dict[int, tuple[Event, NewEvent]])
+    """Events of the turn as the log keeps them, by identity."""
     _timed: bool = True
     """Whether the run may have a timer; only the holder of its lease sets one."""
 
     def turn(self, plan: Plan, state: RunState, caused: tuple[Event, ...] = (), *, look: bool = True) -> Turn:
         """Find out what has to be recorded now; records nothing."""
         now, before = self.clock(), state
-        caused = tuple(without_secrets(event, self.redactor) for event in caused)
+        self._written.clear()
+        caused = tuple(map(self._clean, caused))
         for event in caused:
             state = apply(state, event, state.seq + 1, self.log.get_blob)
         heard = understood(self.log, plan, state, self.log.inbox(state.run) if look else (), now)
         fired, stale, state = self._timers(heard.state, now)
         moved = advance(plan, state, now, self.log.get_blob)
-        decided = tuple(without_secrets(event, self.redactor) for event in moved.events)
+        decided = tuple(map(self._clean, moved.events))
         after = moved.state
         if decided != moved.events:
             after = state
@@ -88,6 +91,16 @@ class Recorder:
                 after = apply(after, event, after.seq + 1, self.log.get_blob)
         events = (*caused, *heard.events, *fired, *decided)
         return Turn(before, after, events, heard.consumed, heard.given_up, stale, look)
+
+    def _clean(self, event: Event) -> Event:
+        """Give an event without secrets; its bytes are remembered, since making them is much of what a step costs."""
+        event, written = kept(event, self.redactor)
+        self._written[id(event)] = event, written
+        return event
+
+    def _bytes(self, event: Event) -> NewEvent:
+        known = self._written.get(id(event))
+        return known[1] if known is not None and known[0] is event else to_log(event)
 
     def _timers(self, state: RunState, now: float) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
         fired: list[Event] = []
@@ -112,7 +125,7 @@ class Recorder:
         append = Append(
             turn.state.run,
             turn.before.seq,
-            tuple(to_log(event) for event in turn.events),
+            tuple(map(self._bytes, turn.events)),
             turn.consumed,
             checkpoint,
             (*(TimerCleared(key) for key in turn.stale), *timers_of(turn.before, turn.state)),

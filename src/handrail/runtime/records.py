@@ -30,12 +30,18 @@ def to_log(event: Event) -> NewEvent:
 
 def without_secrets(event: Event, redactor: Redactor) -> Event:
     """Give an event as it may be kept: the same where it holds no secret."""
-    payload = to_log(event).payload
-    if not redactor.find(payload):
-        return event
-    data = cast("dict[str, JsonValue]", json.loads(payload))
-    kept = {name: value if name in STRUCTURE else masked(value, redactor) for name, value in data.items()}
-    return cast("Event", decode(cast("type[Any]", Event), kept))
+    return kept(event, redactor)[0]
+
+
+def kept(event: Event, redactor: Redactor) -> tuple[Event, NewEvent]:
+    """Give an event as it may be kept, and as the log keeps it."""
+    written = to_log(event)
+    if not redactor.find(written.payload):
+        return event, written
+    data = cast("dict[str, JsonValue]", json.loads(written.payload))
+    clean = {name: value if name in STRUCTURE else masked(value, redactor) for name, value in data.items()}
+    event = cast("Event", decode(cast("type[Any]", Event), clean))
+    return event, to_log(event)
 
 
 def masked(value: JsonValue, redactor: Redactor) -> JsonValue:
