@@ -89,6 +89,8 @@ class DocShop:
         """Give the environment of a person who calls Handrail here."""
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         own = {"HOME": str(self.home), "HANDRAIL_HOME": str(self.home / "handrail"), "LOGNAME": "ada", "COLUMNS": "120"}
+        # A file that is written twice within a second, at the same length, would be run from its old bytecode.
+        own |= {"PYTHONDONTWRITEBYTECODE": "1", "HANDRAIL_PASS_ENV": "PYTHONDONTWRITEBYTECODE"}
         return {"PATH": path, "GIT_CONFIG_NOSYSTEM": "1", "NO_COLOR": "1", **own}
 
     def run(self, line: str) -> tuple[int, str]:
