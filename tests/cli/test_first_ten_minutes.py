@@ -199,7 +199,7 @@ next: handrail resume mend-1
                 80: """\
 mend-1: reproduce, confirm are done and not repeated
 ✓ fix        0.0s  $0.22  proof: sh test_quantity.sh passes
-✗ checks     0.0s  test: exit 2 · make: *** [Makefile:2: test] Error 1 → fixin…
+✗ checks     0.0s  test: exit 2 → fixing, try 1 of 3
 ✓ checks/fix  0.0s  $0.08
 ✓ checks     0.0s  ✗ → fixed → ✓
 ✗ publish    0.0s  command: exit 1 · the token lacks "contents: write"
@@ -211,7 +211,7 @@ next: handrail resume mend-1
                 120: """\
 mend-1: reproduce, confirm are done and not repeated
 ✓ fix        0.0s  $0.22  proof: sh test_quantity.sh passes
-✗ checks     0.0s  test: exit 2 · make: *** [Makefile:2: test] Error 1 → fixing, try 1 of 3
+✗ checks     0.0s  test: exit 2 → fixing, try 1 of 3
 ✓ checks/fix  0.0s  $0.08
 ✓ checks     0.0s  ✗ → fixed → ✓
 ✗ publish    0.0s  command: exit 1 · the token lacks "contents: write"

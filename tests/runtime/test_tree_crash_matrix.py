@@ -20,7 +20,7 @@ from tree_workflows import CASES
 from handrail.testing.leaks import processes_within
 
 SOAK = bool(os.environ.get("HANDRAIL_SOAK"))
-BATCHES = {"steps": 6, "back": 6, "fan": 12, "gone": 6}
+BATCHES = {"steps": 4, "back": 4, "fan": 8, "gone": 4}
 """How many parts the points of a workflow are taken apart into; all batches together are all points."""
 CHOSEN = {name: range(count) if SOAK else range(count - 1, count) for name, count in BATCHES.items()}
 LIFETIME = 600.0 if SOAK else 110.0

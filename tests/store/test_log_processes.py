@@ -20,7 +20,8 @@ def test_a_process_killed_while_appending_loses_nothing_it_was_told_is_recorded(
         lines += kill(worker)
         acknowledged = int(lines[-1])
         log = open_log(tmp_path)
-        assert log.last("a").seq in {acknowledged, acknowledged + 1}
+        # What the reader had in its buffer when the writer died is recorded, too.
+        assert log.last("a").seq >= acknowledged
         assert len(log.read("a")) == log.last("a").seq
         assert log.check().healthy
         log.close()
