@@ -53,7 +53,7 @@ def test_each_recorded_end_has_its_outcome() -> None:
             "529": ("overloaded", None, "API Error: Repeated 529 Overloaded errors. The API is at cap"),
             "budget": ("limit", None, "Reached maximum budget ($0.001)"),
             "cut": ("network", None, "API Error: API returned an empty or malformed response (HTTP"),
-            "denied": ("ok", None, "denied: Write /work/tree/a.txt; Bash echo hi > a.txt"),
+            "denied": ("ok", None, "denied: Write /srv/tree/a.txt; Bash echo hi > a.txt"),
             "interrupted": ("cancelled", None, "it was stopped in the middle of its work"),
             "not_logged_in": ("auth", None, "Not logged in · Please run /login"),
             "one_turn": ("ok", None, ""),
@@ -99,7 +99,7 @@ def test_what_was_denied_is_named_and_shown() -> None:
             "I was not allowed to.",
         ]
     )
-    assert reader.outcome(Ended(0)).message == snapshot("denied: Write /work/tree/a.txt; Bash echo hi > a.txt")
+    assert reader.outcome(Ended(0)).message == snapshot("denied: Write /srv/tree/a.txt; Bash echo hi > a.txt")
 
 
 def test_many_denials_are_not_all_named() -> None:

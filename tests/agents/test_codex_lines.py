@@ -190,7 +190,7 @@ def test_a_command_that_ran_proves_the_sandbox() -> None:
     [
         ({"type": "command_execution", "command": "/bin/bash -lc 'npm test'"}, "$ npm test"),
         ({"type": "command_execution", "command": "echo 'open"}, "$ echo 'open"),
-        ({"type": "file_change", "changes": [{"path": "/work/a.py"}, {"path": "/work/b.py"}]}, "edits a.py, b.py"),
+        ({"type": "file_change", "changes": [{"path": "/srv/a.py"}, {"path": "/srv/b.py"}]}, "edits a.py, b.py"),
         ({"type": "mcp_tool_call", "server": "docs", "tool": "find"}, "docs: find"),
         ({"type": "web_search", "query": "codex exec"}, "searches codex exec"),
         ({"type": "agent_message", "text": "\n I look\nat it"}, "I look"),

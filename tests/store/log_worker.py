@@ -31,8 +31,14 @@ def said(worker: "subprocess.Popen[str]") -> str:
 
 def end(worker: "subprocess.Popen[str]") -> list[str]:
     """Let a worker finish and give what else it said."""
-    out, _ = worker.communicate()
-    return out.splitlines()
+    # Through the same reader as the lines before: `communicate` would pass over what that has in its buffer.
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    worker.stdin.close()
+    with worker.stdout as lines:
+        said = lines.read().splitlines()
+    worker.wait()
+    return said
 
 
 def kill(worker: "subprocess.Popen[str]") -> list[str]:
