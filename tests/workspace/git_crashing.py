@@ -13,8 +13,10 @@ from handrail.workspace.delivering import discard
 from handrail.workspace.worktree_records import read_record
 
 _WRAPPER = """#!/bin/sh
-printf x >> {count}
-if [ "$(wc -c < {count})" -eq {at} ]; then
+number=1
+# A folder is made by one alone: commands that run at once get different numbers.
+until mkdir {count}.$number 2> /dev/null; do number=$((number + 1)); done
+if [ "$number" -eq {at} ]; then
   if [ {when} = after ]; then {git} "$@" > /dev/null; fi
   kill -9 $PPID
   exit 137
@@ -86,7 +88,6 @@ def killed_at(room: GitRoom, operation: str, at: int, when: str) -> bool:
     folder = room.root / "wrapper"
     folder.mkdir(exist_ok=True)
     count = folder / "count"
-    count.write_bytes(b"")
     (folder / "git").write_text(_WRAPPER.format(count=count, at=at, when=when, git=real))
     (folder / "git").chmod(0o755)
     path = f"{folder}:{os.environ['PATH']}"
