@@ -30,7 +30,7 @@ unit: $(READY)
 	$(BIN)/pytest -n $(WORKERS)
 
 soak: $(READY)
-	HANDRAIL_SOAK=1 $(BIN)/pytest -n $(WORKERS) tests/runtime/test_tree_crash_matrix.py
+	HANDRAIL_SOAK=1 $(BIN)/pytest -n $(WORKERS) --timeout=900 $$(grep -rl HANDRAIL_SOAK tests --include='test_*.py')
 
 test-agents: $(READY)
 	npm install --prefix .agents --no-save --no-audit --no-fund @google/gemini-cli@0.61.0 opencode-ai@1.18.33
@@ -46,6 +46,8 @@ bench: $(READY)
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/workspace.py
 	$(BIN)/python benchmarks/cli.py
+	$(BIN)/python benchmarks/agents.py
+	$(BIN)/python benchmarks/pull.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -130,6 +131,9 @@ def lives(life: Life, workflow: str, folder: Path, batch: int, batches: int) -> 
             try:
                 life(workflow, folder, batch, batches)
                 code = 0
+            except Exception:
+                traceback.print_exc()
+                raise
             finally:
                 os._exit(code)
         status = os.waitpid(child, 0)[1]

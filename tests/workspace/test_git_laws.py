@@ -9,6 +9,8 @@ from git_room import GitRoom, everything, git
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+SOAK = bool(os.environ.get("HANDRAIL_SOAK"))
+
 _NAMES = st.sampled_from(["a", "b", "c.txt", "d\n", 'e"', "f/g", "f/h/i", "b/j", "a/k", "src/app.py", "README.md"])
 _BYTES = st.sampled_from([b"", b"1", b"2", b"x\r\n", b"\0\xff", b"<<<<<<< \n"])
 _LINKS = st.sampled_from(["a", "../outside", "f", "nowhere\n"])
@@ -27,7 +29,7 @@ _EDITS = st.one_of(
 
 
 @given(before=st.lists(_EDITS, max_size=8), after=st.lists(_EDITS, max_size=8))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40 if SOAK else 15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_restoring_gives_back_what_was_there(git_home: Path, before: list[Edit], after: list[Edit]) -> None:
     folder = Path(tempfile.mkdtemp())
     try:
