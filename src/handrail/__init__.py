@@ -3,8 +3,7 @@
 The objects that a workflow.py is written with can be imported from here; they are loaded when first asked for.
 """
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as `typing` has it, which a keeper of a command would wait for
 if TYPE_CHECKING:
     from handrail.authoring.objects import (
         Agent,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
         Retry,
         Review,
         Role,
+        Sandbox,
         Schedule,
         Script,
         Step,
@@ -91,6 +91,7 @@ __all__ = [
     "Retry",
     "Review",
     "Role",
+    "Sandbox",
     "Schedule",
     "Script",
     "Step",

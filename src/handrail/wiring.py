@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from handrail.agents.registry import KnownAgents
@@ -13,6 +14,7 @@ from handrail.operations.scenario_rooms import Room
 from handrail.ports.agents import Agents
 from handrail.ports.log import Log
 from handrail.runtime.glimpses import Glimpses
+from handrail.runtime.handlers.agent_tools import Tooling
 from handrail.runtime.handlers.agents import AgentHandler
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands import CommandHandler, Instead, as_begun
@@ -24,6 +26,7 @@ from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.ports import Clock, Commands, Prepared, Workflows
 from handrail.runtime.supervisor import Supervisor
 from handrail.sources.folders import HOME, Folders
+from handrail.store.keyring import keys_in
 from handrail.store.sqlite_log import open_log
 from handrail.workspace.commands import Refused, prepare
 from handrail.workspace.environment import allowed_environment
@@ -67,13 +70,18 @@ class System:
     instead: Instead = as_begun
     """Puts other commands in the place of a step's own, where a workflow is only tested."""
     agents: Agents = field(default_factory=KnownAgents)
+    bare: bool = False
+    """Whether agents are started in no sandbox and without windows: where a workflow is only tested."""
 
     def supervisor(self, name: str) -> Supervisor:
         """Make a supervisor for the runs of this log."""
         folder, starts = self.folder / "runs", Starts(LocalProcesses(), self.commands)
         trees = TreeHandler(self.workspaces, starts, folder, self.clock)
         commands = CommandHandler(starts.processes, starts.commands, folder, self.clock, trees.restore, self.instead)
-        agents = AgentHandler(starts, self.agents, self.log.get_blob, folder, self.clock, trees.restore)
+        tooling = Tooling(self.log, partial(keys_in, self.folder), self.folder)
+        agents = AgentHandler(
+            starts, self.agents, self.log.get_blob, folder, self.clock, trees.restore, self.bare, tooling
+        )
         proofs = ProofHandler(starts.processes, starts.commands, folder)
         items = ItemHandler(self.log, self.workspaces, self.clock)
         steps = StepHandler(commands, agents, trees, proofs, items)
@@ -99,4 +107,4 @@ def open_system(folders: Folders, workflows: Workflows) -> System:
 def open_room(room: Room) -> System:
     """Open the database of a throw-away room, in which a workflow is tested."""
     commands = ShellCommands({**os.environ, **room.environ}, {HOME: str(room.home)})
-    return System(open_log(room.data), room.data, room.workflows, room.clock, commands, room.instead)
+    return System(open_log(room.data), room.data, room.workflows, room.clock, commands, room.instead, bare=True)

@@ -242,4 +242,5 @@ def test_no_lines_break_the_reader(lines: list[bytes]) -> None:
 def test_values_of_the_wrong_kind_are_as_if_they_were_not_there(value: object) -> None:
     names = ("message", "errors", "permission_denials", "model_usage_since_last_result", "usage", "api_error_status")
     strange = dict.fromkeys(names, value)
-    read(json.dumps({"type": "assistant", **strange}).encode(), result(**strange), result(is_error=True, **strange))
+    lines = json.dumps({"type": "assistant", **strange}).encode(), result(**strange), result(is_error=True, **strange)
+    assert read(*lines).status != "ok"

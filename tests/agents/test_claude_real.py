@@ -10,10 +10,15 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from click.testing import CliRunner
 from real_agents import Home, real_agents
 from real_room import NOW, RealRoom
 
+from handrail.cli.main import cli
+from handrail.cli.render_final import final_lines
+from handrail.cli.session import run_session
 from handrail.operations import runs
+from handrail.operations.run_views import run_document
 from handrail.testing.models.scripts import Action, Call, Cut, Fail, Hang, Say, Shell, Structured
 from handrail.testing.models.server import ModelServer
 
@@ -46,6 +51,19 @@ def denied(room: RealRoom, run: str) -> list[str]:
     """The tools that were denied, each with its target, as the transcript's last result has it."""
     result = json.loads(room.transcript(run)[-1])
     return [f"{each['tool_name']} {each['tool_input']['file_path']}" for each in result["permission_denials"]]
+
+
+def said(room: RealRoom, *words: str) -> str:
+    """What a command says about the runs of a room."""
+    return CliRunner().invoke(cli, words, env={"HANDRAIL_HOME": str(room.root), "COLUMNS": "400"}).output
+
+
+def last_words(room: RealRoom, run: str) -> list[str]:
+    """What is said of a run when it is over."""
+    with pytest.MonkeyPatch.context() as environ:
+        environ.setenv("HANDRAIL_HOME", str(room.root))
+        with run_session() as session:
+            return final_lines(session, run, run_document(session.log, run))
 
 
 def files(room: RealRoom, run: str) -> list[str]:
@@ -103,6 +121,10 @@ def test_who_may_only_read_cannot_write_by_any_tool(opened: Open) -> None:
         f"denied: Write {room.tree(state.run)}/a.txt; Bash echo x > b.txt; Bash git diff --output=c.txt"
     )
     assert "may only read" in json.dumps(room.model.asked("a")[1]["messages"])
+    kept = f"Write {room.tree(state.run)}/a.txt; Bash echo x > b.txt; Bash git diff --output=c.txt"
+    assert f"  denied     {kept}\n" in said(room, "show", state.run, "one")
+    assert f"succeeded, though it was denied {kept}\n" in said(room, "why", state.run, "one")
+    assert f"  denied: one ({kept})" in last_words(room, state.run)
 
 
 def test_who_may_edit_cannot_write_files_outside_and_a_denied_tool_is_denied(opened: Open, tmp_path: Path) -> None:

@@ -7,7 +7,23 @@ from typing import Any
 
 import pytest
 
-from handrail.testing.models.scripts import Action, Call, Cut, Fail, Say, Shell, Structured
+from handrail.testing.models.anthropic import Anthropic
+from handrail.testing.models.chat import Chat
+from handrail.testing.models.gemini import Gemini
+from handrail.testing.models.responses import Responses
+from handrail.testing.models.scripts import (
+    Action,
+    Call,
+    Cut,
+    Data,
+    Dialect,
+    Fail,
+    Mcp,
+    Say,
+    Shell,
+    Structured,
+    filled,
+)
 from handrail.testing.models.server import ModelServer
 
 GEMINI = "/v1beta/models/any:streamGenerateContent?alt=sse"
@@ -80,3 +96,34 @@ def test_a_refusal_has_its_status_and_message(path: str) -> None:
         asked(path, Fail(429, "slow down"), HISTORY)
     with caught.value as answer:
         assert (answer.code, json.loads(answer.read())["error"]["message"]) == (429, "slow down")
+
+
+def test_a_tool_of_an_mcp_server_is_called_by_the_name_that_the_agent_gives_it() -> None:
+    action = Mcp("handrail", "start_workflow", {"goal": "go"})
+    assert part(gemini(action))["functionCall"]["name"] == "mcp_handrail_start_workflow"
+    (call,) = chat(action)[1]["choices"][0]["delta"]["tool_calls"]
+    assert call["function"]["name"] == "handrail_start_workflow"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "request_"),
+    [
+        (Anthropic(), {"messages": [{"role": "user", "content": [{"type": "tool_result", "content": "ct_1"}]}]}),
+        (Chat(), {"messages": [{"role": "tool", "content": "ct_1"}]}),
+        (Gemini(), {"contents": [{"role": "user", "parts": [{"functionResponse": {"output": "ct_1"}}]}]}),
+        (Responses(), {"input": [{"type": "function_call_output", "output": "ct_1"}]}),
+    ],
+    ids=["anthropic", "chat", "gemini", "responses"],
+)
+def test_a_value_is_taken_out_of_what_a_tool_gave(dialect: Dialect, request_: Data) -> None:
+    action = Mcp("handrail", "continue_workflow", {"token": "{{token}}", "other": "{{name}}"}, {"token": r"ct_\w+"})
+    called = filled(action, [*dialect.results(request_)])
+    assert isinstance(called, Mcp)
+    assert called.input == {"token": "ct_1", "other": "{{name}}"}
+
+
+def test_the_newest_result_counts_and_a_group_of_the_pattern_is_the_value() -> None:
+    action = Mcp("s", "t", {"a": "<{{x}}>"}, {"x": r'"id": (".*?")'})
+    called = filled(action, ['{"id": "old"}', '{"id": "new"}', "nothing"])
+    assert isinstance(called, Mcp)
+    assert called.input == {"a": '<"new">'}

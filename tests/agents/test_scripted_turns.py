@@ -216,6 +216,7 @@ def test_tools_are_told_with_their_input(room: AgentRoom) -> None:
     [
         ("{call_tool: {name: Web}}", {"disallowed_tools": ("Web",)}, "Web was denied: it is one of disallowed_tools"),
         ("{call_tool: {name: Web}}", {"allowed_tools": ("Read",)}, "Web was denied: it is not one of allowed_tools"),
+        ("{call_tool: {name: list_runs}}", {}, "list_runs was denied: it is not one of handrail_tools"),
         ("{call_tool: {name: Edit}}", {"access": "read"}, "Edit was denied: the step has access read"),
         ("{files: {made: x}}", {"access": "read"}, "Write was denied: the step has access read"),
         ("{run: touch made}", {"access": "read"}, "Bash was denied: the step has access read"),

@@ -46,6 +46,14 @@ def refusal(kind: type[HandrailError], *plans: Plan, chosen: str = "") -> tuple[
     return caught.value.message, caught.value.next_step
 
 
+def refused(*plans: Plan, chosen: str = "") -> bool:
+    try:
+        require_agents(plans, Given(chosen))
+    except HandrailError:
+        return True
+    return False
+
+
 @pytest.fixture
 def codex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program that must never be started."""
@@ -73,14 +81,14 @@ def test_every_demand_that_cannot_be_enforced_is_named_with_its_step() -> None:
 @pytest.mark.usefixtures("codex")
 def test_what_can_be_enforced_or_emulated_is_not_refused() -> None:
     asks = "access: read, model: gpt-5.5, system_prompt: Be kind to all., returns: {count: int}"
-    require_agents((plan(f"{{name: one, agent: codex, prompt: Go on now., {asks}}}"),), Given())
-    require_agents((compiled(REVIEW),), Given("scripted"))
+    assert not refused(plan(f"{{name: one, agent: codex, prompt: Go on now., {asks}}}"))
+    assert not refused(compiled(REVIEW), chosen="scripted")
 
 
 @pytest.mark.usefixtures("codex")
 def test_the_agent_that_performs_every_step_is_the_one_that_is_asked() -> None:
     asked = plan("{name: one, agent: scripted, prompt: Go on now., single_turn: true}")
-    require_agents((asked,), Given())
+    assert not refused(asked)
     assert refusal(InvalidWorkflow, asked, chosen="codex")[0] == "step 'one': codex: `single_turn` cannot be enforced"
 
 
@@ -101,7 +109,7 @@ def test_an_agent_that_is_not_known_is_refused() -> None:
 
 def test_a_workflow_without_agents_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    require_agents((plan("{name: one, command: 'true'}"),), Given())
+    assert not refused(plan("{name: one, command: 'true'}"))
 
 
 def test_the_command_refuses_before_anything_starts(codex: Path, tmp_path: Path) -> None:

@@ -15,7 +15,13 @@ MODEL = "gemini-3-pro"
 SCRIPTS: Scripts = {
     "edit": [Call("write_file", {"file_path": "a.txt", "content": "hi"}), Shell("echo ho > b.txt"), Say("done it")],
     "more": [Say("more")],
-    "outside": [Call("write_file", {"file_path": "/var/tmp/handrail-outside.txt", "content": "x"}), Say("tried")],
+    "outside": [
+        Call("write_file", {"file_path": "/var/tmp/handrail-outside.txt", "content": "x"}),
+        Call("write_file", {"file_path": "link/a.txt", "content": "x"}),
+        Call("replace", {"file_path": ".git/config", "old_string": "a", "new_string": "b", "instruction": "x"}),
+        Say("tried"),
+    ],
+    "command": [Shell("echo x > ../outside.txt"), Say("ran")],
     "shape": [Structured({"ok": True})],
     "large": [Call("write_file", {"file_path": "large.txt", "content": "x" * LARGE}), Say("done it")],
     "loop": [Say("x" * LARGE)],
@@ -55,13 +61,24 @@ def test_access_read_cannot_write_and_denied_tools_are_visible(room: NpmRoom) ->
     assert list(room.workspace.iterdir()) == []
 
 
-def test_a_listed_tool_is_denied_and_nothing_is_written_outside(room: NpmRoom) -> None:
+def test_a_listed_tool_is_denied(room: NpmRoom) -> None:
     listed = play(room, "edit", access="full", disallowed_tools=("Bash",))
     assert listed.message == "denied: run_shell_command"
     assert [each.name for each in room.workspace.iterdir()] == ["a.txt"]
-    outside = play(room, "outside", access="edit")
-    assert outside.status == "ok"
+
+
+def test_access_edit_keeps_its_file_tools_in_the_work_tree_and_out_of_git_but_not_its_commands(room: NpmRoom) -> None:
+    (room.workspace / ".git").mkdir()
+    (room.workspace / ".git" / "config").write_text("a")
+    (room.root / "elsewhere").mkdir()
+    (room.workspace / "link").symlink_to(room.root / "elsewhere")
+    kept = play(room, "outside", access="edit")
+    assert (kept.status, kept.message) == ("ok", "denied: write_file, replace")
     assert not Path("/var/tmp/handrail-outside.txt").exists()
+    assert list((room.root / "elsewhere").iterdir()) == []
+    assert (room.workspace / ".git" / "config").read_text() == "a"
+    play(room, "command", access="edit")
+    assert (room.root / "outside.txt").exists(), "it can confine its commands now: say so in docs/agents.md"
 
 
 def test_errors_of_the_service_have_their_status(room: NpmRoom) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import handrail
 from handrail.authoring import objects
-from handrail.authoring.native_parts import ASSESS, BUDGET, DEFAULTS, DONE_WHEN, FIX, RETRY, ROLE
+from handrail.authoring.native_parts import ASSESS, BUDGET, DEFAULTS, DONE_WHEN, FIX, RETRY, ROLE, SANDBOX
 from handrail.authoring.native_schema import INPUT_RECORD, LABELS, TRIGGER, WORKFLOW
 from handrail.authoring.native_steps import RECORDS, ROLES
 from handrail.authoring.object_parts import KEYS, Part
@@ -40,6 +40,7 @@ from handrail.authoring.objects import (
     ResolveContext,
     Retry,
     Role,
+    Sandbox,
     Schedule,
     Step,
     Subroutine,
@@ -87,6 +88,7 @@ def _records() -> dict[type[Part], Record]:
         Workflow: WORKFLOW,
         Budget: BUDGET,
         Retry: _record(RETRY),
+        Sandbox: _record(SANDBOX),
         Defaults: DEFAULTS,
         Role: _record(ROLE),
         Fix: _record(FIX),

@@ -39,6 +39,8 @@ MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
     (re.compile(r"(?<= )\d+(\.\d)?s\b"), "0.0s"),
     (re.compile(r"pinned [0-9a-f]{4}"), "pinned 0000"),
+    (re.compile(r"\bct_[\w-]+"), "TOKEN"),
+    (re.compile(r"(?<=connected agent )[0-9a-f]{8}"), "NAME"),
     (re.compile(r"process \d+( on \S+(?=\)))?"), "process PID"),
 )
 

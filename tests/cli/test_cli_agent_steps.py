@@ -212,6 +212,18 @@ def test_the_question_of_an_item_is_answered_through_its_run(team: Team) -> None
     assert "fan-1 succeeded" in said
 
 
+def test_what_is_said_to_a_run_is_told_to_its_next_agent(team: Team) -> None:
+    text = "name: NAME\nsteps:\n  - {name: ok, type: approval, message: Go on?}\n  - {name: work, prompt: Do it now.}\n"
+    team.add("told", text, work=[{"say": "Done."}])
+    team.run("told", code=3)
+    assert team.text("tell", "told-1", "use tabs") == "told-1: the next agent is told, once the run goes on\n"
+    assert team.json("tell", "told-1", "be brief")["step"] == ""
+    assert "ann says: use tabs" in team.text("approve", "told-1")
+    prompt = team.text("show", "told-1", "work", "--prompt")
+    assert prompt.index("use tabs") < prompt.index("be brief")
+    assert team.text("tell", "told-1", "too late", code=2).startswith("error: told-1 is over already (succeeded)")
+
+
 def test_the_log_tells_questions_items_and_work_trees_in_words(team: Team) -> None:
     team.add("asking", ASKING, **ASKS)
     team.run("asking", code=3)

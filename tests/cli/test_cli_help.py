@@ -116,6 +116,7 @@ Begin:
   init  Find this repository's agent, checks and set-up; write them down.
   demo  See it all in 20 seconds, in a throw-away repository.
   run   Run a workflow here, and show each step as it happens.
+  mcp   Let a connected agent walk workflows, over MCP.
 
 Look:
   status   Show what needs you, what runs and what ended.
@@ -123,6 +124,7 @@ Look:
   logs     Show everything that happened in a run.
   show     Show a run's steps, or one step with its output.
   why      Explain why steps ran, were skipped or repeated.
+  attach   Watch a run's agents at work, in tmux.
   diff     Show what a run or one of its steps changed.
   cost     Show what agents took, step by step and in all.
   compare  Show runs side by side: outcome, cost, time, changes.
@@ -132,14 +134,16 @@ Answer:
   revise   Send the work back with a comment, and go on.
   reject   Reject what a run asks about.
   answer   Answer a question that a run asks.
+  tell     Say something to a run's agent while it works.
 
 Steer:
   resume   Let a run go on; what is done is not repeated.
   stop     Stop a run for good.
   rewind   Go back to before a step, and go on from there.
   fork     Copy a run, as it is or as it was before a step.
-  take     Take a run out of Handrail's hands.
-  release  Give a run back to Handrail.
+  prefer   Say how far a guided run goes on alone, and what it may risk.
+  take     Hand a run to an agent that is connected over MCP.
+  release  Give a run back to Handrail, which goes on with it.
 
 Keep the work, or not:
   apply       Bring a run's changes into your checkout, uncommitted.

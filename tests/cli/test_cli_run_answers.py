@@ -187,17 +187,25 @@ next: handrail fork parent-1 kid
 
 def test_a_taken_run_is_held_until_it_is_released(runs: Runs) -> None:
     asked(runs)
-    assert runs.text("take", "ask") == snapshot("ask-1 is yours   next: handrail release ask-1\n")
+    assert runs.text("take", "ask") == snapshot("""\
+ask-1 is for a connected agent now
+tell the agent: call continue_workflow with intent "rehydrate" and continueToken "TOKEN"
+to hand it back: handrail release ask-1
+""")
     assert runs.text("take", "ask", code=2) == snapshot("""\
-error: ask-1 is held by ann
+error: ask-1 is held by connected agent NAME
 next: handrail release ask-1
 """)
     assert runs.text("resume", "ask", code=2) == snapshot("""\
-error: ask-1 is held by ann
+error: ask-1 is held by connected agent NAME
 next: handrail release ask-1
 """)
-    assert runs.text("status") == snapshot("RUNNING  ask-1  ok  held by ann  handrail release ask-1\n")
-    assert runs.text("release", "ask") == snapshot("ask-1 is Handrail's again   next: handrail resume ask-1\n")
+    assert runs.text("status") == snapshot("RUNNING  ask-1  ok  held by connected agent NAME  handrail release ask-1\n")
+    assert runs.text("release", "ask", code=3) == snapshot("""\
+ask-1 is Handrail's again
+ask-1 needs you: Is "draft" good?
+next: handrail approve ask-1, or revise, or reject
+""")
     assert runs.text("release", "ask", code=2) == snapshot("""\
 error: nobody holds ask-1
 next: handrail status ask-1

@@ -34,7 +34,7 @@ next: handrail release parent-1
 """)
     assert other.json("status", "parent-1.2")["runs"][0]["reason"] == "approval"
     assert "is held by import (ann)" in other.text("resume", "parent", code=2)
-    other.text("release", "parent-1")
+    other.text("release", "parent-1", code=3)
     other.add("ask", ASKING)
     assert other.json("approve", "parent-1")["status"] == "succeeded"
     assert runs.json("status", "parent-1")["runs"][0]["status"] == "waiting"
@@ -125,7 +125,7 @@ def test_a_file_that_is_no_bundle_is_refused(runs: Runs, text: str) -> None:
 
 def test_doctor_says_what_is_there_and_that_nothing_is_damaged(runs: Runs) -> None:
     found = runs.json("doctor")
-    names = ["git", "claude", "codex", "gemini", "opencode", "gh", "tmux", "python", "sqlite"]
+    names = ["git", "claude", "codex", "gemini", "opencode", "gh", "tmux", "bwrap", "python", "sqlite"]
     assert [each["name"] for each in found["tools"]] == names
     assert found["healthy"] is True
     exported(runs)

@@ -206,7 +206,11 @@ next: handrail status
     assert runs.text("show", "", code=2).startswith("error: there is no run ''")
 
 
-@pytest.mark.parametrize("name", [name for name in RUNS if name not in ("help", "completion")])
+NO_DOCUMENT = ("help", "completion", "attach", "mcp")
+"""Commands that print a page, a script or a protocol, or hand the terminal over."""
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if name not in NO_DOCUMENT])
 def test_every_command_of_runs_has_help_with_an_example_and_json(runs: Runs, name: str) -> None:
     said = runs.text(name, "--help")
     assert "--json" in said

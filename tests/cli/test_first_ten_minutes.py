@@ -90,11 +90,11 @@ def test_init_run_approve_pause_resume_fail_mend_and_apply(fresh: Fresh, columns
                 80: """\
 git 1.0 ✓   claude ✗ not installed   codex ✗ not installed
 gemini ✗ not installed   opencode ✗ not installed   gh – optional
-tmux – optional   python 1.0 ✓   sqlite 1.0 ✓
+tmux – optional   bwrap – optional   python 1.0 ✓   sqlite 1.0 ✓
 """,
                 120: """\
 git 1.0 ✓   claude ✗ not installed   codex ✗ not installed   gemini ✗ not installed   opencode ✗ not installed
-gh – optional   tmux – optional   python 1.0 ✓   sqlite 1.0 ✓
+gh – optional   tmux – optional   bwrap – optional   python 1.0 ✓   sqlite 1.0 ✓
 """,
             }
         )[columns]

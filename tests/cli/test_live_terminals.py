@@ -127,6 +127,8 @@ def test_what_is_typed_while_nobody_asks_leaves_no_trace_and_answers_nothing(tea
         screen.until("\n> ")
         screen.ctrl("d")
         assert screen.wait() == 130
+        # A live line may stay where the terminal echoed a key just before it was drawn again: echo is never turned off,
+        # so that a killed process leaves a terminal that can be used.
         assert sum("✓ reproduce" in line for line in screen.lines()) == 1
 
 

@@ -7,7 +7,7 @@ from native_case import compile_text, shown
 
 from handrail.model.actions import AgentAction, GateAction, ParallelAction
 from handrail.model.plan import Input, Plan, Step
-from handrail.model.settings import AgentTask, Budget, Retry
+from handrail.model.settings import AgentPolicy, AgentTask, Budget, Retry, confinement
 from handrail.model.types import ANY, ChoiceType, ListType, ScalarType
 
 
@@ -106,6 +106,19 @@ def test_a_session_names_an_earlier_step_of_the_same_agent() -> None:
     assert "'c' is no earlier agent step" in errors_of(flow(steps.replace("session: a", "session: c")))
 
 
+def test_a_summary_of_an_earlier_step_may_go_to_another_agent() -> None:
+    steps = (
+        "  - {name: a, prompt: do it, agent: claude}\n"
+        "  - {name: b, prompt: do it, agent: codex, session: {from: a, carry: summary}}\n"
+    )
+    task = task_of(plan_of(flow(steps)).steps[1])
+    assert (task.session, task.carry) == ("a", "summary")
+    assert "'c' is no earlier agent step" in errors_of(flow(steps.replace("from: a", "from: c")))
+    assert "step 'a' talks with claude" in errors_of(flow(steps.replace("carry: summary", "carry: conversation")))
+    assert "'all' is not allowed here" in errors_of(flow(steps.replace("carry: summary", "carry: all")))
+    assert "carry" in errors_of(flow(steps.replace(", carry: summary", "")))
+
+
 def test_continue_is_the_nearest_earlier_step_of_the_same_agent() -> None:
     steps = (
         "  - {name: a, prompt: do it, agent: claude}\n  - {name: b, prompt: do it, agent: codex}\n"
@@ -186,6 +199,15 @@ def test_retry_counts_further_tries_and_may_pause() -> None:
         )
     )
     assert [step.retry for step in plan.steps] == [Retry(2), Retry(3, 10)]
+
+
+def test_a_sandbox_is_a_word_or_a_map_and_a_step_that_names_none_has_none() -> None:
+    steps = "  - {name: x, prompt: Do it now.}\n  - {name: y, prompt: Do it now., sandbox: none}\n"
+    steps += "  - {name: z, prompt: Do it now., sandbox: {kind: bwrap, network: false}}\n"
+    said = [task_of(step) for step in plan_of(flow(steps)).steps]
+    assert [(task.sandbox, task.network) for task in said] == [(None, True), ("none", True), ("bwrap", False)]
+    configured = AgentPolicy(sandbox="bwrap")
+    assert [confinement(task, configured)[0] for task in said] == ["bwrap", "none", "bwrap"]
 
 
 def test_the_flags_of_an_agent_step_are_kept() -> None:

@@ -17,6 +17,7 @@ OTHER_TESTS = {
     "docs/engine.md": "tests/docs/test_engine_docs.py",
     "docs/init.md": "tests/docs/test_init_docs.py",
     "docs/language.md": "tests/language/test_language_docs.py",
+    "docs/mcp.md": "tests/docs/test_mcp_docs.py",
     "docs/python-workflows.md": "tests/authoring/test_objects_docs.py",
     "docs/runs.md": "tests/docs/test_runs_docs.py",
     "docs/testing-workflows.md": "tests/docs/test_testing_docs.py",

@@ -155,7 +155,7 @@ def test_levels_are_taken_as_the_assessment_writes_them() -> None:
     output: Any = walk.state.steps["one"].output
     assert output["assessments"] == {
         "risk-check": {
-            "scope": {"level": "low", "rationale": "", "normalized": True},
+            "scope": {"level": "low", "rationale": "", "normalized": True, "written": " LOW "},
             "proof": {"level": "strong", "rationale": "tests", "normalized": False},
         }
     }

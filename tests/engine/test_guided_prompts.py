@@ -7,7 +7,10 @@ from guided_walking import CONTROL, GuidedWalk, Json, guided_plan, loop, step, v
 from inline_snapshot import snapshot
 from walking import plan_of
 
+from handrail.engine.guided_calls import guided_task
+from handrail.engine.guided_completion import Given
 from handrail.engine.guided_prompts import filled
+from handrail.engine.walk import Moment
 from handrail.model.values import JsonValue
 
 NAMES: dict[str, JsonValue] = {
@@ -115,7 +118,8 @@ def test_criteria_are_told_before_they_are_checked() -> None:
             {"not": {"type": "length", "max": 3, "message": "m"}},
         ]
     }
-    assert spec_of(step("one", validationCriteria=rules))["criteria"] == ["must contain: A", "not: length: at most 3"]
+    wanted = ["must contain: A", "not: length: at most 3 characters"]
+    assert spec_of(step("one", validationCriteria=rules))["criteria"] == wanted
 
 
 def test_a_step_in_a_loop_says_which_round_it_is_and_whether_it_decides() -> None:
@@ -175,3 +179,12 @@ def test_delegations_that_apply_are_given_with_what_they_are_told() -> None:
             }
         ]
     )
+
+
+def test_an_agent_that_the_engine_calls_hears_the_rules_of_the_workflow_once() -> None:
+    plan = guided_plan(step("one"), step("two"), metaGuidance=["Never guess."])
+    walk = GuidedWalk(plan).start().settle()
+    first = guided_task(plan, walk.state, plan.steps[0], Moment("one", 0.0)).prompt.text
+    walk.give(Given(by="me", notes="done"))
+    second = guided_task(plan, walk.state, plan.steps[1], Moment("two", 0.0)).prompt.text
+    assert ("Never guess." in first, "Never guess." in second) == (True, False)

@@ -3,8 +3,9 @@
 from guided_walking import GuidedWalk, guided_plan, loop, step, var, walked
 from walking import replay
 
+from handrail.engine.guided_calls import SCHEMA
 from handrail.engine.guided_completion import Given
-from handrail.model.events import RunBlocked, RunReleased, RunResumed, RunTaken, StepChosen, StepSkipped
+from handrail.model.events import RunReleased, RunTaken, StepBegan, StepChosen, StepSkipped
 from handrail.model.plan import Plan
 
 
@@ -94,44 +95,28 @@ def test_a_copy_of_a_run_has_a_context_of_its_own() -> None:
     assert "x" not in copy.state.context
 
 
-def test_without_a_performer_a_guided_step_blocks_the_run_and_says_what_to_do() -> None:
-    walk = GuidedWalk(guided_plan(step("one"), step("two"))).start_alone()
-    walk.go()
-    blocked = walk.events[-1]
-    assert isinstance(blocked, RunBlocked)
-    assert (blocked.reason, walk.state.pending) == ("step", None)
-    assert blocked.next_step == "take the run and complete the step from outside: handrail take RUN"
+def test_where_nobody_holds_the_run_an_agent_of_the_engine_is_called_for_a_guided_step() -> None:
+    walk = GuidedWalk(guided_plan(step("one"), step("two"))).start_alone().settle()
+    began = walk.events[-1]
+    assert isinstance(began, StepBegan)
+    assert (began.action, began.address) == ("guided", "one")
+    call = began.spec["call"]
+    assert isinstance(call, dict)
+    assert "\n\nDo it.\n\n" in str(call["prompt"])
+    assert call["schema"] == SCHEMA
 
 
-def test_whoever_takes_a_run_that_waits_for_a_performer_gets_its_step() -> None:
-    walk = GuidedWalk(guided_plan(step("one"), step("two"))).start_alone()
-    walk.go()
-    walk.record(RunTaken(by="me", at=walk.now))
-    assert walk.state.status == "running"
-    walk.go()
-    assert walk.state.status == "succeeded"
-    assert walk.performed == ["one", "two"]
-
-
-def test_a_run_that_is_let_go_of_in_the_middle_of_a_step_waits_for_the_next_holder() -> None:
+def test_a_run_that_is_let_go_of_in_the_middle_of_a_step_begins_it_anew_for_an_agent_of_the_engine() -> None:
     walk = begun(guided_plan(step("one"), step("two")))
-    pending = walk.state.pending
+    before = walk.events[-1]
     walk.record(RunReleased(by="me", at=walk.now))
-    walk.go()
-    assert (walk.state.status, walk.state.reason) == ("blocked", "step")
-    walk.record(RunTaken(by="you", at=walk.now))
-    assert walk.state.pending == pending
-    walk.go()
-    assert walk.state.status == "succeeded"
-    assert walk.performed == ["one", "two"]
-
-
-def test_a_blocked_run_that_is_resumed_without_a_performer_blocks_again() -> None:
-    walk = begun(guided_plan(step("one")))
-    walk.record(RunReleased(by="me", at=walk.now))
-    walk.go()
-    walk.record(RunResumed(by="me", at=walk.now))
-    assert walk.settle().state.status == "blocked"
+    walk.settle()
+    again = walk.events[-1]
+    assert isinstance(before, StepBegan)
+    assert isinstance(again, StepBegan)
+    assert (again.address, again.attempt) == ("one", 1)
+    assert "call" in again.spec
+    assert "call" not in before.spec
 
 
 def begun(plan: Plan) -> GuidedWalk:

@@ -1,6 +1,7 @@
 """Secrets are taken out of texts and streams: every kind, every split, in linear time, and JSON stays JSON."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secret_samples import SAMPLES
 
-from handrail.model.redaction import HELD, RedactedStream, Redactor
+from handrail.model.redaction import HELD, LARGE, RedactedStream, Redactor
 from handrail.model.secret_forms import FORMS
 
 VALUES = {
@@ -44,6 +45,22 @@ def test_every_kind_is_hidden_in_text_in_json_and_beside_words(kind: str) -> Non
 SECRET_PART = {
     kind: max(secret.replace("@", " ").replace(":", " ").split(), key=len) for kind, secret in SAMPLES.items()
 }
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_every_kind_is_hidden_in_a_lot_of_data_too(kind: str) -> None:
+    around = b"x" * LARGE + b"\n"
+    data = around + json.dumps({"text": f"a {SAMPLES[kind]} b"}).encode() + b"\n" + around
+    assert SECRET_PART[kind].encode() not in REDACTOR.data(data)
+    assert REDACTOR.find(data)[0].kind == REDACTOR.find(data[len(around) : -len(around)])[0].kind
+
+
+@given(TEXTS)
+def test_a_gate_finds_something_in_all_that_the_forms_behind_it_find(text: str) -> None:
+    data = text.encode("utf-8", "surrogatepass")
+    for form in FORMS:
+        if form.gate and re.search(form.pattern, data):
+            assert re.search(form.gate, data), (form, data)
 
 
 def test_every_form_has_a_sample() -> None:

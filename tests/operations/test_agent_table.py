@@ -4,12 +4,29 @@ import sys
 from pathlib import Path
 
 import pytest
+from native_case import compile_text
 
+from handrail.engine.choosing import Given
 from handrail.errors import NotFound, Untrusted, UsageError
+from handrail.model.plan import Plan
+from handrail.model.settings import AgentPolicy
+from handrail.operations.agent_demands import require_agents
 from handrail.operations.agent_table import ConfiguredAgents
+from handrail.operations.run_agents import policy_of
 from handrail.ports.agents import AgentCall
 from handrail.sources.folders import Folders
 from handrail.sources.trust import TrustStore
+
+
+def _plan() -> Plan:
+    plan = compile_text("name: case\ndescription: a case\nsteps: [{name: one, prompt: Go on now., access: full}]\n")[
+        0
+    ].plan
+    assert plan is not None
+    return plan
+
+
+PLAN = _plan()
 
 
 @pytest.fixture
@@ -61,6 +78,35 @@ def test_the_agents_of_a_repository_need_trust_and_count_most(
     TrustStore(folders).trust(config)
     assert argv(agents, "mine", tmp_path, repository) == (sys.executable, "of-the-repository")
     assert agents.find("scripted", str(repository)).name == "scripted"
+
+
+def test_agents_that_the_user_describes_count_as_installed_where_their_program_is_here(
+    folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    described = "[agents.gone]\ncommand = ['no-such-program']\n[agents.broken]\ncommand = 'x'\n"
+    (folders.config / "agents.toml").write_text(described)
+    assert ConfiguredAgents(folders).installed() == ()
+    (folders.config / "agents.toml").write_text(f"{described}[agents.mine]\ncommand = ['{sys.executable}']\n")
+    assert ConfiguredAgents(folders).installed() == ("mine",)
+    assert policy_of(None, ("mine",)).usual == "mine"
+    (folders.config / "agents.toml").write_text(f"[agents.claude]\nprogram = '{sys.executable}'\n")
+    assert ConfiguredAgents(folders).installed() == ("claude",)
+    (folders.config / "agents.toml").unlink()
+    (tmp_path / "goose").touch(0o755)
+    assert ConfiguredAgents(folders).installed() == ("goose",)
+
+
+def test_a_run_whose_described_agent_is_missing_is_refused_before_it_starts(folders: Folders) -> None:
+    text = "[agents.gone]\ncommand = ['no-such-program']\ninstall = 'pip install gone'\n"
+    (folders.config / "agents.toml").write_text(text)
+    with pytest.raises(
+        NotFound, match="the agent 'gone' is not installed: there is no program `no-such-program`"
+    ) as no:
+        require_agents((PLAN,), Given("gone"), ConfiguredAgents(folders))
+    assert no.value.next_step == "pip install gone"
+    instead = Given(policy=AgentPolicy("gone", fallback=("scripted",)))
+    assert require_agents((PLAN,), instead, ConfiguredAgents(folders)) == ("scripted",)
 
 
 def test_a_broken_definition_is_refused_only_when_it_is_asked_for(folders: Folders) -> None:

@@ -90,7 +90,7 @@ def assert_sound(log: Log) -> None:
         assert fold_from_zero(log, run) == state_of(log, run)
         ended = [event.began for event in events.values() if isinstance(event, StepEnded)]
         assert len(ended) == len(set(ended)), f"{run} has an outcome twice"
-        assert all(events[seq].kind in ("step_began", "child_started") for seq in ended)
+        assert all(events[seq].kind in ("step_began", "child_started", "step_refused") for seq in ended)
         assert not isinstance(log.holder(run), Holder)
     assert log.check().healthy
 

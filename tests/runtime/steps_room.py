@@ -120,7 +120,8 @@ class StepsRoom:
 
     def _compiled(self, text: str) -> tuple[Compiled, Document, Catalog]:
         files = {f"prompts/{name}.md": prompt for name, prompt in self.prompt_files.items()}
-        return compile_text(text, files, workflows=self.workflows)
+        main = "workflow.json" if text.lstrip().startswith("{") else "workflow.yaml"
+        return compile_text(text, files, workflows=self.workflows, main=main)
 
     def _find(self, name: str, _: str) -> Pinned:
         if name in self.workflows:

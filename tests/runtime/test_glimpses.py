@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from handrail.agents.registry import KnownAgents
-from handrail.runtime.glimpses import TAIL, Glimpses
+from handrail.runtime.glimpses import Glimpses
+from handrail.runtime.handlers.agent_watch import TAIL
 from handrail.workspace.processes import LocalProcesses
 
 

@@ -189,6 +189,16 @@ def test_what_a_killed_keeper_left_is_masked_when_it_is_read(tmp_path: Path) -> 
     assert processes.read_output(str(tmp_path), "stdout", 20_010, tail=False)[-9:] == b"[secret:g"
 
 
+def test_what_the_keeper_did_not_know_for_a_secret_is_masked_when_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _ended(tmp_path / "one", "print('the word is open-sesame-1')")
+    assert (tmp_path / "one" / "stdout").read_text() == "the word is open-sesame-1\n"
+    monkeypatch.setenv("DOOR_TOKEN", "open-sesame-1")
+    read = LocalProcesses().read_output(str(tmp_path / "one"), "stdout", 1000, tail=False)
+    assert read == b"the word is *************\n"
+
+
 def test_a_file_larger_than_a_block_is_masked_throughout(tmp_path: Path) -> None:
     secret = SAMPLES["github"].encode()
     path = tmp_path / "stdout"

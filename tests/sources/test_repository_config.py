@@ -154,3 +154,11 @@ def test_no_text_crashes_the_reading(tmp_path_factory: pytest.TempPathFactory, t
     path = write(root / ".handrail" / "config.toml", "")
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     read_repository_config(root, Report())
+
+
+def test_the_silence_of_agents_is_a_number_of_seconds(work: Workplace) -> None:
+    config, found = read(work, "[agent]\nidle_timeout = 900\n")
+    assert (config.idle_timeout, found) == (900, [])
+    config, found = read(work, '[agent]\nidle_timeout = "15m"\n')
+    assert config.idle_timeout == 600
+    assert told(found) == [("config-value", "'idle_timeout' is a number of seconds", 2, 1)]

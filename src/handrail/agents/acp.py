@@ -10,6 +10,7 @@ from pathlib import Path
 
 import handrail
 from handrail.agents.acp_lines import AcpLines, glimpse_of
+from handrail.agents.acp_permissions import Message
 from handrail.agents.acp_program import Task
 from handrail.agents.command import located
 from handrail.ports.agents import Abilities, AgentCall, Launch
@@ -32,12 +33,18 @@ class AcpAgent:
     @property
     def can(self) -> Abilities:
         """The protocol has no lists of tools, no end after a turn, no shape of a result and no choice of a model."""
-        return Abilities(access=frozenset(level for level, _ in self._definition.access), resume=True, model=False)
+        return Abilities(
+            access=frozenset(level for level, _ in self._definition.access), resume=True, model=False, mcp=True
+        )
 
     @property
     def variables(self) -> tuple[str, ...]:
         """Those that the definition names."""
         return self._definition.variables
+
+    def require_program(self) -> None:
+        """Raise what to install where the program is missing."""
+        located(self._definition)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Say how to start the bridge; what it has to know is written to `folder`."""
@@ -51,6 +58,7 @@ class AcpAgent:
             "workspace": call.workspace,
             "session": call.session,
             "access": call.access,
+            "servers": _servers(call),
         }
         path = Path(folder) / "acp.json"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,3 +74,12 @@ class AcpAgent:
     def glimpse(self, line: bytes) -> str | None:
         """Say what a line shows it doing: the title of a tool, or what it says."""
         return glimpse_of(line)
+
+
+def _servers(call: AgentCall) -> list[Message]:
+    """The tools of Handrail, as the protocol names a server that the agent starts."""
+    if call.server is None:
+        return []
+    command, *args = call.server.command
+    env = [{"name": name, "value": value} for name, value in call.server.env]
+    return [{"name": "handrail", "command": command, "args": args, "env": env}]

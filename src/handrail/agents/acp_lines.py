@@ -2,7 +2,7 @@
 
 from handrail.agents.json_lines import Line, amount, count, part, read_line, text, without_result
 from handrail.agents.service_errors import status_of
-from handrail.ports.agents import AgentOutcome, OutcomeStatus, Usage
+from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
 
 MOST_DENIALS = 5
@@ -28,6 +28,7 @@ class AcpLines:
         self._denials: list[str] = []
         self._cost: float | None = None
         self._final: Line | None = None
+        self._tools: set[str] = set()
 
     def feed(self, line: bytes) -> str:
         """Take one line; give what to show of it on the screen, or nothing."""
@@ -58,16 +59,23 @@ class AcpLines:
             text=self._words,
             session=self._session,
             usage=_usage(part(self._final or {}, "usage")),
-            # The agent counts over the whole conversation.
-            cost=None if self._resumed else self._cost,
+            cost=self.so_far().cost,
             message=message,
         )
 
+    def so_far(self) -> SoFar:
+        """Give what the call has cost, where the agent tells that, and whether a tool runs."""
+        # The agent counts over the whole conversation.
+        return SoFar(cost=None if self._resumed else self._cost, at_work=bool(self._tools) and self._final is None)
+
     def _updated(self, update: Line) -> str:
+        self._follow_tool(update)
         match update.get("sessionUpdate"):
             case "agent_message_chunk":
                 words = text(part(update, "content"), "text")
                 self._words += words
+                # Not every agent tells the end of its tools; when the model speaks again, they are over.
+                self._tools = set()
                 return words
             case "tool_call":
                 self._words = ""
@@ -78,6 +86,12 @@ class AcpLines:
             case _:
                 pass
         return ""
+
+    def _follow_tool(self, update: Line) -> None:
+        if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
+            name = {text(update, "toolCallId")}
+            over = text(update, "status") in ("completed", "failed")
+            self._tools = self._tools - name if over else self._tools | name
 
     def _status(self, ended: Ended | Gone) -> tuple[OutcomeStatus, str]:
         final = self._final

@@ -27,6 +27,8 @@ class Task(TypedDict):
     workspace: str
     session: str | None
     access: str
+    servers: list[Message]
+    """MCP servers for the agent."""
 
 
 class _Failed(Exception):
@@ -73,7 +75,7 @@ class Bridge:
             self._send_cancel()
 
     def _open(self, able: Message) -> None:
-        where: Message = {"cwd": self._task["workspace"], "mcpServers": []}
+        where: Message = {"cwd": self._task["workspace"], "mcpServers": self._task["servers"]}
         if not self._session:
             self._session = str(self._ask("session/new", **where).get("sessionId", ""))
         elif "resume" in _part(able, "sessionCapabilities"):

@@ -9,7 +9,7 @@ import handrail
 from handrail.agents.cassette_format import RecordedCall, comparable, drift, read_cassette
 from handrail.agents.json_lines import read_line, text
 from handrail.errors import UsageError
-from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch, Lines
+from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch, Lines, SoFar, so_far
 from handrail.ports.processes import Ended, Gone
 
 NAME = "cassette"
@@ -29,7 +29,9 @@ class CassetteAgent:
     @property
     def can(self) -> Abilities:
         """All that the recorded agents were held to."""
-        return Abilities(tools=True, single_turn=True, schema=True, resume=True, system_prompt=True, cost=True)
+        return Abilities(
+            tools=True, single_turn=True, schema=True, resume=True, system_prompt=True, cost=True, mcp=True
+        )
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -86,6 +88,10 @@ class CassetteLines:
         if self._reader is None:
             return AgentOutcome(status="crashed", message="the recorded call could not be played; see its stderr")
         return replace(self._reader.outcome(ended), drift=self._drift)
+
+    def so_far(self) -> SoFar:
+        """Give what the recorded agent's lines show."""
+        return SoFar() if self._reader is None else so_far(self._reader)
 
 
 def _task(recorded: RecordedCall, head: dict[str, object]) -> dict[str, object]:

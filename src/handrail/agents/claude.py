@@ -21,6 +21,8 @@ from handrail.model.values import JsonValue
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
 NAME = "claude"
+SERVER = "handrail"
+"""Name of the server with Handrail's own tools."""
 RETRIES = 2
 """How often it asks the service again by itself; Handrail waits and asks after that."""
 MOST_MEMORY = 64 * 1024
@@ -66,7 +68,9 @@ class ClaudeAgent:
     @property
     def can(self) -> Abilities:
         """All of it but taking words in the middle of a call."""
-        return Abilities(tools=True, single_turn=True, schema=True, resume=True, system_prompt=True, cost=True)
+        return Abilities(
+            tools=True, single_turn=True, schema=True, resume=True, system_prompt=True, cost=True, mcp=True
+        )
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -76,7 +80,7 @@ class ClaudeAgent:
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Say how to start it; the rules of the call are written to `folder` for its hook."""
-        files = (*_settings(call, Path(folder)), *_system_prompt(call, Path(folder)))
+        files = (*_settings(call, Path(folder)), *_system_prompt(call, Path(folder)), *_server(call, Path(folder)))
         argv = (required(NAME, self.program), "-p", "--output-format=stream-json", "--verbose", *files, *_words(call))
         # A prompt that begins with a slash would be a command to Claude Code itself, answered without the model.
         prompt = f"\n{call.prompt}" if call.prompt.startswith("/") else call.prompt
@@ -170,6 +174,8 @@ def _settings(call: AgentCall, folder: Path) -> tuple[str, ...]:
         "partly": partly,
         "disallowed": [*_NEVER, *(each for each in call.disallowed_tools if "(" not in each)],
     }
+    if call.server is not None:
+        rules["own"] = [f"mcp__{SERVER}__{each}" for each in call.server.tools]
     folder.mkdir(parents=True, exist_ok=True)
     asked = folder / "guard.json"
     _write(asked, rules)
@@ -181,6 +187,17 @@ def _settings(call: AgentCall, folder: Path) -> tuple[str, ...]:
     settings = {"disableAllHooks": False, "hooks": {"PreToolUse": [{"matcher": "", "hooks": [hook]}]}}
     _write(folder / "settings.json", settings)
     return (f"--settings={folder / 'settings.json'}",)
+
+
+def _server(call: AgentCall, folder: Path) -> tuple[str, ...]:
+    """Write where the tools of Handrail are, for a call that may use them."""
+    server = call.server
+    if server is None:
+        return ()
+    command, *args = server.command
+    started = {"type": "stdio", "command": command, "args": args, "env": dict(server.env)}
+    _write(folder / "mcp.json", {"mcpServers": {SERVER: started}})
+    return (f"--mcp-config={folder / 'mcp.json'}",)
 
 
 def _write(path: Path, value: object) -> None:

@@ -62,6 +62,8 @@ def _listed(rules: Given, tool: str) -> str:
     """Say why the step's lists of tools do not let a tool be used."""
     if tool in rules["disallowed"]:
         return f"this step does not allow the tool {tool}"
+    if tool in rules.get("own", ()):
+        return ""
     allowed = rules["allowed"]
     if allowed is None or tool in allowed or tool in rules["partly"] or tool == "StructuredOutput":
         return ""
@@ -70,7 +72,7 @@ def _listed(rules: Given, tool: str) -> str:
 
 def _refusal(rules: Given, tool: str, given: Given, cwd: str) -> str:
     """Say why a step's access does not let a tool be used."""
-    if rules["access"] == "full":
+    if rules["access"] == "full" or tool in rules.get("own", ()):
         return ""
     if given.get("isolation"):
         return "a sub-agent of this step works in the same work tree: leave `isolation` out"

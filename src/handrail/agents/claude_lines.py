@@ -10,7 +10,7 @@ from handrail.agents.claude_limits import ends_at, names_a_limit
 from handrail.agents.claude_usage import Took
 from handrail.agents.json_lines import Line, number, part, read_line, text, without_result
 from handrail.model.values import JsonValue
-from handrail.ports.agents import AgentOutcome, OutcomeStatus
+from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar
 from handrail.ports.processes import Ended, Gone
 
 SHOWN = ("command", "file_path", "notebook_path", "path", "pattern", "query", "url", "description", "skill")
@@ -31,6 +31,9 @@ _ERRORS: dict[str, OutcomeStatus] = {
     "model_not_found": "api_error",
 }
 """What Claude Code calls an error for which there is no answer of the service with a status."""
+_TOLD = re.compile(rb'\{"type": ?"user"')
+_USED = re.compile(rb'"tool_use_id": ?"([^"\\]*)"')
+_FAILED = re.compile(rb'"is_error": ?true')
 _GAVE_UP = frozenset({"refusal", "max_tokens"})
 
 
@@ -48,9 +51,14 @@ class ClaudeLines:
         self._said = 0.0
         self._interrupted = False
         self._took = Took()
+        self._tools: set[str] = set()
+        self._model = ""
 
     def feed(self, line: bytes) -> str:
         """Take one line; give what to show of it on the screen, or nothing."""
+        if _is_plain(line):
+            self._tools -= {each.decode(errors="replace") for each in _USED.findall(line)}
+            return ""
         said = read_line(line)
         match said.get("type"):
             case "system":
@@ -88,6 +96,10 @@ class ClaudeLines:
             retry_after=self._after(status, message),
         )
 
+    def so_far(self) -> SoFar:
+        """Give what the call has taken at least, and whether a tool runs."""
+        return SoFar(self._took.usage, self._took.cost, self._model, at_work=bool(self._tools))
+
     def _system(self, said: Line) -> None:
         if said.get("subtype") == "init":
             self._session = text(said, "session_id") or self._session
@@ -97,6 +109,7 @@ class ClaudeLines:
             self._delay = delay / 1000 if delay and delay % 1000 == 0 else None
 
     def _assistant(self, said: Line) -> str:
+        self._tools |= {text(each, "id") for each in _blocks(said, "tool_use")}
         if said.get("parent_tool_use_id"):
             return ""
         self._said = _moment(text(said, "timestamp")) or self._said
@@ -104,12 +117,14 @@ class ClaudeLines:
         if text(said, "error"):
             self._error = text(said, "error")
             return words
+        self._model = text(part(said, "message"), "model") or self._model
         self._took.answered(part(said, "message"))
         self._words = words or self._words
         return "\n".join([*filter(None, [words]), *(_tool(each) for each in _blocks(said, "tool_use"))])
 
     def _user(self, said: Line) -> str:
         """Take what the agent was told: how its tools failed, and that it was interrupted."""
+        self._tools -= {text(each, "tool_use_id") for each in _blocks(said, "tool_result")}
         if any(text(each, "text").startswith(INTERRUPTED) for each in _blocks(said, "text")):
             self._interrupted = True
         failed = [text(each, "content") for each in _blocks(said, "tool_result") if each.get("is_error") is True]
@@ -167,9 +182,14 @@ class ClaudeLines:
         return self._delay if status == "rate_limited" else None
 
 
+def _is_plain(line: bytes) -> bool:
+    """Whether a line only gives what a tool found, which may be megabytes that nobody here reads."""
+    return _TOLD.match(line) is not None and _FAILED.search(line) is None and INTERRUPTED.encode() not in line
+
+
 def glimpse_of(line: bytes) -> str | None:
     """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
-    said = read_line(line)
+    said = {} if _TOLD.match(line) else read_line(line)
     if said.get("type") != "assistant":
         return None
     tools = [_tool(each) for each in _blocks(said, "tool_use")]

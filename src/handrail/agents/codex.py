@@ -34,7 +34,7 @@ class CodexAgent:
     @property
     def can(self) -> Abilities:
         """Its sandbox keeps it to the access; it has no list of tools, no end after a turn, and tells no cost."""
-        return Abilities(resume=True)
+        return Abilities(resume=True, mcp=True)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ class CodexAgent:
         codex, mode = required(NAME, self.program), f'sandbox_mode="{_SANDBOX[call.access]}"'
         words = ("exec", "--json", "--skip-git-repo-check", "-c", mode, "-c", 'approval_policy="never"')
         going_on = ("resume", call.session) if call.session else ()
-        given = (*words, *_model(call), *_schema(call, Path(folder)), *going_on, "-")
+        given = (*words, *_server(call), *_model(call), *_schema(call, Path(folder)), *going_on, "-")
         tried = () if call.access == "full" else ("/bin/sh", "-c", _TRIED, "sh", codex, mode)
         home = call.options.get("home")
         env = (("CODEX_HOME", home),) if home else ()
@@ -63,6 +63,29 @@ class CodexAgent:
 
 def _model(call: AgentCall) -> tuple[str, ...]:
     return ("-m", call.model) if call.model else ()
+
+
+def _server(call: AgentCall) -> tuple[str, ...]:
+    """The tools of Handrail; what the server needs comes from the environment, since everybody can see arguments."""
+    server = call.server
+    if server is None:
+        return ()
+    settings = {
+        "command": server.command[0],
+        "args": list(server.command[1:]),
+        "env_vars": [name for name, _ in server.env],
+        # Without it the model is asked before the tools are there.
+        "required": True,
+        "startup_timeout_sec": 60,
+        "tool_timeout_sec": 90,
+        "default_tools_approval_mode": "approve",
+    }
+    return tuple(word for name in settings for word in ("-c", f"mcp_servers.handrail.{name}={_toml(settings[name])}"))
+
+
+def _toml(value: object) -> str:
+    """Texts, numbers and lists are written alike in JSON and TOML."""
+    return json.dumps(value)
 
 
 def _schema(call: AgentCall, folder: Path) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from handrail.agents.codex_errors import kind_of, seconds_left
 from handrail.agents.json_lines import Line, count, part, read_line, text, without_result
-from handrail.ports.agents import AgentOutcome, Usage
+from handrail.ports.agents import AgentOutcome, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
 
 _NO_SANDBOX = (
@@ -36,6 +36,7 @@ class CodexLines:
         self._worked = False
         self._ran = False
         self._confined = True
+        self._items: set[str] = set()
 
     def feed(self, line: bytes) -> str:
         """Take one line; give what to show of it on the screen, or nothing."""
@@ -51,8 +52,10 @@ class CodexLines:
                 self._confined = False
             case "item.started":
                 self._trouble = ""
+                self._items |= {text(part(said, "item"), "id")}
             case "item.completed":
                 self._trouble = ""
+                self._items -= {text(part(said, "item"), "id")}
                 return self._item(part(said, "item"))
             case _:
                 pass
@@ -71,6 +74,10 @@ class CodexLines:
             case _:
                 message = self._trouble or without_result(ended)
                 return AgentOutcome(status="crashed", text=self._words, session=self._session, message=message)
+
+    def so_far(self) -> SoFar:
+        """Say whether a tool runs; what the call takes is told at its end."""
+        return SoFar(at_work=bool(self._items))
 
     def _item(self, item: Line) -> str:
         kind = item.get("type")

@@ -40,12 +40,18 @@ class CommandAgent:
             system_prompt=bool(given.system_prompt),
             model=bool(given.model),
             cost="cost" in names,
+            mcp=given.mcp,
+            streams=given.output == "jsonl",
         )
 
     @property
     def variables(self) -> tuple[str, ...]:
         """Those that the definition names."""
         return self._definition.variables
+
+    def require_program(self) -> None:
+        """Raise what to install where the program is missing."""
+        located(self._definition)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Put the prompt and the options into the command; every place is within one word, and no shell reads it."""

@@ -2,7 +2,7 @@
 
 from handrail.agents.json_lines import Line, amount, count, read_line, without_result
 from handrail.model.values import JsonValue
-from handrail.ports.agents import AgentOutcome, OutcomeStatus, Usage
+from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.definitions import AgentDefinition, JsonPath, Mapped, Where
 from handrail.ports.processes import Ended, Gone
 
@@ -39,10 +39,15 @@ class CommandLines:
             output=self._found.get("output"),
             has_output="output" in self._found,
             session=_plain(self._found.get("session")) or None,
-            usage=Usage(*(count(self._found.get(name)) for name in TOKENS)),
-            cost=amount(self._found.get("cost")),
+            usage=self.so_far().usage,
+            cost=self.so_far().cost,
             message=message,
         )
+
+    def so_far(self) -> SoFar:
+        """Give what the lines so far say of tokens and cost."""
+        usage = Usage(*(count(self._found.get(name)) for name in TOKENS))
+        return SoFar(usage, amount(self._found.get("cost")))
 
     def _text(self) -> str:
         if self._definition.output == "text":

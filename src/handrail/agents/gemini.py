@@ -52,7 +52,10 @@ class GeminiAgent:
 
     @property
     def can(self) -> Abilities:
-        """Policies keep it to access and tools; it has no end after a turn, no shape of a result, and tells no cost."""
+        """Policies keep it to access and tools; it has no end after a turn, no shape of a result, and tells no cost.
+
+        A server for one call could only stand in a file that belongs to root, or in the user's own settings.
+        """
         return Abilities(tools=True, resume=True)
 
     @property

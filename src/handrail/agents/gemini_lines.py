@@ -4,7 +4,7 @@ import re
 
 from handrail.agents.json_lines import Line, count, part, read_line, text, without_result
 from handrail.agents.service_errors import status_of
-from handrail.ports.agents import AgentOutcome, OutcomeStatus, Usage
+from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
 
 MOST_DENIALS = 5
@@ -20,6 +20,8 @@ _STOPPED = re.compile(r"loop detected|turn limit|max(?:imum)? session turns", re
 _NUMBERS = {number % 256: number for number in (400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529)}
 """The HTTP status in what is left of it in an exit code."""
 _DENIED = frozenset({"tool_not_registered", "policy_violation"})
+_OUTSIDE = "Path not in workspace"
+"""How it tells that a tool was to write where it may not; that has no kind of its own."""
 _EXITS: dict[int, tuple[OutcomeStatus, str]] = {
     41: ("auth", "Gemini CLI is not logged in; run `gemini` once, or set GEMINI_API_KEY"),
     42: ("api_error", "Gemini CLI did not take the call: it does not know the conversation that was to go on"),
@@ -42,6 +44,7 @@ class GeminiLines:
         self._stopped = ""
         self._denials: list[str] = []
         self._result: Line | None = None
+        self._running: set[str] = set()
 
     def feed(self, line: bytes) -> str:
         """Take one line; give what to show of it on the screen, or nothing."""
@@ -55,6 +58,7 @@ class GeminiLines:
             case "tool_use":
                 self._words = ""
                 self._tools[text(said, "tool_id")] = text(said, "tool_name")
+                self._running |= {text(said, "tool_id")}
                 return _tool(said)
             case "tool_result":
                 self._ended(said)
@@ -81,8 +85,15 @@ class GeminiLines:
             retry_after=float(delay[1]) if delay else None,
         )
 
+    def so_far(self) -> SoFar:
+        """Say whether a tool runs; what the call takes is told at its end."""
+        return SoFar(at_work=bool(self._running))
+
     def _ended(self, said: Line) -> None:
-        if said.get("status") == "error" and text(part(said, "error"), "type") in _DENIED:
+        self._running -= {text(said, "tool_id")}
+        error = part(said, "error")
+        kept = text(error, "type") in _DENIED or text(error, "message").startswith(_OUTSIDE)
+        if said.get("status") == "error" and kept:
             name = self._tools.get(text(said, "tool_id"), "a tool")
             self._denials += [name] if len(self._denials) < MOST_DENIALS and name not in self._denials else []
 

@@ -12,6 +12,8 @@ from handrail.errors import UsageError
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
 NAME = "opencode"
+SERVER = "handrail"
+"""Name of the server with Handrail's own tools."""
 CONTENT = "OPENCODE_CONFIG_CONTENT"
 """The variable by which it is given settings that count more than those of a repository."""
 COMMON: dict[str, tuple[str, ...]] = {
@@ -50,7 +52,7 @@ class OpencodeAgent:
     @property
     def can(self) -> Abilities:
         """Permissions keep it to access and tools; it has no end after a turn and no shape of a result."""
-        return Abilities(tools=True, resume=True, cost=True)
+        return Abilities(tools=True, resume=True, cost=True, mcp=True)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -83,11 +85,12 @@ def _held(call: AgentCall) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]
     denied = own_names(NAME, call.disallowed_tools, COMMON)
     allowed = None if call.allowed_tools is None else own_names(NAME, call.allowed_tools, COMMON)
     if call.access == "full" and allowed is None and not denied:
-        return ("--auto",), ()
-    permissions = _permissions(call, allowed, denied)
+        return ("--auto",), ((CONTENT, json.dumps({**_given(), **_server(call)})),) if call.server else ()
+    own = {} if call.server is None else {f"{SERVER}_{each}": "allow" for each in call.server.tools}
+    permissions = {**_permissions(call, allowed, denied), **own}
     # Nobody can know the name beforehand, and so no file of a repository can grant it more.
     agent = f"handrail-{secrets.token_hex(4)}"
-    settings = {**_given(), "agent": {**_given().get("agent", {}), agent: _agent(permissions)}}
+    settings = {**_given(), **_server(call), "agent": {**_given().get("agent", {}), agent: _agent(permissions)}}
     env = ((CONTENT, json.dumps(settings)), ("OPENCODE_PERMISSION", json.dumps(permissions)))
     return ("--pure", f"--agent={agent}"), env
 
@@ -105,6 +108,14 @@ def _permissions(call: AgentCall, allowed: tuple[str, ...] | None, denied: tuple
     outside = {} if call.access == "full" else {"external_directory": "deny"}
     inner = {"task": "deny"} if listed or call.access == "read" else {}
     return {**rules, **outside, "question": "deny", **inner, **dict.fromkeys(denied, "deny")}
+
+
+def _server(call: AgentCall) -> dict[str, Any]:
+    """The tools of Handrail, beside the servers that the user gives in the same way."""
+    if call.server is None:
+        return {}
+    started = {"type": "local", "command": list(call.server.command), "environment": dict(call.server.env)}
+    return {"mcp": {**_given().get("mcp", {}), SERVER: {**started, "enabled": True}}}
 
 
 def _agent(permissions: dict[str, str]) -> dict[str, Any]:

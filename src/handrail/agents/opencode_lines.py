@@ -7,7 +7,7 @@ import re
 
 from handrail.agents.json_lines import Line, amount, count, part, read_line, text, without_result
 from handrail.agents.service_errors import status_of
-from handrail.ports.agents import AgentOutcome, OutcomeStatus, Usage
+from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
 
 MOST_DENIALS = 5
@@ -61,17 +61,22 @@ class OpencodeLines:
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
         """Say how the call ended, from the lines first and from the exit status then."""
         status, message = self._status(ended)
-        used = Usage(self._input, self._output, self._cached)
+        took = self.so_far()
         return AgentOutcome(
             status=status,
             text=self._words,
             session=self._session,
-            usage=used,
-            # A model without a price costs nothing in its words.
-            cost=self._cost if self._cost or not used.tokens else None,
+            usage=took.usage,
+            cost=took.cost,
             message=message,
             retry_after=_retry_after(self._error or {}),
         )
+
+    def so_far(self) -> SoFar:
+        """Give what the finished steps took; a tool is told of when it has ended, so whether one runs is not known."""
+        used = Usage(self._input, self._output, self._cached)
+        # A model without a price costs nothing in its words.
+        return SoFar(used, self._cost if self._cost or not used.tokens else None)
 
     def _tool(self, used: Line) -> str:
         state = part(used, "state")

@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from handrail.errors import NotFound
 from handrail.ports.agents import Agent
@@ -46,6 +47,32 @@ def required(agent: str, command: str = "") -> str:
         raise NotFound(message, next_step=f"correct `program` in [agents.{agent}] of agents.toml, or take it out")
     message = f"the agent '{agent}' is not installed: there is no `{program.command}` on the PATH"
     raise NotFound(message, next_step=f"{program.install}; or name another agent")
+
+
+@runtime_checkable
+class Described(Protocol):
+    """An agent that knows itself where its program is."""
+
+    def require_program(self) -> None:
+        """Raise what to install where the program is missing."""
+        ...
+
+
+def require_program(agent: Agent) -> None:
+    """Raise what to install where the program of an agent is missing."""
+    if isinstance(agent, Described):
+        agent.require_program()
+    elif agent.name in PROGRAMS:
+        required(agent.name, program_of(agent))
+
+
+def is_here(agent: Agent) -> bool:
+    """Tell whether an agent can be called on this machine."""
+    try:
+        require_program(agent)
+    except NotFound:
+        return False
+    return True
 
 
 def program_of(agent: Agent) -> str:

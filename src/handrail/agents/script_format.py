@@ -185,6 +185,9 @@ def _turn(item: Mapping) -> Turn:
     for name in ("run", "background", "expect_prompt", "call_tool"):
         if name in turn and not isinstance(turn[name], list):
             turn[name] = [turn[name]]
+    for call in cast("list[dict[str, object]]", turn.get("call_tool", [])):
+        if isinstance(call.get("expect"), str):
+            call["expect"] = [call["expect"]]
     if isinstance(turn.get("fail"), str):
         turn["fail"] = {"status": turn["fail"]}
     if "files" in turn:

@@ -67,6 +67,8 @@ TOOL = Record(
     {
         "name": Key(Text("tool name", 1), "the tool", required=True),
         "input": Key(Anything(), "what it is called with"),
+        "expect": Key(_TEXTS, "parts that the answer of a tool of Handrail must hold; the call fails where one is not"),
+        "save": Key(Text("name", 1), "a name for its answer: `{NAME.run}` in a later input of the turn stands for it"),
     },
 )
 
@@ -77,7 +79,7 @@ TURN = Record(
         "delay": Key(Number(least=0, most=1_000_000), "seconds before anything is done"),
         "call_tool": Key(
             Either("one tool or a list", {"map": TOOL, "list": ListOf(TOOL)}),
-            "tools that it uses; one that the step may not use ends the call as `denied`",
+            "tools that it uses, those of Handrail really; one that the step may not use ends the call as `denied`",
         ),
         "files": Key(
             MapOf(Either("a file", {"text": Text(), "nothing": Nothing(), "map": FILE}), key_what="path"),

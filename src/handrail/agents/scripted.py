@@ -27,7 +27,9 @@ class ScriptedAgent:
     @property
     def can(self) -> Abilities:
         """Everything: it does what the script says and refuses what the step forbids."""
-        return Abilities(tools=True, single_turn=True, schema=True, resume=True, system_prompt=True, cost=True)
+        return Abilities(
+            tools=True, single_turn=True, schema=True, resume=True, system_prompt=True, cost=True, mcp=True
+        )
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -43,6 +45,8 @@ class ScriptedAgent:
             "access": call.access,
             "allowed_tools": None if call.allowed_tools is None else list(call.allowed_tools),
             "disallowed_tools": list(call.disallowed_tools),
+            "server": [] if call.server is None else list(call.server.command),
+            "own_tools": [] if call.server is None else list(call.server.tools),
             "turn": script.turn(call.address, call.turn, call.turn_in_round),
         }
         _write(Path(folder), json.dumps(task).encode())

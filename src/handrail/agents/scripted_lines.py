@@ -4,7 +4,7 @@ from typing import cast, get_args
 
 from handrail.agents.json_lines import Line, count, number, read_line, text, without_result
 from handrail.model.values import JsonValue
-from handrail.ports.agents import AgentOutcome, OutcomeStatus, Usage
+from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
 
 _STATUSES = frozenset(get_args(OutcomeStatus))
@@ -17,6 +17,8 @@ class ScriptedLines:
         self._session: str | None = None
         self._trouble = ""
         self._result: Line | None = None
+        self._took = SoFar()
+        self._runs = False
 
     def feed(self, line: bytes) -> str:
         """Take one line; give what to show of it on the screen, or nothing."""
@@ -26,8 +28,13 @@ class ScriptedLines:
                 self._session = text(said, "session") or None
             case "text":
                 return text(said, "text")
+            case "doing":
+                self._runs = True
             case "tool":
+                self._runs = False
                 return _tool(said)
+            case "usage":
+                self._took = SoFar(_usage(said.get("usage")), number(said.get("cost")))
             case "error":
                 self._trouble = text(said, "message")
             case "result" if text(said, "status") in _STATUSES:
@@ -40,7 +47,11 @@ class ScriptedLines:
         """Say how the call ended, from the lines first and from the exit status then."""
         result = self._result
         if result is None:
-            return AgentOutcome(status="crashed", session=self._session, message=self._trouble or without_result(ended))
+            message = self._trouble or without_result(ended)
+            took = self._took
+            return AgentOutcome(
+                status="crashed", session=self._session, usage=took.usage, cost=took.cost, message=message
+            )
         return AgentOutcome(
             status=cast("OutcomeStatus", result["status"]),
             text=text(result, "text"),
@@ -53,6 +64,10 @@ class ScriptedLines:
             retry_after=number(result.get("retry_after")),
             question=text(result, "question"),
         )
+
+    def so_far(self) -> SoFar:
+        """Give what the call says it has taken, and whether a command runs."""
+        return SoFar(self._took.usage, self._took.cost, at_work=self._runs)
 
 
 def glimpse_of(line: bytes) -> str | None:

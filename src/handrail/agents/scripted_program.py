@@ -11,12 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
+    from handrail.agents.scripted_client import ToolClient
     from handrail.agents.scripted_turn import FileForm, Task, ToolCall, Turn
     from handrail.model.values import JsonValue
 
 WRITE, SHELL = "Write", "Bash"
 """The tools by which it writes files and runs commands: forbidding them forbids that."""
 READ_ONLY_REFUSES = (WRITE, "Edit", "MultiEdit", "NotebookEdit", SHELL)
+OWN = ("report_progress", "ask_person", "create_child_run", "give_feedback", "list_runs")
+"""The tools of Handrail itself."""
+PREFIX = "mcp__handrail__"
+"""What Claude Code puts before the names of these tools."""
 LONGEST_OUTPUT = 1 << 20
 INTERRUPTED = 130
 
@@ -56,10 +61,14 @@ def _tell(kind: str, **what: "JsonValue") -> None:
 
 
 def _end(task: "Task", result: "dict[str, JsonValue]", code: int = 0) -> NoReturn:
-    usage: dict[str, JsonValue] = dict(task["turn"].get("usage", {}))
-    cost = usage.pop("cost", None)
-    _tell("result", **result, usage=usage, cost=cost, session=task["session"])
+    _tell("result", **result, **_usage(task["turn"]), session=task["session"])
     sys.exit(code)
+
+
+def _usage(turn: "Turn") -> "dict[str, JsonValue]":
+    usage: dict[str, JsonValue] = dict(turn.get("usage", {}))
+    cost = usage.pop("cost", None)
+    return {"usage": usage, "cost": cost}
 
 
 def _result(turn: "Turn") -> "dict[str, JsonValue]":
@@ -84,11 +93,12 @@ def _play(task: "Task", folder: Path) -> None:
     turn = task["turn"]
     _check_prompt(turn.get("expect_prompt", []))
     time.sleep(turn.get("delay", 0))
-    for call in turn.get("call_tool", []):
-        _use(task, call)
+    _use_tools(task, turn.get("call_tool", []))
     for path, form in turn.get("files", {}).items():
         _use(task, {"name": WRITE, "input": {"path": path}})
         _put(Path(path), form)
+    if turn.get("run") and "usage" in turn:
+        _tell("usage", **_usage(turn))
     for command in turn.get("run", []):
         _run(task, command, folder)
     for command in turn.get("background", []):
@@ -120,6 +130,47 @@ def _refuse_unless_allowed(task: "Task", name: str) -> None:
 def _use(task: "Task", call: "ToolCall") -> None:
     _refuse_unless_allowed(task, call["name"])
     _tell("tool", name=call["name"], input=call.get("input"))
+
+
+def _use_tools(task: "Task", calls: "list[ToolCall]") -> None:
+    """Say which tools are used; those of Handrail are really called, by one client for all of them."""
+    client: ToolClient | None = None
+    known: dict[str, dict[str, JsonValue]] = {}
+    try:
+        for call in calls:
+            if call["name"].removeprefix(PREFIX) not in OWN:
+                _use(task, call)
+                continue
+            client = client or _client(task, call["name"].removeprefix(PREFIX))
+            _call(client, call, known)
+    finally:
+        if client is not None:
+            client.close()
+
+
+def _client(task: "Task", name: str) -> "ToolClient":
+    if name not in task["own_tools"]:
+        raise _Over("denied", f"the tool {name} was denied: it is not one of handrail_tools")
+    from handrail.agents.scripted_client import ToolClient  # noqa: PLC0415 (few turns call such a tool)
+
+    return ToolClient(task["server"])
+
+
+def _call(client: "ToolClient", call: "ToolCall", known: "dict[str, dict[str, JsonValue]]") -> None:
+    """Call a tool of Handrail; one that fails is shown, and the turn goes on."""
+    from handrail.agents.scripted_client import filled  # noqa: PLC0415 (few turns call such a tool)
+
+    given = filled(call.get("input"), known)
+    _tell("doing", name=call["name"], input=given)
+    try:
+        words, data, good = client.call(call["name"].removeprefix(PREFIX), given)
+    except ConnectionError as error:
+        raise _Over("api_error", f"the tools of Handrail do not answer: {error}") from None
+    known[call.get("save", "")] = data
+    _tell("tool", name=call["name"], input=given, output=words, exit_code=0 if good else 1)
+    missing = [part for part in call.get("expect", []) if part not in words]
+    if missing:
+        raise _Over("api_error", f"{call['name']} answered '{words}', which does not hold '{missing[0]}'")
 
 
 def _put(path: Path, form: "FileForm | None") -> None:
@@ -165,7 +216,8 @@ def _run(task: "Task", command: str, folder: Path) -> None:
     _refuse_unless_allowed(task, SHELL)
     # Whoever watches sees what runs while it runs; how it ended is told afterwards.
     _tell("doing", name=SHELL, input={"command": command})
-    place = folder / "command.out"
+    # In a sandbox the folder of the call cannot be written to; the temporary one is the sandbox's own there.
+    place = (folder if os.access(folder, os.W_OK) else Path("/tmp")) / "command.out"  # noqa: S108
     with place.open("w+b") as out:
         # Without a name, so that nothing of what it prints is left there.
         place.unlink()

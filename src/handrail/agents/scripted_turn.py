@@ -23,10 +23,12 @@ class Failure(TypedDict):
 
 
 class ToolCall(TypedDict):
-    """A tool that the agent says it uses."""
+    """A tool that the agent says it uses; one of Handrail is really called."""
 
     name: str
     input: NotRequired[JsonValue]
+    expect: NotRequired[list[str]]
+    save: NotRequired[str]
 
 
 class Turn(TypedDict, total=False):
@@ -55,4 +57,8 @@ class Task(TypedDict):
     access: Literal["read", "edit", "full"]
     allowed_tools: list[str] | None
     disallowed_tools: list[str]
+    server: list[str]
+    """The command that serves the tools of Handrail; nothing where the step offers none."""
+    own_tools: list[str]
+    """Those of them that the step offers."""
     turn: Turn

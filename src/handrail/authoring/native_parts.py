@@ -1,5 +1,7 @@
 """Shapes that several parts of the native format share: names, durations, budgets, agent settings, prompts, checks."""
 
+from typing import get_args
+
 from handrail.authoring.native_slips import CHECK_SLIPS
 from handrail.authoring.shapes import (
     Anything,
@@ -15,6 +17,7 @@ from handrail.authoring.shapes import (
     Shape,
     Text,
 )
+from handrail.model.settings import Carry, HandrailTool
 
 NAME_PATTERN = r"[a-z0-9][a-z0-9._-]*"
 STEP_PATTERN = r"[A-Za-z][A-Za-z0-9_-]*"
@@ -32,6 +35,8 @@ AGENT = Text("agent", 1, 128, r"[A-Za-z0-9][A-Za-z0-9_.:-]*(/[A-Za-z0-9][A-Za-z0
 ACCESS = Choice(("read", "edit", "full"))
 HANDOFF = Choice(("summary", "full", "none"))
 TOOLS = ListOf(Text("tool name", 1), unique=True)
+_OWN_TOOLS = Either("handrail_tools", {"list": ListOf(Choice(get_args(HandrailTool)), unique=True), "flag": Flag()})
+OWN_TOOLS = Ref("handrail_tools", lambda: _OWN_TOOLS)
 TEXTS = Either("one text or a list", {"text": Text(least=1), "list": ListOf(Text(least=1), least=1)})
 
 BUDGET = Record(
@@ -66,21 +71,57 @@ RETRY = Either(
     },
 )
 
+_SANDBOXES = Choice(("none", "bwrap"))
+SANDBOX = Either(
+    "sandbox",
+    {
+        "text": _SANDBOXES,
+        "map": Record(
+            "sandbox",
+            {
+                "kind": Key(_SANDBOXES, "none, or bwrap", required=True),
+                "network": Key(Flag(), "whether the agent reaches the network; default true"),
+            },
+        ),
+    },
+)
+
+_SESSION = Text("session", 1, 64)
+_SESSIONS = Either(
+    "session",
+    {
+        "text": _SESSION,
+        "map": Record(
+            "session",
+            {
+                "from": Key(_SESSION, "the earlier step that it goes on from, or continue", required=True),
+                "carry": Key(
+                    Choice(get_args(Carry)),
+                    "conversation, or summary for a new one that begins with a summary of that step",
+                    required=True,
+                ),
+            },
+        ),
+    },
+)
+
+SESSION = Ref("session", lambda: _SESSIONS)
+
 AGENT_SETTINGS: dict[str, Key] = {
     "agent": Key(AGENT, "which agent, and after a slash which model: claude/sonnet"),
     "model": Key(Text("model", 1, 128), "which model of the agent"),
     "access": Key(ACCESS, "what the agent may do: read, edit (default) or full"),
-    "session": Key(
-        Text("session", 1, 64), "fresh (default), the step whose conversation goes on, or continue for the nearest"
-    ),
+    "session": Key(SESSION, "fresh (default), the step whose conversation goes on, or continue for the nearest"),
     "handoff": Key(HANDOFF, "what it is told of the run so far: summary (default), full or none"),
     "system_prompt": Key(PROMPT, "a prompt that is added to the agent's system prompt"),
     "single_turn": Key(Flag(), "one answer, no further turns"),
     "suppress_thoughts": Key(Flag(), "do not post the agent's thoughts to the tracker"),
     "allowed_tools": Key(TOOLS, "only these tools, by the agent's own names"),
     "disallowed_tools": Key(TOOLS, "none of these tools, by the agent's own names"),
+    "handrail_tools": Key(OWN_TOOLS, "tools of Handrail that it may call; default none"),
+    "idle_timeout": Key(DURATION, "how long the agent may print nothing while no tool runs; default 10m"),
     "tmux": Key(Flag(), "run the agent in a tmux session that a person can attach to"),
-    "sandbox": Key(Choice(("none", "bwrap")), "confine the agent's process"),
+    "sandbox": Key(SANDBOX, "confine the agent's process: none, or bwrap for a read-only machine around the work tree"),
 }
 
 DEFAULTS = Record(

@@ -16,6 +16,7 @@ Fields: TypeAlias = Mapping[str, Json]
 Texts: TypeAlias = str | Sequence[str]
 Condition: TypeAlias = str | bool
 Access: TypeAlias = Literal["read", "edit", "full"]
+HandrailTool: TypeAlias = Literal["report_progress", "ask_person", "create_child_run", "give_feedback", "list_runs"]
 Handoff: TypeAlias = Literal["summary", "full", "none"]
 Reaction: TypeAlias = Literal["checks", "changes_requested", "comments", "conflict"]
 
@@ -85,6 +86,14 @@ class Retry(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sandbox(Part):
+    """How an agent's process is confined, and whether it reaches the network."""
+
+    kind: Literal["none", "bwrap"] = field(kw_only=False)
+    network: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Part):
     """Agent settings that may also stand under `defaults`."""
 
@@ -97,8 +106,10 @@ class Settings(Part):
     suppress_thoughts: bool | None = None
     allowed_tools: Sequence[str] | None = None
     disallowed_tools: Sequence[str] | None = None
+    handrail_tools: Sequence[HandrailTool] | bool | None = None
+    idle_timeout: str | None = None
     tmux: bool | None = None
-    sandbox: Literal["none", "bwrap"] | None = None
+    sandbox: Literal["none", "bwrap"] | Sandbox | Fields | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +125,7 @@ class Defaults(Settings):
 class AgentSettings(Settings):
     """Agent settings of one step or task, which may go on in an earlier conversation."""
 
-    session: str | None = None
+    session: str | Fields | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

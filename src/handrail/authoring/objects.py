@@ -17,6 +17,7 @@ from handrail.authoring.object_parts import (
     PullRequestTrigger,
     Retry,
     Role,
+    Sandbox,
     Schedule,
 )
 from handrail.authoring.object_steps import (
@@ -77,6 +78,7 @@ __all__ = [
     "Retry",
     "Review",
     "Role",
+    "Sandbox",
     "Schedule",
     "Script",
     "Step",

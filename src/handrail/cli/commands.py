@@ -9,6 +9,7 @@ RUNS: dict[str, tuple[str, str]] = {
     "logs": ("handrail.cli.logs:command", "Show everything that happened in a run."),
     "show": ("handrail.cli.show:command", "Show a run's steps, or one step with its output."),
     "why": ("handrail.cli.why:command", "Explain why steps ran, were skipped or repeated."),
+    "attach": ("handrail.cli.attach:command", "Watch a run's agents at work, in tmux."),
     "diff": ("handrail.cli.diff:command", "Show what a run or one of its steps changed."),
     "cost": ("handrail.cli.cost:command", "Show what agents took, step by step and in all."),
     "compare": ("handrail.cli.compare:command", "Show runs side by side: outcome, cost, time, changes."),
@@ -16,6 +17,8 @@ RUNS: dict[str, tuple[str, str]] = {
     "revise": ("handrail.cli.revise:command", "Send the work back with a comment, and go on."),
     "reject": ("handrail.cli.reject:command", "Reject what a run asks about."),
     "answer": ("handrail.cli.answer:command", "Answer a question that a run asks."),
+    "tell": ("handrail.cli.tell:command", "Say something to a run's agent while it works."),
+    "prefer": ("handrail.cli.prefer:command", "Say how far a guided run goes on alone, and what it may risk."),
     "resume": ("handrail.cli.resume:command", "Let a run go on; what is done is not repeated."),
     "stop": ("handrail.cli.stop:command", "Stop a run for good."),
     "rewind": ("handrail.cli.rewind:command", "Go back to before a step, and go on from there."),
@@ -24,8 +27,9 @@ RUNS: dict[str, tuple[str, str]] = {
     "merge": ("handrail.cli.merge:command", "Merge a run's branch into the one it began from."),
     "discard": ("handrail.cli.discard:command", "Remove a run's work tree and branch, kept under a ref."),
     "clean": ("handrail.cli.clean:command", "Remove what runs left and nobody needs any more."),
-    "take": ("handrail.cli.take:command", "Take a run out of Handrail's hands."),
-    "release": ("handrail.cli.release:command", "Give a run back to Handrail."),
+    "mcp": ("handrail.cli.mcp:command", "Let a connected agent walk workflows, over MCP."),
+    "take": ("handrail.cli.take:command", "Hand a run to an agent that is connected over MCP."),
+    "release": ("handrail.cli.release:command", "Give a run back to Handrail, which goes on with it."),
     "export": ("handrail.cli.export:command", "Write a run into one file."),
     "import-run": ("handrail.cli.import_run:command", "Take in a run that was exported."),
     "doctor": ("handrail.cli.doctor:command", "Check the tools and everything that is recorded."),
@@ -63,10 +67,10 @@ GROUPS: dict[str, tuple[dict[str, tuple[str, str]], str]] = {
 """Groups of commands: name, its commands, and what its own help says."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Begin": ("init", "demo", "run"),
-    "Look": ("status", "inbox", "logs", "show", "why", "diff", "cost", "compare"),
-    "Answer": ("approve", "revise", "reject", "answer"),
-    "Steer": ("resume", "stop", "rewind", "fork", "take", "release"),
+    "Begin": ("init", "demo", "run", "mcp"),
+    "Look": ("status", "inbox", "logs", "show", "why", "attach", "diff", "cost", "compare"),
+    "Answer": ("approve", "revise", "reject", "answer", "tell"),
+    "Steer": ("resume", "stop", "rewind", "fork", "prefer", "take", "release"),
     "Keep the work, or not": ("apply", "merge", "discard", "clean", "export", "import-run"),
     "Workflows": tuple(WORKFLOWS),
     "Help": ("doctor", "help", "completion"),
@@ -76,5 +80,5 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 ALIASES = {"ps": "status", "code": "run", "review": "run", "plan": "run"}
 """Other names of commands."""
 
-HIDDEN: dict[str, str] = {"drive": "handrail.cli.drive:command"}
+HIDDEN: dict[str, str] = {"drive": "handrail.cli.drive:command", "view": "handrail.cli.view:command"}
 """Commands that Handrail itself calls, not people: name, and where the command is."""

@@ -39,7 +39,7 @@ def command(*, repair: bool, as_json: bool) -> int:
 def _lines(found: "Health") -> list[str]:
     columns = shutil.get_terminal_size((110, 24)).columns
     lines = flow([_tool_words(tool) for tool in found.tools], columns, between="   ", indent="")
-    lines += [f"{tool.name}: {tool.problem}" for tool in found.tools if tool.problem]
+    lines += [f"{tool.name}: {tool.problem or tool.remark}" for tool in found.tools if tool.problem or tool.remark]
     lines += [_agent_words(each) for each in found.agents if each.installed]
     lines += [_limit_words(each) for each in found.limits]
     lines += [f"log   {found.database} {'✗' if found.findings else '✓'}"]
@@ -52,7 +52,7 @@ def _lines(found: "Health") -> list[str]:
 
 def _tool_words(tool: "Tool") -> str:
     if tool.installed:
-        return " ".join(part for part in (tool.name, tool.version, "✗" if tool.problem else "✓") if part)
+        return " ".join(part for part in (tool.name, tool.version, "✗" if tool.problem or tool.remark else "✓") if part)
     return f"{tool.name} – optional" if tool.kind == "optional" else f"{tool.name} ✗ not installed"
 
 
@@ -132,7 +132,12 @@ def _data(found: "Health") -> dict[str, Any]:
     return {
         "healthy": found.healthy,
         "tools": [
-            {"name": each.name, "version": each.version, "installed": each.installed, "problem": each.problem}
+            {
+                "name": each.name,
+                "version": each.version,
+                "installed": each.installed,
+                "problem": each.problem or each.remark,
+            }
             for each in found.tools
         ],
         "agents": [_agent_data(each) for each in found.agents],

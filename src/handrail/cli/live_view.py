@@ -69,7 +69,9 @@ class View:
         self.writer.draw(())
 
     def _glimpse(self, effort: Effort) -> str:
-        return self.glimpses.of(effort.run, effort.seq, effort.agent) if effort.who else ""
+        if effort.reports or not effort.who:
+            return effort.reports
+        return self.glimpses.of(effort.run, effort.seq, effort.agent)
 
     def _cost(self) -> str:
         spent = self.activity.spent

@@ -87,4 +87,5 @@ run_argument = click.argument("run", metavar="RUN", shell_complete=complete_runs
 optional_run_argument = click.argument("run", metavar="[RUN]", required=False, shell_complete=complete_runs)
 step_argument = click.argument("step", metavar="[STEP]", required=False, shell_complete=complete_steps)
 message_option = click.option("-m", "--message", "text", metavar="TEXT", default="", help="What to say about it.")
+tmux_option = click.option("--tmux", is_flag=True, help="Show each agent in tmux: handrail attach RUN.")
 detach_option = click.option("--detach", is_flag=True, help="Let the background driver go on; do not wait for it.")

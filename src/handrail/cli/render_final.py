@@ -9,10 +9,14 @@ from handrail.model.run import RunState
 from handrail.model.values import JsonValue
 from handrail.operations.costs import elapsed
 from handrail.operations.families import held_words, holder_of, root_of, standing
+from handrail.operations.histories import denials
 from handrail.operations.kept_work import kept_work
 from handrail.operations.money import duration, price_words
 from handrail.operations.overview import usd_words
 from handrail.runtime.histories import plan_of
+
+MOST_DENIED = 3
+"""Steps whose denied tools are named."""
 
 
 def final_lines(session: Session, run: str, document: dict[str, JsonValue]) -> list[str]:
@@ -58,7 +62,21 @@ def _succeeded(session: Session, run: str) -> list[str]:
     of = f" of {usd_words(most)}" if price and most is not None else ""
     took = [duration(elapsed(session.log, state)), f"{price}{of}"] if price else []
     next_step = f"next: handrail diff {run} --stat, then apply, merge or discard it"
-    return [" · ".join([f"{run} succeeded", *took]), *([next_step] if state.tree is not None else [])]
+    done = " · ".join([f"{run} succeeded", *took])
+    return [done, *_gaps(state), *_denied(session, run), *([next_step] if state.tree is not None else [])]
+
+
+def _gaps(state: RunState) -> list[str]:
+    """Say what was missing although the run went on."""
+    count = len(state.open_gaps)
+    return [f"  {count} gap{'' if count == 1 else 's'}: see handrail show {state.run}"] if count else []
+
+
+def _denied(session: Session, run: str) -> list[str]:
+    """Say which agents were kept from something: what they were asked for may not all be there."""
+    found = denials(session.log, run)
+    more = f" and {len(found) - MOST_DENIED} more, see handrail why {run}" if len(found) > MOST_DENIED else ""
+    return [f"  denied: {', '.join(found[:MOST_DENIED])}{more}"] if found else []
 
 
 def _safe(state: RunState) -> list[str]:

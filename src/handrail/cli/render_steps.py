@@ -8,6 +8,7 @@ import click
 from handrail.cli.live_rows import local_time
 from handrail.cli.safe_text import crop, harmless, pad
 from handrail.engine.choosing import FALLBACK
+from handrail.engine.guided_calls import call_of
 from handrail.model import events as ev
 from handrail.operations.driving import Happened
 from handrail.operations.event_words import address_of, agent_words, proofs_in, spent_in, told
@@ -77,7 +78,8 @@ class StepLines:
         if event.kind in OF_RUN and root_of(happened.run) != happened.run:
             return True
         made = isinstance(event, ev.WorkspaceReady) and not event.again
-        return self._live and (made or event.kind in LIVE)
+        reports = isinstance(event, ev.ToolCalled) and event.success and event.tool == "report_progress"
+        return self._live and (made or reports or event.kind in LIVE)
 
     def _of_gate(self, key: tuple[str, str], event: ev.Event) -> tuple[str, str] | None:
         """A gate with a fix is one line when it is over, with a line for each time that its checks failed."""
@@ -118,12 +120,13 @@ def _last_line(event: ev.StepEnded) -> str:
 
 
 def _began(event: ev.StepBegan) -> tuple[str, str] | None:
-    if event.action != "agent":
+    call = call_of(event)
+    if call is None:
         return None
     again = f"  try {event.attempt}" if event.attempt > 1 else ""
-    why = str(event.spec.get("chosen", ""))
+    why = str(call.get("chosen", ""))
     instead = f"  {why}" if why.startswith(FALLBACK) else ""
-    return "▸", f"{agent_words(event.spec)}{again}{instead}"
+    return "▸", f"{agent_words(call)}{again}{instead}"
 
 
 def _left(event: ev.WorkLeft) -> tuple[str, str]:
@@ -163,12 +166,14 @@ _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
     "workspace_ready": lambda event: ("✓", told(event) or ""),
     "step_began": _began,
     "step_ended": _ended,
+    "step_refused": lambda event: ("✗", told(event) or ""),
     "work_entered": _entered,
     "work_left": _left,
     "item_started": lambda event: ("▸", told(event) or ""),
     "item_ended": _item_ended,
     "question_asked": lambda event: ("?", f"needs you: {event.question}"),
     "question_answered": lambda event: ("✓", told(event) or ""),
+    "message_given": lambda event: ("✓", told(event) or ""),
     "step_passed_over": lambda _: ("–", "failed, and the run goes on without it"),
     "retry_scheduled": lambda event: ("…", _scheduled(event)),
     "round_ended": _round_ended,
@@ -177,5 +182,7 @@ _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
     "approval_decided": lambda event: ("✗" if event.decision == "reject" else "✓", _answered(event)),
     "tree_restored": lambda event: ("…", _put_back(event)) if event.kept else None,
     "child_started": lambda event: ("▸", f"{event.workflow} as {event.child}"),
+    "tool_called": lambda event: ("▸" if event.success else "✗", told(event) or ""),
+    "child_ended": lambda event: ("✓" if event.status == "succeeded" else "✗", told(event) or ""),
 }
 """Kind of event with what its line says; the others are worth none."""

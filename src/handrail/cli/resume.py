@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from handrail.cli.options import detach_option, json_option, optional_run_argument
+from handrail.cli.options import detach_option, json_option, optional_run_argument, tmux_option
 
 if TYPE_CHECKING:
     from handrail.cli.session import Session
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 @click.command("resume", epilog="Example: handrail resume fix-bug-1")
 @optional_run_argument
+@tmux_option
 @detach_option
 @json_option
-def command(*, run: str | None, detach: bool, as_json: bool) -> int:
+def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
     """Let a run go on that is paused, needs you, failed or was interrupted; what is done is not repeated.
 
     Without RUN it is the only one that can go on; if there are several you are asked which.
@@ -23,11 +24,14 @@ def command(*, run: str | None, detach: bool, as_json: bool) -> int:
     from handrail.cli.output import note
     from handrail.cli.session import me, run_session
     from handrail.cli.watching import go_on_detached, refuse_if_driven, watch
+    from handrail.operations.attaching import want_windows
     from handrail.operations.going_on import done_words, resume_family
 
     with run_session() as session:
         found = session.find(run) if run is not None else _only(session, may_ask=not as_json and sys.stdin.isatty())
         refuse_if_driven(session, found)
+        if tmux:
+            want_windows(session.system.folder / "runs", found)
         watched = watch(session, found, "handrail resume", as_json=as_json)
         said = done_words(session.log, found)
         resume_family(session.log, found, me())

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.options import complete_workflows, current_place, detach_option, json_option
+from handrail.cli.options import complete_workflows, current_place, detach_option, json_option, tmux_option
 from handrail.cli.output import note
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--script", metavar="FILE", help="What the scripted agent or a cassette plays.")
 @click.option("--record", metavar="FILE", help="Write what the agents did to FILE, a cassette.")
 @click.option("--strict", is_flag=True, help="Fail where a prompt is not the one that a cassette recorded.")
+@tmux_option
 @detach_option
 @json_option
 def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -> int:
@@ -46,6 +47,8 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     with open_session() as session:
         run = start(session.log, _request(session, prepared, with_changes=wanted["with_changes"]))
         _introduce(session, run, prepared, as_json=as_json)
+        if wanted["tmux"]:
+            _open_windows(session, run)
         if not wanted["with_changes"]:
             _tell_left_out(prepared.left_out)
         watched = watch(session, run, "handrail run", as_json=as_json, from_now=False)
@@ -55,6 +58,13 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
             return watched.go()
         finally:
             _tell_recorded(session, run, record, replayed=wanted["agent"] == "cassette")
+
+
+def _open_windows(session: "Session", run: str) -> None:
+    from handrail.operations.attaching import want_windows
+
+    want_windows(session.system.folder / "runs", run)
+    note(f"each agent has a window in tmux: handrail attach {run}")
 
 
 def _require_recordable(record: str, agent: str, *, detach: bool) -> None:

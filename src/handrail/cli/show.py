@@ -69,8 +69,16 @@ def _head(document: dict[str, Any]) -> list[str]:
     lines += [f"ended      {document['completed_at']}"] if document["completed_at"] else []
     lines += [f"workspace  {document['workspace']}"]
     lines += [f"cost       {_price(document)}"] if document["cost"] or document["unpriced"] else []
+    said = document.get("preferences")
+    lines += [f"prefers    autonomy {said['autonomy']}, risk {said['risk']}"] if said else []
+    lines += [f"gap        {_gap(each)}" for each in document.get("gaps", ())]
     lines += [f"input      {name} = {_json(value)}" for name, value in document["input"].items()]
     return [harmless(line) for line in lines]
+
+
+def _gap(gap: dict[str, Any]) -> str:
+    where = f" (step {gap['address']})" if gap["address"] else ""
+    return f"{gap['severity']}: {gap['message']}{where}{', settled since' if gap.get('resolved') else ''}"
 
 
 def _outputs(outputs: dict[str, Any]) -> list[str]:
@@ -82,6 +90,7 @@ def _step(details: dict[str, Any]) -> str:
         "status": step_words(details["status"]) + (f", try {details['attempts']}" if details["attempts"] else ""),
         "agent": _agent(details),
         "session": details["session"],
+        "denied": details["denied"],
         "cost": _cost(details["cost"]),
         "exit code": details["exit_code"],
         "error": details["error"],

@@ -8,7 +8,7 @@
 
 from dataclasses import dataclass
 
-from handrail.engine import guided_loops, loops, outcomes, rescan, works
+from handrail.engine import guided_loops, loops, messages, outcomes, rescan, works
 from handrail.engine.apply import apply
 from handrail.engine.apply_guided import left_behind
 from handrail.engine.apply_runs import Blobs
@@ -111,7 +111,7 @@ def _end_of_list(state: RunState, now: float) -> Event:
         return loops.round_over(state, now)
     if frame.group is not None:
         return GroupLeft(address=frame.group.address, at=now)
-    return RunEnded(status="succeeded", at=now)
+    return RunEnded(status="succeeded", message=messages.unheard(state), at=now)
 
 
 def _undefined(plan: Plan, state: RunState, now: float, error: EvaluationError) -> Event:

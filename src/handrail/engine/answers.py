@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
+from handrail.engine.confirming import MOST_REVISIONS
 from handrail.engine.flows import is_call
 from handrail.engine.walk import list_of
 from handrail.errors import UsageError
 from handrail.model.events import ApprovalDecided, Decision, StepEnded
 from handrail.model.plan import Plan
-from handrail.model.run import Pending, RunState
+from handrail.model.run import Pending, RunState, awaits_confirmation
 from handrail.model.values import JsonValue
 
 
@@ -42,11 +43,14 @@ def decide_approval(plan: Plan, state: RunState, answer: Answer, now: float) -> 
 def _target(plan: Plan, state: RunState, address: str) -> tuple[int, str]:
     steps = list_of(plan, state)
     action = steps[state.stack[-1].index].action
-    target = action.revise if action.kind == "approval" else None
+    # A step that is to be confirmed is done again itself.
+    own = steps[state.stack[-1].index].name if awaits_confirmation(state.steps[address]) else None
+    target = action.revise if action.kind == "approval" else own
+    most = action.max_revisions if action.kind == "approval" else MOST_REVISIONS
     place = next((at for at, step in enumerate(steps) if step.name == target), None)
     if place is None or target is None:
         raise UsageError(f"'{address}' has no step to go back to", next_step=f"handrail approve or reject {state.run}")
-    if state.revisions.get(address, 0) >= (action.max_revisions if action.kind == "approval" else 0):
+    if state.revisions.get(address, 0) >= most:
         raise UsageError(
             f"'{address}' was revised as often as it may be", next_step=f"handrail approve or reject {state.run}"
         )

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from handrail.engine import agent_tools, flows, messages
+from handrail.engine import apply_approvals as approvals
 from handrail.engine import apply_blocks as blocks
 from handrail.engine import apply_guided as guided
 from handrail.engine import apply_runs as runs
 from handrail.engine import apply_steps as steps
 from handrail.engine import apply_works as works
-from handrail.engine import flows
 from handrail.engine.apply_runs import Blobs
 from handrail.engine.transitions import IllegalMove, require
 from handrail.model import events as ev
@@ -36,9 +37,18 @@ _FOLDS: dict[str, Callable[[RunState, Any], RunState]] = {
     "item_ended": works.item_ended,
     "question_asked": works.question_asked,
     "question_answered": works.question_answered,
+    "message_given": messages.given,
     "step_skipped": steps.skipped,
     "step_chosen": guided.chosen,
-    "step_refused": guided.refused,
+    "step_refused": steps.refused,
+    "work_reported": guided.reported,
+    "delegation_reported": guided.delegation_reported,
+    "checkpoint_made": guided.noted,
+    "tool_called": agent_tools.called,
+    "child_ended": agent_tools.child_over,
+    "preferences_set": guided.preferences_set,
+    "gap_recorded": guided.gap_recorded,
+    "capability_observed": guided.capability_observed,
     "context_merged": guided.context_merged,
     "step_began": steps.began,
     "step_ended": steps.ended,
@@ -52,8 +62,8 @@ _FOLDS: dict[str, Callable[[RunState, Any], RunState]] = {
     "loop_ended": blocks.loop_ended,
     "group_entered": blocks.group_entered,
     "group_left": blocks.group_left,
-    "approval_requested": steps.asked,
-    "approval_decided": steps.answered,
+    "approval_requested": approvals.asked,
+    "approval_decided": approvals.answered,
     "child_started": steps.child_started,
     "run_waits": runs.waits,
     "run_blocked": runs.blocked,

@@ -5,9 +5,23 @@ from dataclasses import replace
 
 from rpds import HashTrieMap
 
+from handrail.engine.hands import OF_AGENTS
 from handrail.engine.transitions import IllegalMove
-from handrail.model.events import ContextMerged, RunBlocked, RunStarted, StepChosen, StepRefused
-from handrail.model.run import RunState
+from handrail.model.events import (
+    CapabilityObserved,
+    CheckpointMade,
+    ContextMerged,
+    DelegationReported,
+    GapRecorded,
+    PreferencesSet,
+    RunBlocked,
+    RunStarted,
+    StepBegan,
+    StepChosen,
+    StepRefused,
+    WorkReported,
+)
+from handrail.model.run import RunState, StepState
 from handrail.model.values import JsonValue
 
 OUTSIDE = frozenset({"guided", "delegate", "agent-loop", "parallel-agents", "create-issues", "merge", "pull-request"})
@@ -44,8 +58,81 @@ def refused(state: RunState, event: StepRefused) -> RunState:
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"step '{event.address}' was refused, but event {event.began} is not what is pending")
     again = replace(pending, seq=state.seq + 1, attempt=pending.attempt + 1)
-    step = state.steps[event.address]._replace(attempts=again.attempt)
+    step = _with_results(state.steps[event.address]._replace(attempts=again.attempt), event.results)
     return replace(state, pending=again, steps=state.steps.insert(event.address, step))
+
+
+def reported(state: RunState, event: WorkReported) -> RunState:
+    """Let the engine look whether what was handed in holds."""
+    pending = state.pending
+    if pending is None or pending.seq != event.began or pending.address != event.address:
+        raise IllegalMove(f"work for '{event.address}' came in, but event {event.began} is not what is pending")
+    return replace(state, pending=replace(pending, reported=state.seq + 1))
+
+
+def delegation_reported(state: RunState, event: DelegationReported) -> RunState:
+    """Keep what came in; the step is pending under the event's number."""
+    pending = state.pending
+    if pending is None or pending.seq != event.began or pending.address != event.address:
+        raise IllegalMove(f"a result for '{event.address}' came in, but event {event.began} is not what is pending")
+    step = _with_results(state.steps[event.address], event.results)
+    again = replace(pending, seq=state.seq + 1)
+    return replace(state, pending=again, steps=state.steps.insert(event.address, step))
+
+
+def handed_on(event: StepBegan, known: StepState | None) -> JsonValue:
+    """Give what a step hands on, as it begins; what came of it in an earlier try of the same is kept."""
+    listed = event.spec.get("delegations")
+    if event.action != "delegate" or not isinstance(listed, list):
+        return None
+    asked: list[JsonValue] = [each.get("workflow") for each in listed if isinstance(each, dict)]
+    before = known.output if known is not None and known.status in ("running", "waiting") else None
+    if isinstance(before, dict) and before.get("asked") == asked:
+        return before
+    return {"asked": asked, "delegations": {}}
+
+
+def _with_results(step: StepState, results: Mapping[str, JsonValue]) -> StepState:
+    if not results or not isinstance(step.output, dict):
+        return step
+    known = step.output.get("delegations")
+    before = known if isinstance(known, dict) else {}
+    return step._replace(output={**step.output, "delegations": {**before, **results}})
+
+
+def noted(state: RunState, event: CheckpointMade) -> RunState:
+    """Change nothing: the history alone holds it."""
+    del event
+    return state
+
+
+def preferences_set(state: RunState, event: PreferencesSet) -> RunState:
+    """Go on as a person wants it."""
+    return replace(state, autonomy=event.autonomy, risk=event.risk)
+
+
+def gap_recorded(state: RunState, event: GapRecorded) -> RunState:
+    """Remember what is missing."""
+    gap: dict[str, JsonValue] = {
+        "category": event.category,
+        "severity": event.severity,
+        "message": event.message,
+        "address": event.address,
+        "about": event.about,
+        "resolved": False,
+    }
+    return replace(state, gaps=(*state.gaps, gap))
+
+
+def capability_observed(state: RunState, event: CapabilityObserved) -> RunState:
+    """Remember what the agent can do; what was told of it before is settled."""
+    gaps = tuple(_settled(gap, event.capability) for gap in state.gaps)
+    return replace(state, gaps=gaps, capabilities=state.capabilities.insert(event.capability, event.status))
+
+
+def _settled(gap: dict[str, JsonValue], capability: str) -> dict[str, JsonValue]:
+    meant = gap["category"] == "capability_missing" and gap.get("about") == capability
+    return {**gap, "resolved": True} if meant else gap
 
 
 def stopped(state: RunState) -> RunState:
@@ -62,13 +149,13 @@ def can_go_on(state: RunState) -> bool:
     """Whether a run that is blocked waits for nothing but somebody who performs its step."""
     # An agent's step is one of them where that agent is not there.
     steps_only = state.pending is None or state.pending.action in {*OUTSIDE, "agent"}
-    return state.status == "blocked" and state.reason == "step" and state.failure is None and steps_only
+    return state.status == "blocked" and state.reason in ("step", "capability") and state.failure is None and steps_only
 
 
 def left_behind(state: RunState, now: float) -> RunBlocked | None:
     """Block a run whose holder let go of it before completing a step that the engine cannot perform."""
     pending = state.pending
-    if state.status != "running" or state.held_by or pending is None or pending.action not in OUTSIDE:
+    if state.status != "running" or state.held_by or pending is None or pending.action not in OUTSIDE - OF_AGENTS:
         return None
     if state.stack[-1].work is not None:
         return None

@@ -8,9 +8,11 @@ from typing import cast
 from rpds import HashTrieMap
 
 from handrail.engine import apply_guided as guided
-from handrail.engine import fan_outs, flows
+from handrail.engine import fan_outs, flows, messages
 from handrail.engine.apply_steps import RUNNING
+from handrail.engine.hands import OF_AGENTS
 from handrail.engine.snapshots import decode_state
+from handrail.engine.turns import taken_back
 from handrail.model import events as ev
 from handrail.model.names import spoken
 from handrail.model.run import Frame, Pending, RunState, StepState, changed, step_of
@@ -53,6 +55,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         pass_env=started.pass_env,
         allowance=started.allowance,
         around=started.around,
+        observed=started.observed,
     )
 
 
@@ -81,7 +84,10 @@ def _copy(event: ev.RunForked, source: RunState) -> RunState:
     # What its source had begun is in the source's log: the copy begins that step anew.
     kept = copy.pending if copy.pending is not None and copy.pending.kind in ("approval", "question") else None
     origin = (event.source, event.seq)
-    copy = replace(copy, run=event.run, parent=None, held_by="", forked_from=origin, pending=kept, restore="")
+    copy = replace(
+        copy, run=event.run, parent=None, held_by="", hands="all", forked_from=origin, pending=kept, restore=""
+    )
+    copy = replace(copy, messages=messages.of_copy(copy), children=HashTrieMap(), said=(0, ""))
     if event.source_tree is not None:
         copy = replace(copy, source=event.source_tree, tree=None)
     return _goes_on(copy, kept) if copy.reason == "pause" else copy
@@ -109,14 +115,19 @@ def resumed(state: RunState, event: ev.RunResumed) -> RunState:
         state = replace(state, stack=(*state.stack[:-1], replace(frame, work=work)))
     kept = state.pending
     # After a fault of the machine the step itself is as it was: what it has done is looked for, not done again.
-    if kept is not None and kept.kind == "step" and state.reason != "fault":
+    # Where a capability lacked it is as it was too: who performs it goes on with it.
+    if kept is not None and kept.kind == "step" and state.reason not in ("fault", "capability"):
         kept = None
     return _goes_on(state, flows.goes_on_with(state, kept))
 
 
 def _goes_on(state: RunState, kept: Pending | None) -> RunState:
-    """Nothing stands in the way any more; a pause leaves the tries and the rest of a wait as they were."""
-    failure = state.failure if state.reason == "pause" else None
+    """Nothing stands in the way any more; a pause leaves the tries and the rest of a wait as they were.
+
+    A call that was ended since the budget was used up goes on in its conversation.
+    """
+    cut_short = state.reason == "budget" and state.failure is not None and state.failure.hindrance == "budget"
+    failure = state.failure if state.reason == "pause" or cut_short else None
     until = None if failure is None else failure.retry_at or None
     asked = kept.kind if kept is not None and kept.kind in ("approval", "question") else None
     reason = "timer" if until is not None else asked
@@ -128,9 +139,12 @@ def _goes_on(state: RunState, kept: Pending | None) -> RunState:
 def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
     """Stand where the run stood before a step."""
     before = decode_state(blobs(event.state))
-    rewound = replace(before, run=state.run, held_by=state.held_by, crossed=state.crossed, parent=state.parent)
+    rewound = replace(
+        before, run=state.run, held_by=state.held_by, hands=state.hands, crossed=state.crossed, parent=state.parent
+    )
     # What was spent stays spent, and the files follow: a borrowed tree is never restored over.
-    rewound = replace(rewound, spent=state.spent, granted=state.granted)
+    rewound = replace(rewound, spent=state.spent, granted=state.granted, messages=messages.both(before, state))
+    rewound = replace(rewound, autonomy=state.autonomy, risk=state.risk, children=state.children)
     if state.tree is None:
         return rewound
     kept = {"tree": state.tree, "workspace": state.workspace, "pinned": state.pinned, "source": None}
@@ -142,14 +156,21 @@ def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
 
 def taken(state: RunState, event: ev.RunTaken) -> RunState:
     """Let an outside performer drive."""
-    held = replace(state, held_by=event.by)
+    held = replace(state, held_by=event.by, hands=event.hands)
     return replace(held, next_step="", **RUNNING) if guided.can_go_on(state) else held
 
 
 def released(state: RunState, event: ev.RunReleased) -> RunState:
     """Let the engine drive."""
     del event
-    return replace(state, held_by="")
+    pending = state.pending
+    freed = replace(state, held_by="", hands="all")
+    is_theirs = pending is not None and pending.kind == "step" and pending.action in OF_AGENTS and not pending.reported
+    if pending is None or not is_theirs or state.status != "running":
+        return freed
+    # The engine calls an agent of its own for it, so it begins the step anew.
+    turns = taken_back(freed.turns, pending.address) if pending.action == "agent" else freed.turns
+    return replace(freed, pending=None, turns=turns)
 
 
 def over(state: RunState, event: ev.RunEnded) -> RunState:

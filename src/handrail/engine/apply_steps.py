@@ -7,7 +7,8 @@ from typing import Any, cast
 from rpds import HashTrieMap
 
 from handrail.engine import apply_guided as guided
-from handrail.engine import flows, kernels
+from handrail.engine import flows, kernels, messages
+from handrail.engine.carrying import without_session
 from handrail.engine.choosing import falls_at
 from handrail.engine.transitions import IllegalMove
 from handrail.engine.turns import counted
@@ -68,15 +69,17 @@ def began(state: RunState, event: ev.StepBegan) -> RunState:
     name = known_as(state, event.address)
     step = begun(state, event.address, event.at)
     step = step._replace(attempts=event.attempt, feedback=state.feedback.get(name, ""), before=_before(state, event))
+    step = step._replace(output=guided.handed_on(event, state.steps.get(event.address)))
     pending = Pending(state.seq + 1, event.address, "step", event.action, event.attempt, output=event.output)
     changes: dict[str, Any] = {"pending": pending, "failure": None, "status": "running"}
     if event.spec.get("repeatable") is False:
         changes["crossed"] = (*state.crossed, (state.seq + 1, f"'{event.address}', which must not run twice"))
-    if event.action == "agent":
+    call = event.spec.get("call") if event.action != "agent" else event.spec
+    if isinstance(call, dict):
         before = state.steps.get(event.address)
         step = step._replace(
             waits=0 if before is None else before.waits,
-            agent=str(event.spec.get("agent", "")),
+            agent=str(call.get("agent", "")),
             falls=falls_at(state, event.address),
         )
         changes["turns"] = counted(state.turns, event.address)
@@ -116,8 +119,8 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
     kept: dict[str, Any] = {name: event.details[name] for name in _OF_RUN if name in event.details}
     if "used" in event.details:
         kept["used"] = with_used(state, step.session, event.details["used"])
-    state = charged(state, spent, **kept)
-    if pending.action == "agent" and event.status == "succeeded":
+    state = charged(_without_lost(state, event), spent, **kept)
+    if event.status == "succeeded" and (pending.action == "agent" or not state.held_by):
         state = told(state, event.address)
     if flows.is_call(state, event.address):
         return flows.call_over(state, event.address, step, **RUNNING)
@@ -129,11 +132,34 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
         return with_step(heard, event.address, step, pending=None, failure=None, **RUNNING)
     if failure is not None:
         return with_step(state, event.address, step, pending=None, failure=failure, **RUNNING)
-    return _succeeded(state, event, step, pending.output)
+    return _succeeded(state, event, step, pending)
+
+
+def refused(state: RunState, event: ev.StepRefused) -> RunState:
+    """Leave a step pending that was not completed; what the engine's agent took for it is counted."""
+    state = guided.refused(state, event)
+    told = event.details.get("spent")
+    if not isinstance(told, dict):
+        return state
+    spent = cast("dict[str, float]", told)
+    step = with_spent(state.steps[event.address], spent)._replace(session=str(event.details.get("session") or ""))
+    kept: dict[str, Any] = {name: event.details[name] for name in _OF_RUN if name in event.details}
+    kept["used"] = with_used(state, step.session, event.details.get("used"))
+    if event.details.get("again") is True:
+        kept["turns"] = counted(state.turns, event.address)
+    return charged(changed(state, steps=state.steps.insert(event.address, step), **kept), spent)
+
+
+def _without_lost(state: RunState, event: ev.StepEnded) -> RunState:
+    """Forget a conversation that turned out to be gone."""
+    lost = event.details.get("lost")
+    return without_session(state, lost) if isinstance(lost, str) else state
 
 
 def _hindered(step: StepState, failure: Failure) -> StepState:
     """Count a wait, or an agent that was replaced: the next one is waited for anew."""
+    if failure.hindrance in ("budget", "anew"):
+        return step
     if failure.hindrance == "replace":
         return step._replace(waits=0, falls=step.falls + 1)
     return step._replace(waits=step.waits + 1)
@@ -141,12 +167,18 @@ def _hindered(step: StepState, failure: Failure) -> StepState:
 
 def told(state: RunState, address: str) -> RunState:
     """An agent has heard what a person said to it; as long as it fails it may not have, and is told again."""
+    if state.pending is not None:
+        state = messages.heard(state, state.pending)
     feedback, answers = state.feedback.discard(known_as(state, address)), state.answers.discard(address)
     return changed(state, feedback=feedback, answers=answers)
 
 
-def _succeeded(state: RunState, event: ev.StepEnded, step: StepState, output: str) -> RunState:
-    names = state.names.insert(spoken(output), event.output) if output else state.names
+def _succeeded(state: RunState, event: ev.StepEnded, step: StepState, pending: Pending) -> RunState:
+    if messages.wants_follow_up(state, pending, step.session):
+        return with_step(state, event.address, step._replace(status="waiting"), pending=None, failure=None, **RUNNING)
+    if event.details.get("confirm"):
+        return with_step(state, event.address, step._replace(status="waiting"), pending=None, failure=None, **RUNNING)
+    names = state.names.insert(spoken(pending.output), event.output) if pending.output else state.names
     if event.details.get("exit_loop") is True:
         state = _leave_loop(state)
     if event.details.get("loop_control") == "stop":
@@ -154,7 +186,7 @@ def _succeeded(state: RunState, event: ev.StepEnded, step: StepState, output: st
     return finished(state, event.address, step, names=names, **RUNNING)
 
 
-_OF_STEP = ("summary", "session", "files", "commit", "branch")
+_OF_STEP = ("summary", "session", "files", "commit", "branch", "changed")
 _OF_RUN = ("snapshot", "files")
 """What a step's performer tells beside its outcome."""
 
@@ -234,42 +266,6 @@ def fired(state: RunState, event: ev.TimerFired) -> RunState:
         failure = replace(state.failure, retry_at=0.0)
         return replace(state, failure=failure, until=None, **RUNNING)
     return state
-
-
-def asked(state: RunState, event: ev.ApprovalRequested) -> RunState:
-    """Wait for a person's answer."""
-    step = StepState("waiting", attempts=1, began=state.seq + 1, began_at=event.at)
-    pending = Pending(state.seq + 1, event.address, "approval", "approval")
-    waiting = {"status": "waiting", "reason": "approval", "message": event.message, "until": event.due}
-    return with_step(state, event.address, step, pending=pending, **waiting)
-
-
-def answered(state: RunState, event: ev.ApprovalDecided) -> RunState:
-    """Take a person's answer: go on, go back, or fail."""
-    pending = state.pending
-    if pending is None or pending.seq != event.asked:
-        raise IllegalMove(f"an answer for event {event.asked}, which nobody asks about")
-    record: dict[str, JsonValue] = {"decision": event.decision, "feedback": event.feedback, "by": event.by}
-    status = "failed" if event.decision == "reject" else "succeeded"
-    done = state.steps[event.address]._replace(status=status, output=record, feedback=event.feedback, ended_at=event.at)
-    if flows.is_call(state, event.address):
-        return flows.call_over(state, event.address, done, until=None, **RUNNING)
-    if event.decision == "approve":
-        return finished(state, event.address, done, until=None, **RUNNING)
-    state = with_step(state, event.address, done, pending=None, until=None, **RUNNING)
-    if event.decision == "reject":
-        return replace(state, failure=Failure(event.address, 1, event.feedback or "no reason was given"))
-    return _go_back(state, event)
-
-
-def _go_back(state: RunState, event: ev.ApprovalDecided) -> RunState:
-    frame = replace(state.stack[-1], index=event.back_to or 0)
-    return replace(
-        state,
-        stack=(*state.stack[:-1], frame),
-        revisions=state.revisions.insert(event.address, state.revisions.get(event.address, 0) + 1),
-        feedback=state.feedback.insert(spoken(event.target), event.feedback),
-    )
 
 
 def child_started(state: RunState, event: ev.ChildStarted) -> RunState:

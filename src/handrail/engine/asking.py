@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from handrail.engine.carrying import carried
 from handrail.engine.choosing import Choice, chosen, falls_at, given_by
 from handrail.engine.composing import Told, composed, proof_words
 from handrail.engine.handoff import handoff
+from handrail.engine.messages import for_agent
 from handrail.engine.names import scope_for, value_of
 from handrail.engine.returns import schema_of
 from handrail.engine.turns import turn_key
@@ -23,7 +25,7 @@ from handrail.model.events import StepBegan, Why
 from handrail.model.names import spoken
 from handrail.model.plan import Step
 from handrail.model.run import RunState, StepState
-from handrail.model.settings import AgentTask
+from handrail.model.settings import AgentTask, confinement
 from handrail.model.values import JsonValue, Prompt
 
 
@@ -44,6 +46,8 @@ class Ask:
     findings: JsonValue = None
     """What a review found: the agent is shown it, whether its prompt names it or not."""
     timeout: int | None = None
+    room: Mapping[str, float] = field(default_factory=dict[str, float])
+    """What the budgets leave for the call, where they limit what its lines show."""
     counted: tuple[str, ...] = ()
     """The addresses whose calls the task's own budget counts, where they are more than this one."""
     output: str = ""
@@ -56,6 +60,7 @@ def asked(state: RunState, ask: Ask, now: float) -> StepBegan:
     extra = {**ask.names, **{name: value_of(value, state, ask.names) for name, value in task.with_values}}
     choice = chosen(task, given_by(state), falls_at(state, ask.address))
     session = session_of(state, ask, choice)
+    sandbox, network = confinement(task, state.agents)
     system = rendered_prompt(task.system_prompt, state, extra) if task.system_prompt is not None else None
     spec: dict[str, JsonValue] = {
         "prompt": _text(state, ask, extra, session),
@@ -74,12 +79,18 @@ def asked(state: RunState, ask: Ask, now: float) -> StepBegan:
         "suppress_thoughts": task.suppress_thoughts,
         "allowed_tools": list(task.allowed_tools) if task.allowed_tools is not None else None,
         "disallowed_tools": list(task.disallowed_tools),
+        "handrail_tools": list(task.handrail_tools),
+        "tmux": task.tmux,
+        "sandbox": sandbox if sandbox != "none" else None,
+        "network": None if network or sandbox == "none" else "off",
         "schema": ask.schema,
         "prompt_file": task.prompt.file,
         "prompt_version": task.prompt.version,
         "turn": state.turns.get(turn_key(ask.address), 0) + 1,
         "turn_in_round": state.turns.get(ask.address, 0) + 1,
         "timeout": ask.timeout,
+        "idle_timeout": task.idle_timeout or state.agents.idle_timeout or None,
+        "room": dict(ask.room),
         "input": dict(ask.names),
     }
     kept = {name: value for name, value in spec.items() if value not in (None, [], {}, False)}
@@ -112,12 +123,20 @@ def session_of(state: RunState, ask: Ask, choice: Choice) -> str:
     """Give the conversation that goes on, or none; it stays with the agent that it was begun with."""
     known = state.steps.get(ask.address)
     again = ask.attempt > 1 or ask.address in state.answers or known_as(state, ask.address) in state.feedback
+    again = again or _breaks_off(state, known, ask.address)
     if again and known is not None and known.session:
         return _own(known, choice)
-    if ask.task.session == "fresh":
+    if ask.task.session == "fresh" or ask.task.carry == "summary":
         return ""
     before = state.steps.get(state.latest.get(spoken(ask.task.session), ""))
     return "" if before is None else _own(before, choice)
+
+
+def _breaks_off(state: RunState, known: StepState | None, address: str) -> bool:
+    """Whether the last call was ended by the budget, or is followed by what a person said meanwhile."""
+    failure = state.failure
+    cut_short = failure is not None and failure.hindrance == "budget" and failure.address == address
+    return cut_short or (known is not None and known.status == "waiting")
 
 
 def _own(step: StepState, choice: Choice) -> str:
@@ -129,6 +148,7 @@ def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: st
         prompt=rendered_prompt(ask.task.prompt, state, extra),
         # A conversation that goes on has heard it already.
         handoff="" if session else handoff(state, ask.task.handoff),
+        carried="" if session else carried(state, ask.task),
         findings=_shown(ask),
         output=ask.output,
         proofs=ask.proofs,
@@ -136,6 +156,7 @@ def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: st
         failed=ask.failed,
         revision=state.feedback.get(known_as(state, ask.address), ""),
         answer=state.answers.get(ask.address, ""),
+        messages=for_agent(state, ask.address),
         attempt=ask.attempt,
         attempts=ask.attempts,
         access=ask.task.access,

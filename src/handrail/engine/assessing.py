@@ -23,8 +23,17 @@ class Judgment:
     dimension: str
     level: str
     rationale: str = ""
-    normalized: bool = False
-    """Whether the level was written otherwise."""
+    written: str = ""
+    """How the level was written, where that was otherwise."""
+
+    def record(self) -> JsonValue:
+        """Give what is kept of it."""
+        kept: dict[str, JsonValue] = {
+            "level": self.level,
+            "rationale": self.rationale,
+            "normalized": bool(self.written),
+        }
+        return {**kept, "written": self.written} if self.written else kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +117,7 @@ def _judged(wanted: Assessment, dimension: Dimension, given: JsonValue) -> Judgm
         return f"the level of '{dimension.id}' must be one of {listed}, got {shown(level)}"
     if wanted.rationale_required and not rationale.strip():
         return f"the level of '{dimension.id}' needs its reason, as 'rationale'"
-    return Judgment(wanted.id, dimension.id, exact, rationale, normalized=exact != level)
+    return Judgment(wanted.id, dimension.id, exact, rationale, level if exact != level else "")
 
 
 def _level(dimension: Dimension, given: str) -> str | None:

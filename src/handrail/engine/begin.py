@@ -4,6 +4,9 @@ from dataclasses import dataclass, replace
 
 from handrail.engine import budgets, guided_loops, loops, works
 from handrail.engine.asking import asked, of_step
+from handrail.engine.confirming import question
+from handrail.engine.guided_calls import SCHEMA, as_guided, guided_task
+from handrail.engine.hands import holds_all
 from handrail.engine.names import evaluated, rendered, value_of
 from handrail.engine.outside_work import begin_outside
 from handrail.engine.shell_work import checks_of, gate_spec, script_spec
@@ -28,13 +31,14 @@ from handrail.model.events import (
     RunBlocked,
     RunEnded,
     StepBegan,
+    StepPassedOver,
     StepSkipped,
     Why,
 )
 from handrail.model.guidance import DelegateAction, GuidedAction, GuidedLoopAction
 from handrail.model.names import spoken
 from handrail.model.plan import Plan, Step
-from handrail.model.run import RunState
+from handrail.model.run import RunState, awaits_confirmation
 from handrail.model.settings import AgentTask
 from handrail.model.values import JsonValue
 
@@ -42,13 +46,13 @@ from handrail.model.values import JsonValue
 def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
     """Give the event that begins a step."""
     own = {each.name: value_of(each.value, state) for each in step.input}
-    if not state.held_by and works.is_work(step.action):
+    if not holds_all(state) and works.is_work(step.action):
         return works.enter(state, step, at)
     match step.action:
         case ScriptAction() | GateAction() | CommitAction() | DynamicAction():
             return _performed(state, step, own, at)
-        case AgentAction() if not state.held_by:
-            return _call(_Asking(plan, state, step, own), step.action.task, at)
+        case AgentAction() | GuidedAction() | DelegateAction() if _is_called(state, step.action.kind):
+            return _called(_Asking(plan, state, step, own), at)
         case ApprovalAction():
             return _ask(state, step, step.action, at)
         case LoopAction():
@@ -102,20 +106,43 @@ class _Asking:
     state: RunState
     step: Step
     own: dict[str, JsonValue]
+    schema: JsonValue = None
+    """The shape of the result, where the step itself says none."""
+
+
+def _is_called(state: RunState, action: str) -> bool:
+    """Whether an agent is called for a step, as the engine would do it; a guided one has a form for its holder."""
+    return not holds_all(state) if action == "agent" else not state.held_by
+
+
+def _called(asking: _Asking, at: Moment) -> Event:
+    action = asking.step.action
+    if isinstance(action, AgentAction):
+        return _call(asking, action.task, at)
+    known = asking.state.steps.get(at.address)
+    if known is not None and awaits_confirmation(known):
+        return question(asking.state, asking.step, at.address, at.now)
+    task = guided_task(asking.plan, asking.state, asking.step, at)
+    return as_guided(asking.plan, asking.state, asking.step, at, _call(replace(asking, schema=SCHEMA), task, at))
 
 
 def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
     """Call an agent, unless the budget is used up."""
     limit = budgets.reached(asking.plan, asking.state, asking.step, at.address)
+    failure = asking.state.failure
+    if limit is not None and limit.at_limit == "finish" and failure is not None and failure.hindrance == "budget":
+        return StepPassedOver(address=at.address, how="continue", at=at.now)
     if limit is not None and limit.at_limit == "finish":
         why = Why("budget", {"budget": limit.message}, result=False)
         return StepSkipped(address=at.address, why=why, at=at.now)
     if limit is not None:
         return budgets.at_limit(limit, at.address, at.now)
-    failure = asking.state.failure
     failed = "" if failure is None or failure.hindrance != "try" else failure.feedback or failure.error
     terms = of_step(asking.step, task, asking.own)
-    ask = replace(terms, address=at.address, attempt=at.attempt, failed=failed, why=at.why)
+    room = budgets.room_for_call(asking.plan, asking.state, asking.step, at.address)
+    ask = replace(terms, address=at.address, attempt=at.attempt, failed=failed, why=at.why, room=room)
+    if asking.schema is not None:
+        ask = replace(ask, schema=asking.schema)
     return asked(asking.state, ask, at.now)
 
 

@@ -1,8 +1,8 @@
-"""What a run may still spend: checked before each call of an agent.
+"""What a run may still spend: checked before each call of an agent, and in the middle of it where its lines show that.
 
 1. A limit holds for the run and the runs it started. A run that is started gets what is left then; runs that are
-   under way at once may therefore overshoot a limit together, each by as much as was left when it began, and a call
-   that began below a limit is never cut off by it.
+   under way at once may therefore overshoot a limit together, each by as much as was left when it began. A call that
+   passes what was left when it began is ended; a grant lets it go on in its conversation.
 2. A person who resumes a run that stands at its limit grants the same amount once more.
 3. The budget of a step counts all that its calls took at its address: its tries, its roles, the runs it started.
 4. The budget of a task, such as a gate's `fix`, counts the calls of this task alone. Used up, it ends the task and
@@ -22,6 +22,8 @@ from handrail.model.run import RunState, Spent
 from handrail.model.settings import Budget
 
 NAMES = ("usd", "tokens", "minutes", "agent_calls")
+SHOWN = ("usd", "tokens")
+"""What the lines of an agent can show in the middle of a call."""
 AtLimit = Literal["ask", "finish", "stop"]
 UNKNOWN_PRICE = "an agent does not tell its price, and the budget says `unknown_price: block`"
 
@@ -52,11 +54,14 @@ def reached_by_task(state: RunState, budget: Budget | None, addresses: Iterable[
     """Give the limit of a task's own budget, if the calls at its addresses have reached it."""
     if budget is None:
         return None
-    spent = reduce(Spent.plus, (asdict(spent_at(state, each)) for each in addresses), Spent())
-    found = _over(_times(budget, 1 + state.granted), spent)
+    found = _over(_times(budget, 1 + state.granted), _spent_by_task(state, addresses))
     if found is None and _unpriced(state, budget):
         found = UNKNOWN_PRICE
     return None if found is None else Limit(found, budget.at_limit or "finish")
+
+
+def _spent_by_task(state: RunState, addresses: Iterable[str]) -> Spent:
+    return reduce(Spent.plus, (asdict(spent_at(state, each)) for each in addresses), Spent())
 
 
 def at_limit(limit: Limit, address: str, now: float) -> RunBlocked:
@@ -84,6 +89,18 @@ def left_for_children(plan: Plan, state: RunState, step: Step | None, address: s
             rest = most - used_of(spent_at(state, where), name)
             left[name] = min(left.get(name, rest), rest)
     return {name: max(0.0, rest) for name, rest in left.items()}
+
+
+def room_for_call(plan: Plan, state: RunState, step: Step, address: str) -> dict[str, float]:
+    """Give what a call of an agent may take, of that which its lines can show."""
+    return {name: rest for name, rest in left_for_children(plan, state, step, address).items() if name in SHOWN}
+
+
+def room_of_task(state: RunState, budget: Budget | None, addresses: Iterable[str]) -> dict[str, float]:
+    """Give what a task's own budget leaves for a call, of that which its lines can show."""
+    taken = _spent_by_task(state, addresses)
+    limits = _times(budget, 1 + state.granted)
+    return {name: max(0.0, most - used_of(taken, name)) for name, most in limits.items() if name in SHOWN}
 
 
 def around_children(plan: Plan, state: RunState, step: Step | None) -> Budget | None:

@@ -38,6 +38,8 @@ class Told:
     prompt: str
     """The author's prompt, already rendered."""
     handoff: str = ""
+    carried: str = ""
+    """A summary of the earlier work that it goes on with."""
     findings: str = ""
     """What a review found, where the prompt itself does not show it."""
     proofs: tuple[str, ...] = ()
@@ -53,6 +55,8 @@ class Told:
     """What a person asked to change."""
     answer: str = ""
     """A person's answer to the agent's question."""
+    messages: tuple[str, ...] = ()
+    """What a person said meanwhile, without being asked."""
     attempt: int = 1
     attempts: int = 1
     access: Access = "edit"
@@ -70,9 +74,8 @@ def composed(told: Told) -> str:
 
 
 def _begun(told: Told) -> Iterator[str]:
-    if told.handoff:
-        yield told.handoff
-        yield "# Your task"
+    before = [each for each in (told.handoff, told.carried) if each]
+    yield from (*before, "# Your task") if before else ()
     yield told.prompt.strip("\n")
     if told.findings:
         listed = lone_block("findings", told.findings)
@@ -131,6 +134,10 @@ def _news(told: Told) -> Iterator[str]:
         message = lone_block("revision", told.revision, "message")
         text = "A person has seen the work and wants it changed. Where this and your task differ, this counts:"
         yield f"# What to change\n\n{text}\n\n{message}"
+    if told.messages:
+        said = "\n\n".join(lone_block("message", each, "message") for each in told.messages)
+        text = "A person who follows the run says this to you. Where this and your task differ, this counts:"
+        yield f"# A message for you\n\n{text}\n\n{said}"
 
 
 def _failure(told: Told) -> str:

@@ -3,8 +3,21 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from handrail.model.events import ContextMerged, Event, StepBegan, StepRefused
+from handrail.model.events import (
+    CapabilityObserved,
+    ContextMerged,
+    DelegationReported,
+    Event,
+    GapRecorded,
+    MessageGiven,
+    PreferencesSet,
+    StepBegan,
+    StepRefused,
+)
 from handrail.model.run import RunState
+
+_BESIDE = (MessageGiven, PreferencesSet, GapRecorded, CapabilityObserved)
+"""What belongs to no step: it holds for the copy as well."""
 
 
 def begins_at(source: RunState) -> int:
@@ -17,7 +30,7 @@ def begins_at(source: RunState) -> int:
 
 
 def was_refused(source: RunState) -> bool:
-    """Tell whether something was given for the pending step, and refused."""
+    """Tell whether something was given for the pending step that did not complete it."""
     pending = source.pending
     return pending is not None and pending.kind == "step" and source.steps[pending.address].began != pending.seq
 
@@ -26,20 +39,21 @@ def taken_over(source: RunState, since: Iterable[Event]) -> tuple[Event, ...]:
     """Give what a copy records after its first event, out of what its source recorded since it begins.
 
     A step that was refused is pending in the copy as well, under the copy's own numbers, and with the context that
-    came with what was refused: begun anew, that context could lead elsewhere.
+    came with what was refused: begun anew, that context could lead elsewhere. What a person said or prefers meanwhile,
+    and what is known of the agent, holds for the copy as well.
     """
     if not was_refused(source):
-        return ()
+        return tuple(event for event in since if isinstance(event, _BESIDE))
     found: list[Event] = []
     began = 0
     for event in since:
         number = len(found) + 2
-        if isinstance(event, StepRefused):
+        if isinstance(event, StepRefused | DelegationReported):
             found.append(replace(event, began=began))
             began = number
         elif isinstance(event, StepBegan):
             found.append(event)
             began = number
-        elif isinstance(event, ContextMerged):
+        elif isinstance(event, (ContextMerged, *_BESIDE)):
             found.append(event)
     return tuple(found)

@@ -3,7 +3,7 @@
 import json
 
 from handrail.engine.artifacts import fits
-from handrail.engine.context_conditions import Context, found_in, holds
+from handrail.engine.context_conditions import Context, described, found_in, holds
 from handrail.model.guidance import Validation, ValidationGroup, ValidationRule
 from handrail.model.values import JsonValue
 
@@ -71,9 +71,15 @@ _RULES = {"contains": _contains, "regex": _regex, "length": _length, "schema": _
 def requirements(criteria: Validation) -> tuple[str, ...]:
     """Say what criteria ask for, a line for each rule."""
     if isinstance(criteria, ValidationRule):
-        return (_requirement(criteria),)
+        return (f"{_proviso(criteria)}{_requirement(criteria)}",)
     lines = tuple(line for part in criteria.parts for line in requirements(part))
+    if criteria.operator == "or" and len(lines) > 1:
+        return ("one of these: " + " | ".join(lines),)
     return tuple(f"not: {line}" for line in lines) if criteria.operator == "not" else lines
+
+
+def _proviso(rule: ValidationRule) -> str:
+    return "" if rule.condition is None else f"where {described(rule.condition)}: "
 
 
 def _requirement(rule: ValidationRule) -> str:
@@ -84,6 +90,7 @@ def _requirement(rule: ValidationRule) -> str:
             return f"must match: {rule.pattern}"
         case "length":
             bounds = (("at least", rule.min), ("at most", rule.max))
-            return "length: " + ", ".join(f"{word} {limit}" for word, limit in bounds if limit is not None)
+            words = " and ".join(f"{word} {limit}" for word, limit in bounds if limit is not None)
+            return f"length: {words} characters"
         case "schema":
-            return "must be JSON of the given schema"
+            return f"must be JSON of this schema: {json.dumps(rule.schema, ensure_ascii=False)}"

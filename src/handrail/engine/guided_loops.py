@@ -29,6 +29,9 @@ class Lacking:
 
     variable: str
     message: str
+    schema: JsonValue
+    """What the variable must fit."""
+    example: JsonValue
 
 
 def enter(action: GuidedLoopAction, at: Moment) -> LoopEntered:
@@ -114,7 +117,8 @@ def _counted(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | 
     count: JsonValue = around.get(action.count) if isinstance(action.count, str) else action.count
     if isinstance(count, bool) or not isinstance(count, int | float):
         name = str(action.count)
-        return Lacking(name, f"the context variable '{name}' must be a number of rounds, and it {_is(count)}")
+        message = f"the context variable '{name}' must be a number of rounds, and it {_is(count)}"
+        return Lacking(name, message, {"type": "number"}, 2)
     return Why("", {"count": count, "iteration": iteration + 1}, result=iteration < count)
 
 
@@ -122,12 +126,12 @@ def _walked(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | L
     name = action.items or ""
     items = around.get(name)
     if not isinstance(items, list):
-        return Lacking(name, f"the context variable '{name}' must be a list, and it {_is(items)}")
+        message = f"the context variable '{name}' must be a list, and it {_is(items)}"
+        return Lacking(name, message, *_form_of_items(action))
     if iteration == 0 and items and not isinstance(items[0], dict) and _reads_fields(action):
         written = f"{{{{{action.item_var}.…}}}}"
-        return Lacking(
-            name, f"its steps read fields of an item, {written}, but the first in '{name}' {_is(items[0])}, not a map"
-        )
+        message = f"its steps read fields of an item, {written}, but the first in '{name}' {_is(items[0])}, not a map"
+        return Lacking(name, message, *_form_of_items(action))
     return Why("", {"items": len(items), "iteration": iteration + 1}, result=iteration < len(items))
 
 
@@ -137,6 +141,13 @@ def _is(value: JsonValue) -> str:
     if isinstance(value, list | dict):
         return "is a list" if isinstance(value, list) else "is a map"
     return f"is a {type_name(value)}"
+
+
+def _form_of_items(action: GuidedLoopAction) -> tuple[JsonValue, JsonValue]:
+    """Give the schema and an example of a list that a loop may walk."""
+    if _reads_fields(action):
+        return {"type": "array", "items": {"type": "object"}}, [{"id": "first"}, {"id": "second"}]
+    return {"type": "array"}, ["first", "second"]
 
 
 def _reads_fields(action: GuidedLoopAction) -> bool:

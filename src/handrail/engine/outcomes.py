@@ -45,7 +45,7 @@ LONGEST_WAIT = 900.0
 
 def held_up(state: RunState, failure: Failure, now: float) -> Event | None:
     """An agent could not answer: wait where that helps, else ask a person; None once the wait is over."""
-    if failure.retry_at == 0.0 or failure.hindrance == "replace":
+    if failure.retry_at == 0.0 or failure.hindrance in ("replace", "budget", "anew"):
         return None
     waits = state.steps[failure.address].waits
     if failure.hindrance == "wait" and waits <= MOST_WAITS:

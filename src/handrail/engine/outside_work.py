@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 from handrail.engine.asking import asked, of_step
+from handrail.engine.capabilities import in_question
+from handrail.engine.confirming import is_skipped
 from handrail.engine.guided_loops import innermost, visible
 from handrail.engine.guided_prompts import Spec, delegate_spec, guided_spec
 from handrail.engine.names import value_of
@@ -31,9 +33,11 @@ def begin_outside(plan: Plan, state: RunState, step: Step, at: Moment) -> StepBe
 def _spec(plan: Plan, state: RunState, step: Step, at: Moment) -> Spec:
     match step.action:
         case GuidedAction():
-            return guided_spec(plan, step.action, visible(plan, state), loop_of(plan, state))
+            spec = guided_spec(plan, step.action, visible(plan, state), loop_of(plan, state))
+            return {**_as_preferred(state, spec), **_capabilities(plan, state)}
         case DelegateAction():
-            return delegate_spec(step.action, visible(plan, state), loop_of(plan, state))
+            spec = delegate_spec(step.action, visible(plan, state), loop_of(plan, state))
+            return {**_as_preferred(state, spec), **_capabilities(plan, state)}
         case AgentAction():
             own = {each.name: value_of(each.value, state) for each in step.input}
             returns = {} if step.returns is None else {"returns": encode(step.returns)}
@@ -41,6 +45,17 @@ def _spec(plan: Plan, state: RunState, step: Step, at: Moment) -> Spec:
             return {**asked(state, ask, 0.0).spec, **returns}
         case _:
             return {}
+
+
+def _as_preferred(state: RunState, spec: Spec) -> Spec:
+    """Leave out a confirmation that nobody is asked for."""
+    skipped = is_skipped(state, str(spec.get("confirmation") or ""))
+    return {name: value for name, value in spec.items() if name != "confirmation" or not skipped}
+
+
+def _capabilities(plan: Plan, state: RunState) -> Spec:
+    asked = in_question(plan, state)
+    return {"capabilities": asked} if asked else {}
 
 
 def loop_of(plan: Plan, state: RunState) -> Spec | None:

@@ -1,7 +1,7 @@
 """What a kernel decides on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from handrail.engine import budgets
 from handrail.engine.asking import Ask, asked
@@ -31,10 +31,14 @@ class Scene:
     def call(self, ask: Ask) -> Event | budgets.Limit:
         """Call an agent, or let a person decide on the budget; a limit where the step is to go on without it."""
         limit = budgets.reached(self.plan, self.state, self.step, self.work.address)
+        own = ask.task.budget, ask.counted or (ask.address,)
         if limit is None:
-            limit = budgets.reached_by_task(self.state, ask.task.budget, ask.counted or (ask.address,))
+            limit = budgets.reached_by_task(self.state, *own)
         if limit is None:
-            return asked(self.state, ask, self.now)
+            room = budgets.room_for_call(self.plan, self.state, self.step, self.work.address)
+            for name, rest in budgets.room_of_task(self.state, *own).items():
+                room[name] = min(rest, room.get(name, rest))
+            return asked(self.state, replace(ask, room=room), self.now)
         return limit if limit.at_limit == "finish" else budgets.at_limit(limit, ask.address, self.now)
 
     def done(self, output: JsonValue) -> WorkLeft:

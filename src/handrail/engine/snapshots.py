@@ -30,7 +30,7 @@ from handrail.model.settings import AgentPolicy, Budget
 from handrail.model.trees import Tree, TreeSource
 
 _Data = dict[str, Any]
-_MAPS = ("names", "latest", "context", "revisions", "feedback", "turns", "used", "answers")
+_MAPS = ("names", "latest", "context", "revisions", "feedback", "turns", "used", "answers", "capabilities", "children")
 _RECORDS: dict[str, type[Any]] = {
     "pending": Pending,
     "failure": Failure,
@@ -95,6 +95,9 @@ def _state(read: _Data) -> RunState:
     read["stack"] = tuple(_frame(each) for each in read.get("stack", ()))
     read["pass_env"] = tuple(read.get("pass_env", ()))
     read["crossed"] = tuple((seq, what) for seq, what in read.get("crossed", ()))
+    read["said"] = tuple(read.get("said", (0, "")))
+    read["gaps"] = tuple(read.get("gaps", ()))
+    read["messages"] = tuple((seq, by, text) for seq, by, text in read.get("messages", ()))
     for name, record in _RECORDS.items():
         if name in read:
             read[name] = record(**read[name])

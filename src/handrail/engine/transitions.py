@@ -22,6 +22,8 @@ MOVES = frozenset(
         "step_began",
         "step_ended",
         "step_refused",
+        "work_reported",
+        "delegation_reported",
         "context_merged",
         "call_requested",
         "step_passed_over",
@@ -39,7 +41,20 @@ MOVES = frozenset(
         "run_ended",
     }
 )
-ANYTIME = frozenset({"run_rewound", "run_taken", "run_released"})
+ANYTIME = frozenset(
+    {
+        "run_rewound",
+        "run_taken",
+        "run_released",
+        "message_given",
+        "checkpoint_made",
+        "preferences_set",
+        "gap_recorded",
+        "capability_observed",
+        "tool_called",
+        "child_ended",
+    }
+)
 
 ALLOWED: dict[str, frozenset[str]] = {
     "": frozenset({"run_started", "run_forked"}),

@@ -17,8 +17,11 @@ from handrail.model.values import JsonValue
 StepStatus: TypeAlias = Literal["running", "succeeded", "failed", "skipped", "passed_over", "waiting"]
 RunStatus: TypeAlias = Literal["queued", "running", "waiting", "blocked", "succeeded", "failed", "cancelled"]
 WaitReason: TypeAlias = Literal["approval", "review", "question", "quota", "timer", "pause"]
-BlockReason: TypeAlias = Literal["checks", "merge", "budget", "fault", "step"]
+BlockReason: TypeAlias = Literal["checks", "merge", "budget", "fault", "step", "capability"]
 Decision: TypeAlias = Literal["approve", "revise", "reject"]
+Hands: TypeAlias = Literal["all", "agents"]
+"""Which steps the holder of a run performs: every one, or those that are an agent's; the engine does the rest."""
+GapSeverity: TypeAlias = Literal["info", "warning", "critical"]
 ShortfallCode: TypeAlias = Literal[
     "missing_output",
     "invalid_output",
@@ -29,6 +32,11 @@ ShortfallCode: TypeAlias = Literal[
     "follow_up",
     "bad_context",
     "missing_context",
+    "capability_unknown",
+    "capability_unavailable",
+    "missing_delegation",
+    "invalid_delegation",
+    "not_confirmed",
 ]
 
 VERSION = 1
@@ -90,6 +98,10 @@ class RunStarted:
     """What its caller leaves it to spend."""
     around: Budget | None = None
     """The budget that this is left of."""
+    references: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """Where each document that the workflow refers to was found, or why not: `{id: {path, problem}}`."""
+    observed: dict[str, str] = field(default_factory=dict[str, str])
+    """What was seen of the workspace, to find the run by: `root`, `repository`, `branch`, `head`."""
     kind: Literal["run_started"] = "run_started"
 
 
@@ -213,6 +225,18 @@ class QuestionAnswered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessageGiven:
+    """A person said something to the agents of the run, without being asked; the next call of one tells it."""
+
+    text: str
+    by: str
+    at: float
+    address: str = ""
+    """The step that was at work."""
+    kind: Literal["message_given"] = "message_given"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepSkipped:
     """A step's condition did not hold."""
 
@@ -302,7 +326,115 @@ class StepRefused:
     """What was given, apart from the context."""
     at: float
     by: str = ""
+    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """What the effort took and which conversation it was, where the engine called an agent for it."""
+    results: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """Results of work handed on that came with it: they are kept."""
     kind: Literal["step_refused"] = "step_refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkReported:
+    """A connected agent handed in its work for a step; the engine looks itself whether it holds."""
+
+    address: str
+    began: int
+    text: str
+    by: str
+    at: float
+    output: JsonValue = None
+    has_output: bool = False
+    kind: Literal["work_reported"] = "work_reported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelegationReported:
+    """Results of work that a step hands on came in; the step is pending again, under this event's number."""
+
+    address: str
+    began: int
+    results: dict[str, JsonValue]
+    """The number of each piece of work with what came out of it."""
+    by: str
+    at: float
+    kind: Literal["delegation_reported"] = "delegation_reported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointMade:
+    """A connected agent kept a point, to come back to it."""
+
+    address: str
+    began: int
+    by: str
+    at: float
+    kind: Literal["checkpoint_made"] = "checkpoint_made"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreferencesSet:
+    """A person said how far the run goes on alone, and what it may risk."""
+
+    autonomy: str
+    risk: str
+    by: str
+    at: float
+    kind: Literal["preferences_set"] = "preferences_set"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapRecorded:
+    """The run goes on although something is missing; it is told at the end."""
+
+    category: Literal["user_only_dependency", "contract_violation", "capability_missing", "unexpected"]
+    severity: GapSeverity
+    message: str
+    at: float
+    address: str = ""
+    about: str = ""
+    """A capability, or what else is missing."""
+    kind: Literal["gap_recorded"] = "gap_recorded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapabilityObserved:
+    """It was found out whether the agent can do something that the workflow needs or likes."""
+
+    capability: str
+    status: Literal["available", "unavailable"]
+    at: float
+    detail: str = ""
+    by: str = ""
+    kind: Literal["capability_observed"] = "capability_observed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCalled:
+    """An agent that the engine launched called a tool of Handrail."""
+
+    tool: str
+    address: str
+    success: bool
+    at: float
+    arguments: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    result: JsonValue = None
+    error: str = ""
+    call: str = ""
+    """What tells this call from others: whoever made it finds its answer by it."""
+    kind: Literal["tool_called"] = "tool_called"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildEnded:
+    """A run that an agent had started by a tool is over; what it took counts for the run around it."""
+
+    child: str
+    status: Literal["succeeded", "failed", "cancelled"]
+    at: float
+    message: str = ""
+    spent: dict[str, float] = field(default_factory=dict[str, float])
+    """All that it took so far."""
+    kind: Literal["child_ended"] = "child_ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -533,6 +665,7 @@ class RunTaken:
 
     by: str
     at: float
+    hands: Hands = "all"
     kind: Literal["run_taken"] = "run_taken"
 
 
@@ -567,11 +700,20 @@ Event: TypeAlias = (
     | ItemEnded
     | QuestionAsked
     | QuestionAnswered
+    | MessageGiven
     | StepSkipped
     | StepChosen
     | StepBegan
     | StepEnded
     | StepRefused
+    | WorkReported
+    | DelegationReported
+    | CheckpointMade
+    | PreferencesSet
+    | GapRecorded
+    | CapabilityObserved
+    | ToolCalled
+    | ChildEnded
     | ContextMerged
     | CallRequested
     | StepPassedOver

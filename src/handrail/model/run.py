@@ -6,12 +6,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from rpds import HashTrieMap, Queue
 
-from handrail.model.events import BlockReason, Parent, RunStatus, StepStatus, WaitReason
+from handrail.model.events import BlockReason, Hands, Parent, RunStatus, StepStatus, WaitReason
 from handrail.model.settings import NO_POLICY, AgentPolicy, Budget
 from handrail.model.trees import Tree, TreeSource
 from handrail.model.values import JsonValue
 
-REDUCER = 8
+REDUCER = 9
 """Version of the fold; a checkpoint of another version is not used."""
 
 
@@ -60,6 +60,14 @@ class StepState(NamedTuple):
     """The agent that it was given to, whose conversation its session is."""
     falls: int = 0
     """How many agents were replaced, since they were missing or stayed overloaded."""
+    changed: str = ""
+    """The files that it changed, a line for each, where a later step is told them."""
+
+
+def awaits_confirmation(step: StepState) -> bool:
+    """Tell whether the work of a step is done, and a person has yet to confirm it."""
+    asked = step.output.get("confirmation") if isinstance(step.output, dict) else None
+    return step.status == "waiting" and isinstance(asked, dict) and not asked.get("confirmed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +124,9 @@ class Frame:
     work: WorkState | None = None
 
 
-Hindrance: TypeAlias = Literal["try", "wait", "person", "replace"]
-"""What a failure asks for: another try, waiting until the agent can answer, a person, or another agent."""
+Hindrance: TypeAlias = Literal["try", "wait", "person", "replace", "budget", "anew"]
+"""What a failure asks for: another try, waiting until the agent can answer, a person, another agent, more budget, or a
+new conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +193,8 @@ class Pending:
     child: str = ""
     output: str = ""
     """The name under which later steps see the result."""
+    reported: int = 0
+    """The event by which a connected agent handed in its work, while the engine looks whether that holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +245,14 @@ class RunState:
     """Effects that cannot be taken back, with their sequence numbers."""
     held_by: str = ""
     """Who drives the run; empty means the engine."""
+    hands: Hands = "all"
+    """Which steps its holder performs."""
+    autonomy: str = "guided"
+    risk: str = "conservative"
+    capabilities: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    """What is known of the agent's abilities: available or unavailable."""
+    gaps: tuple[dict[str, JsonValue], ...] = ()
+    """What is missing although the run went on: `{category, severity, message, address, about, resolved}`."""
     source: TreeSource | None = None
     """What the work tree is made from, while there is none yet."""
     pinned: TreeSource | None = None
@@ -255,6 +274,12 @@ class RunState:
     """What an agent's conversation took in all so far, from agents that tell only that: `[input, output, cached]`."""
     answers: "HashTrieMap[str, str]" = field(default_factory=_nothing)
     """Address of a step with the answer to its agent's question."""
+    messages: tuple[tuple[int, str, str], ...] = ()
+    """What a person said to the agents and none has heard yet: the event, who, and the text."""
+    said: tuple[int, str] = (0, "")
+    """What the agent of a step said last of how far it is, with the number under which that step is pending."""
+    children: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
+    """Runs that its agents started by a tool, each with what it had taken when it ended last."""
     spent: Spent = Spent()
     allowance: dict[str, float] = field(default_factory=dict[str, float])
     around: Budget | None = None
@@ -265,6 +290,13 @@ class RunState:
     forked_from: tuple[str, int] | None = None
     blocked_at: str = ""
     """The step at which it needed a person last."""
+    observed: dict[str, str] = field(default_factory=dict[str, str])
+    """What was seen of the workspace as the run started."""
+
+    @property
+    def open_gaps(self) -> "tuple[dict[str, JsonValue], ...]":
+        """What is still missing."""
+        return tuple(gap for gap in self.gaps if not gap.get("resolved"))
 
     @property
     def over(self) -> bool:

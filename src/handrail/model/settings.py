@@ -7,8 +7,14 @@ from handrail.model.values import Prompt, Value
 
 OnFail: TypeAlias = Literal["block", "fail", "continue", "warn", "escalate", "undo"]
 Access: TypeAlias = Literal["read", "edit", "full"]
+Carry: TypeAlias = Literal["conversation", "summary"]
 Handoff: TypeAlias = Literal["summary", "full", "none"]
 Limits: TypeAlias = Literal["shared", "own", "ask"]
+Sandbox: TypeAlias = Literal["none", "bwrap"]
+Autonomy: TypeAlias = Literal["guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"]
+Risk: TypeAlias = Literal["conservative", "balanced", "aggressive"]
+HandrailTool: TypeAlias = Literal["report_progress", "ask_person", "create_child_run", "give_feedback", "list_runs"]
+"""Tools of Handrail itself that an agent may be given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +51,23 @@ class AgentTask:
     access: Access = "edit"
     session: str = "fresh"
     """`fresh`, or the name of the earlier step whose conversation goes on."""
+    carry: Carry = "conversation"
+    """What goes on of that step: its conversation, or a summary of it in a new one."""
     handoff: Handoff = "summary"
     system_prompt: Prompt | None = None
     single_turn: bool = False
     suppress_thoughts: bool = False
     allowed_tools: tuple[str, ...] | None = None
     disallowed_tools: tuple[str, ...] = ()
+    handrail_tools: tuple[HandrailTool, ...] = ()
+    """The tools of Handrail that it may call while it works."""
+    idle_timeout: int | None = None
+    """Seconds for which it may print nothing; None means what the run says."""
     tmux: bool = False
-    sandbox: Literal["none", "bwrap"] = "none"
+    sandbox: Sandbox | None = None
+    """None means what the run's configuration says."""
+    network: bool = True
+    """Whether it reaches the network out of its sandbox."""
     max: int = 1
     """How often it may be asked, where the step asks repeatedly."""
     budget: Budget | None = None
@@ -72,6 +87,17 @@ class AgentPolicy:
     """The agents that are turned to, one after the other, when one is missing or stays overloaded."""
     limits: Limits = "shared"
     """At a usage limit: wait with all runs on the account, wait alone, or ask a person."""
+    sandbox: Sandbox = "none"
+    """The sandbox of agents whose steps name none."""
+    network: bool = True
+    """Whether they reach the network out of it."""
+    idle_timeout: int = 0
+    """Seconds for which an agent may print nothing, where its step does not say it; 0 means the usual."""
 
 
 NO_POLICY = AgentPolicy()
+
+
+def confinement(task: AgentTask, policy: AgentPolicy) -> tuple[Sandbox, bool]:
+    """Give the sandbox of a call, and whether it reaches the network out of it: as its step says, else its run."""
+    return (policy.sandbox, policy.network) if task.sandbox is None else (task.sandbox, task.network)

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from handrail.engine.guided_calls import called_again
 from handrail.errors import NotFound
-from handrail.model.events import Event, RunStarted
+from handrail.model.events import Event, RunStarted, StepBegan, StepRefused
 from handrail.model.run import RunState
 from handrail.model.suggest import did_you_mean
 from handrail.operations.families import family
@@ -23,7 +24,9 @@ BEGINS = frozenset(
         "work_entered",
     }
 )
-ENDS = frozenset({"step_ended", "work_left", "loop_ended", "group_left", "approval_decided", "question_asked"})
+ENDS = frozenset(
+    {"step_ended", "work_left", "loop_ended", "group_left", "approval_decided", "question_asked"} | {"step_refused"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,10 @@ def tries(log: Log, run: str, address: str) -> tuple[Try, ...]:
         if event.kind in BEGINS:
             found.append(Try(seq, event))
         elif event.kind in ENDS and found and found[-1].end is None:
-            found[-1] = Try(found[-1].began, found[-1].begin, seq, event)
+            last = found[-1]
+            found[-1] = Try(last.began, last.begin, seq, event)
+            if isinstance(event, StepRefused) and isinstance(last.begin, StepBegan):
+                found.append(Try(seq, called_again(last.begin, event)))
     return tuple(found)
 
 

@@ -21,10 +21,11 @@ KEPT: tuple[tuple[str, str], ...] = (
     ("model", "model"),
     ("resume", "conversations that go on"),
     ("cost", "its cost"),
+    ("mcp", "tools of Handrail"),
     ("follow_up", "words in the middle of a call"),
 )
 """Fields of the abilities, as people call them."""
-REFUSED = ("tools", "single_turn", "model", "resume")
+REFUSED = ("tools", "single_turn", "model", "resume", "mcp")
 """Those without which a step that asks for it is refused; the others are made up for."""
 
 

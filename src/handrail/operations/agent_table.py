@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from handrail.agents.defined import KNOWN, table_with
+from handrail.agents.programs import PROGRAMS, is_here
 from handrail.agents.registry import KnownAgents
 from handrail.errors import UsageError
 from handrail.model.diagnostics import Report
@@ -33,6 +34,15 @@ class ConfiguredAgents:
         """The names of all that are known."""
         return self._table(self._configured(repository or self._repository)).names
 
+    def installed(self) -> tuple[str, ...]:
+        """Name the agents whose program is here: Handrail's own and the described ones, else those it only knows of."""
+        configured = self._configured(self._repository)
+        own = () if configured is None or configured.distrust else configured.config.agents
+        described = tuple(each.name for each in (*_users(self._folders), *own))
+        table = self._table(configured)
+        named = tuple(dict.fromkeys((*PROGRAMS, *described)))
+        return _here(table, named) or _here(table, tuple(each.name for each in read_agents_file(KNOWN, Report())))
+
     def _table(self, configured: Configured | None) -> KnownAgents:
         own: tuple[Defined, ...] = ()
         if configured is not None and not configured.distrust:
@@ -41,6 +51,18 @@ class ConfiguredAgents:
 
     def _configured(self, repository: str | None) -> Configured | None:
         return None if repository is None else read_configured(Place(self._folders, Path(repository), Path(repository)))
+
+
+def _here(table: KnownAgents, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if _is_here(table, name))
+
+
+def _is_here(table: KnownAgents, name: str) -> bool:
+    try:
+        return is_here(table.find(name))
+    except UsageError:
+        # A definition that cannot be used is told to whoever asks for it.
+        return False
 
 
 def _users(folders: Folders) -> tuple[Defined, ...]:

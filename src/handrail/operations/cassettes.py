@@ -10,7 +10,8 @@ from pathlib import Path
 from handrail.agents.cassette import HEAD
 from handrail.agents.cassette_format import RecordedCall, digest, write_cassette
 from handrail.agents.json_lines import read_line, text
-from handrail.model.events import Event, QuestionAsked, StepBegan, StepEnded
+from handrail.model.events import Event, QuestionAsked, StepBegan, StepEnded, StepRefused
+from handrail.operations.agent_calls import agent_calls
 from handrail.operations.families import family
 from handrail.ports.log import Log
 from handrail.ports.processes import Ended, Processes
@@ -50,11 +51,10 @@ class Recording:
         )
 
     def _begun(self, run: str) -> Iterator[tuple[int, StepBegan, Path]]:
-        for seq, event in events_of(self.log, run):
-            if isinstance(event, StepBegan) and event.action == "agent":
-                place = _newest(self.folder / run / str(seq))
-                if place is not None:
-                    yield seq, event, place
+        for seq, event in agent_calls(events_of(self.log, run)):
+            place = _newest(self.folder / run / str(seq))
+            if place is not None:
+                yield seq, event, place
 
     def _calls(self, root: str, run: str) -> Iterator[RecordedCall]:
         endings = _endings(event for _, event in events_of(self.log, run))
@@ -81,16 +81,16 @@ class Recording:
     def _lines(self, place: Path) -> list[bytes]:
         return self.processes.read_output(str(place), "stdout", MOST_TRANSCRIPT, tail=False).split(b"\n")[:-1]
 
-    def _patch(self, run: str, seq: int, ended: StepEnded | QuestionAsked | None) -> str:
+    def _patch(self, run: str, seq: int, ended: StepEnded | StepRefused | QuestionAsked | None) -> str:
         tree, before = state_of(self.log, run).tree, state_before(self.log, run, seq).snapshot
-        after = ended.details.get("snapshot") if isinstance(ended, StepEnded) else None
+        after = ended.details.get("snapshot") if isinstance(ended, StepEnded | StepRefused) else None
         if tree is None or not before or not isinstance(after, str) or before == after:
             return ""
         return redactor_here().text(self.workspaces.diff(tree, before, after))
 
 
-def _endings(events: Iterator[Event]) -> dict[int, StepEnded | QuestionAsked]:
-    return {event.began: event for event in events if isinstance(event, StepEnded | QuestionAsked)}
+def _endings(events: Iterator[Event]) -> dict[int, StepEnded | StepRefused | QuestionAsked]:
+    return {event.began: event for event in events if isinstance(event, StepEnded | StepRefused | QuestionAsked)}
 
 
 def _newest(base: Path) -> Path | None:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 from handrail.engine.budgets import used_of, whole_limits
-from handrail.model.events import StepBegan
+from handrail.engine.guided_calls import called_again
+from handrail.model.events import StepBegan, StepRefused
 from handrail.model.run import RunState, Spent
 from handrail.operations.addresses import Member, members
 from handrail.operations.event_words import spent_in
@@ -86,7 +87,9 @@ def _calls(log: Log, member: Member) -> Iterator[tuple[float, str, Spent]]:
         if isinstance(event, StepBegan):
             began[seq] = event
         begin = began.pop(getattr(event, "began", -1), None)
-        if begin is not None and event.kind in ("step_ended", "question_asked"):
+        if isinstance(event, StepRefused) and begin is not None:
+            began[seq] = called_again(begin, event)
+        if begin is not None and event.kind in ("step_ended", "step_refused", "question_asked"):
             known = spent_in(event) or Spent()
             took = round(max(0.0, event.at - begin.at), 3)
             yield begin.at, f"{member.via}{begin.address}", replace(known, seconds=took)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from handrail.engine.agent_tools import started_by
 from handrail.model.events import ChildStarted, Event, ItemStarted
 from handrail.operations.families import belongs_to, family, holder_of, pause
 from handrail.ports.log import Log
@@ -56,6 +57,10 @@ class Follower:
                     own = f"{event.address}: " if isinstance(event, ChildStarted) else ""
                     self._via[event.child] = f"{self._via[run]}{own}"
                     waiting.append(event.child)
+                child = started_by(event)
+                if child and child not in self._via:
+                    self._via[child] = f"{child}: "
+                    waiting.append(child)
         return [happened for _, happened in sorted(found, key=lambda each: each[0])]
 
 

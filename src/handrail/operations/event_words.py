@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
+from handrail.engine.agent_tools import progress_words, started_by
 from handrail.model import events as ev
 from handrail.model.run import Spent
 from handrail.model.values import JsonValue
@@ -38,7 +39,7 @@ def spent_in(event: ev.Event) -> Spent | None:
     """Give what a call of an agent took, if the event is the end of one."""
     if isinstance(event, ev.QuestionAsked | ev.ItemEnded):
         return Spent().plus(event.spent)
-    found = event.details.get("spent") if isinstance(event, ev.StepEnded) else None
+    found = event.details.get("spent") if isinstance(event, ev.StepEnded | ev.StepRefused) else None
     return Spent().plus(cast("dict[str, float]", found)) if isinstance(found, dict) else None
 
 
@@ -46,6 +47,11 @@ def proofs_in(event: ev.StepEnded) -> list[Data]:
     """Give the results of a step's proofs."""
     found = event.details.get("proofs")
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def denied_in(event: ev.StepEnded) -> str:
+    """Say which tools an agent was denied in a call that ended well; nothing where it was none."""
+    return str(event.details.get("denied") or "").removeprefix("denied: ")
 
 
 def agent_words(spec: dict[str, JsonValue]) -> str:
@@ -113,6 +119,23 @@ def _item_ended(event: ev.ItemEnded) -> str:
     return f"succeeded{branch}" + (f", {price}" if price else "")
 
 
+def _tool_called(event: ev.ToolCalled) -> str:
+    if not event.success:
+        return f"{event.tool} failed: {event.error}"
+    if event.tool == "report_progress":
+        return f"reports: {progress_words(event.arguments)}"
+    if event.tool == "give_feedback":
+        return f"tells {event.arguments.get('run')}: {event.arguments.get('message')}"
+    child = started_by(event)
+    return f"starts {child}" if child else f"called {event.tool}"
+
+
+def _child_ended(event: ev.ChildEnded) -> str:
+    price = price_words(Spent().plus(event.spent))
+    said = f"{event.child} {event.status}" + (f": {event.message}" if event.message else "")
+    return said + (f", {price}" if price else "")
+
+
 _WORDS: dict[str, Callable[[Any], str]] = {
     "workspace_ready": lambda event: f"work tree ready at {event.tree.path} on branch {event.tree.branch}",
     "tree_restored": lambda event: f"work tree brought back to snapshot {event.snapshot[:12]}",
@@ -122,4 +145,14 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "item_ended": _item_ended,
     "question_asked": lambda event: f"asks: {event.question}",
     "question_answered": lambda event: f"answered by {event.by or 'somebody'}: {event.answer}",
+    "step_refused": lambda event: f"not done yet: {'; '.join(each.message for each in event.shortfalls)}",
+    "message_given": lambda event: f"{event.by or 'somebody'} says: {event.text}",
+    "delegation_reported": lambda event: f"came in: results of work handed on, {', '.join(event.results)}",
+    "preferences_set": lambda event: f"{event.by or 'somebody'} prefers autonomy {event.autonomy}, risk {event.risk}",
+    "gap_recorded": lambda event: f"goes on although ({event.severity}): {event.message}",
+    "tool_called": _tool_called,
+    "child_ended": _child_ended,
+    "capability_observed": lambda event: (
+        f"the agent found {event.capability} {event.status}" + (f": {event.detail}" if event.detail else "")
+    ),
 }

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from handrail.engine.guided_calls import call_of
 from handrail.errors import NotFound
 from handrail.model import events as ev
 from handrail.model.suggest import did_you_mean
 from handrail.operations.addresses import Member, members, same_step
-from handrail.operations.event_words import address_of, agent_words, proofs_in, told
+from handrail.operations.event_words import address_of, agent_words, denied_in, proofs_in, told
 from handrail.operations.run_views import iso
 from handrail.operations.words import pinned_words
 from handrail.ports.log import Log
@@ -94,13 +95,15 @@ def _began(event: ev.StepBegan, previous: str) -> str:
 
 def _by(event: ev.StepBegan) -> str:
     """Say who performs it and why that one, where an agent does."""
-    chosen = event.spec.get("chosen")
-    return f", by {agent_words(event.spec)} ({chosen})" if chosen else ""
+    call = call_of(event) or {}
+    return f", by {agent_words(call)} ({call['chosen']})" if call.get("chosen") else ""
 
 
 def _ended(event: ev.StepEnded, _: str) -> str:
     if event.status == "succeeded":
-        return f"succeeded{f', done by {event.by}' if event.by else ''}{_proven(event)}"
+        denied = denied_in(event)
+        told = f", though it was denied {denied}" if denied else ""
+        return f"succeeded{f', done by {event.by}' if event.by else ''}{_proven(event)}{told}"
     bad = [f"{each['what']}: {_first(each['detail'])}" for each in proofs_in(event) if not each["ok"]]
     if bad:
         return f"failed, not proven: {'; '.join(bad)}"
@@ -167,6 +170,7 @@ _CAUSES: dict[str, Callable[[Any], str]] = {
     "loop_ended": lambda event: f"'{event.address}' was over",
     "work_left": lambda event: f"'{event.address}' {event.status}",
     "question_answered": lambda event: f"{event.by or 'somebody'} answered its question",
+    "message_given": lambda event: f"{event.by or 'somebody'} had something to say",
     "group_left": lambda event: f"'{event.address}' was over",
     "round_started": lambda event: f"round {event.round} of '{event.address}' began",
     "run_resumed": lambda event: f"the run was resumed by {event.by or 'somebody'}",

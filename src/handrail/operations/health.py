@@ -17,10 +17,12 @@ from handrail.runtime.handlers.account_limits import FOLDER as LIMITS
 from handrail.runtime.handlers.account_limits import AccountLimits, Limit
 from handrail.store.database import FILE, sqlite_version
 from handrail.store.sqlite_log import open_log, salvage_folder
+from handrail.workspace.sandbox import PROGRAM as SANDBOX
+from handrail.workspace.sandbox import unusable
 from handrail.workspace.tools import Installed, find_tools
 
 AGENTS = ("claude", "codex", "gemini", "opencode")
-OPTIONAL = ("gh", "tmux")
+OPTIONAL = ("gh", "tmux", "bwrap")
 """Tools that only some workflows need."""
 
 
@@ -34,6 +36,8 @@ class Tool:
     """Why runs cannot do without it."""
     installed: bool = True
     kind: Literal["needed", "agent", "optional"] = "needed"
+    remark: str = ""
+    """Why only some runs cannot use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,12 @@ def _mended(folder: Path) -> tuple[Salvage, int]:
 def _tools(found: Mapping[str, Installed | None]) -> tuple[Tool, ...]:
     agents = (_tool(name, found[name], "agent") for name in AGENTS)
     optional = (_tool(name, found[name], "optional") for name in OPTIONAL)
-    return (_git(found["git"]), *agents, *optional)
+    return (_git(found["git"]), *agents, *(_tried(each) for each in optional))
+
+
+def _tried(tool: Tool) -> Tool:
+    """Bubblewrap may be there and forbidden."""
+    return replace(tool, remark=unusable()) if tool.name == SANDBOX and tool.installed else tool
 
 
 def _git(found: Installed | None) -> Tool:

@@ -2,13 +2,14 @@
 
 from typing import Any, cast
 
+from handrail.engine.guided_calls import call_of
 from handrail.errors import UsageError
 from handrail.model.codec import encode
 from handrail.model.events import Event, StepBegan, StepEnded
 from handrail.model.run import RunState, StepState
 from handrail.operations.addresses import FoundStep, Try, find_member, find_steps, members, same_step, the_try, tries
 from handrail.operations.costs import sum_of
-from handrail.operations.event_words import address_of, agent_words, proofs_in, spent_in
+from handrail.operations.event_words import address_of, agent_words, denied_in, proofs_in, spent_in
 from handrail.operations.money import spent_data
 from handrail.operations.run_views import iso
 from handrail.ports.log import Log
@@ -50,12 +51,18 @@ def prompt_of(log: Log, run: str, step: str) -> str:
     for each in reversed(found):
         call = the_try(log, each, _asks)
         if call is not None and isinstance(call.begin, StepBegan) and _asks(call):
-            return str(call.begin.spec["prompt"])
+            return str((call_of(call.begin) or {})["prompt"])
     raise UsageError(f"no agent was called for '{step}' of {run}", next_step=f"handrail show {run} {step}")
 
 
+def denials(log: Log, run: str) -> tuple[str, ...]:
+    """Name the steps of a run that ended well though their agents were denied tools, each with these."""
+    ended = (event for _, event in events_of(log, run) if isinstance(event, StepEnded))
+    return tuple(f"{each.address} ({words})" for each in ended if (words := denied_in(each)))
+
+
 def _asks(call: Try) -> bool:
-    return isinstance(call.begin, StepBegan) and "prompt" in call.begin.spec
+    return isinstance(call.begin, StepBegan) and "prompt" in (call_of(call.begin) or {})
 
 
 def _details(log: Log, found: FoundStep) -> dict[str, Any]:
@@ -64,6 +71,7 @@ def _details(log: Log, found: FoundStep) -> dict[str, Any]:
     known = tries(log, found.run, found.address)
     one = the_try(log, found)
     ended = one.end if one is not None and isinstance(one.end, StepEnded) else None
+    call = (call_of(one.begin) if one is not None and isinstance(one.begin, StepBegan) else None) or {}
     meant = known if found.nth is None else known[found.nth - 1 : found.nth]
     calls = tuple(spent for each in meant if each.end is not None and (spent := spent_in(each.end)) is not None)
     return {
@@ -72,11 +80,10 @@ def _details(log: Log, found: FoundStep) -> dict[str, Any]:
         **(_of_event(step, ended) if found.nth is not None and ended is not None else _of_state(step)),
         "attempts": step.attempts if found.nth is None else found.nth,
         "tries": len(known),
-        "agent": agent_words(one.begin.spec)
-        if one is not None and _asks(one) and isinstance(one.begin, StepBegan)
-        else None,
-        "chosen": one.begin.spec.get("chosen") if one is not None and isinstance(one.begin, StepBegan) else None,
+        "agent": agent_words(call) if "prompt" in call else None,
+        "chosen": call.get("chosen"),
         "session": step.session or None,
+        "denied": (denied_in(ended) if ended is not None else "") or None,
         "cost": spent_data(sum_of(calls)) if calls else None,
         "proofs": [_proof(state, each) for each in proofs_in(ended)] if ended is not None else [],
         "feedback": step.feedback or None,

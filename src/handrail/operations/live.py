@@ -5,9 +5,11 @@ Nothing here folds a history: each event is looked at once, and a refresh looks 
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
+from handrail.engine.agent_tools import progress_words
+from handrail.engine.guided_calls import call_of
 from handrail.model import events as ev
 from handrail.model.actions import GateAction
 from handrail.model.parts import every_step
@@ -45,6 +47,8 @@ class Effort:
     """How many tries there are at most; 0 where that is not known."""
     began: float
     agent: str | None = None
+    reports: str = ""
+    """How far its agent said last that it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,33 +95,48 @@ class Activity:
         """Take in one event."""
         event, run = happened.event, happened.run
         self._breaks.pop(run, None)
-        if isinstance(event, ev.StepEnded | ev.QuestionAsked):
+        if isinstance(event, ev.StepEnded | ev.StepRefused | ev.QuestionAsked):
             self.spent = added(self.spent, spent_in(event) or Spent())
         if event.kind in ENDS:
             self._efforts.pop(run, None)
         match event:
             case ev.RunStarted():
-                self._plans[run] = event.plan
-                if event.source is not None:
-                    where = event.prefix.removesuffix("/") or TREE
-                    setup = " && ".join(event.source.setup)
-                    self._efforts[run] = Effort(run, happened.seq, f"{happened.via}{where}", "", setup, 1, 0, event.at)
+                self._started(happened, event)
             case ev.StepBegan():
                 self._efforts[run] = self._last[run] = self._effort(happened, event)
+            case ev.StepRefused() if run in self._last and event.details.get("agent"):
+                again = replace(self._last[run], seq=happened.seq, attempt=self._last[run].attempt + 1, began=event.at)
+                self._efforts[run] = self._last[run] = again
+            case ev.ToolCalled():
+                self._reported(run, event)
             case ev.RetryScheduled():
                 self._breaks[run] = Break(f"{happened.via}{event.address}", event.due, event.reason == "quota")
             case _:
                 pass
 
+    def _started(self, happened: Happened, event: ev.RunStarted) -> None:
+        """A run began, which may have to make a work tree first."""
+        run = happened.run
+        self._plans[run] = event.plan
+        if event.source is not None:
+            where = event.prefix.removesuffix("/") or TREE
+            setup = " && ".join(event.source.setup)
+            self._efforts[run] = Effort(run, happened.seq, f"{happened.via}{where}", "", setup, 1, 0, event.at)
+
+    def _reported(self, run: str, event: ev.ToolCalled) -> None:
+        """Keep how far an agent says that it is."""
+        if event.tool == "report_progress" and event.success and run in self._efforts:
+            self._efforts[run] = replace(self._efforts[run], reports=progress_words(event.arguments))
+
     def _effort(self, happened: Happened, event: ev.StepBegan) -> Effort:
-        by_agent = event.action == "agent"
-        agent = event.spec.get("agent")
+        call = call_of(event)
+        agent = None if call is None else call.get("agent")
         return Effort(
             happened.run,
             happened.seq,
             f"{happened.via}{event.address}",
-            agent_words(event.spec) if by_agent else "",
-            "" if by_agent else _command(event.spec),
+            "" if call is None else agent_words(call),
+            _command(event.spec) if call is None else "",
             event.attempt,
             self._attempts(happened.run, event),
             event.at,

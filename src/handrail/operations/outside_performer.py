@@ -77,7 +77,7 @@ class _Found:
 
 def _record(log: Log, run: str, by: str, ending: Callable[[_Found], tuple[Event, ...]]) -> RunState:
     """Record how the pending step ended and what follows from it, in one commit under the run's lease."""
-    lease = _leased(log, run, by)
+    lease = leased(log, run, by)
     try:
         found = folded(log, run)
         state = found.state
@@ -113,7 +113,8 @@ def _guided(given: Given) -> guided_completion.Given:
     )
 
 
-def _leased(log: Log, run: str, by: str) -> Lease:
+def leased(log: Log, run: str, by: str) -> Lease:
+    """Get the lease of a run, waiting a little for a driver that only looks at it."""
     until = time.monotonic() + _PATIENCE
     while isinstance(lease := log.acquire(run, by), Holder):
         if time.monotonic() > until:

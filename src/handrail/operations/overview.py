@@ -53,8 +53,16 @@ def overview(runs: Runs) -> list[Line]:
     """Say of all runs that a person started where they stand, the newest first in each section."""
     known = runs.documents()
     children = _by_parent(known)
-    lines = [_line(runs, run, known, children) for run, each in known.items() if each.get("parent") is None]
+    lines = [_line(runs, run, known, children) for run, each in known.items() if _is_own(each, known)]
     return sorted(lines, key=lambda line: (ORDER.index(line.section), -line.started_at))
+
+
+def _is_own(each: Document, known: dict[str, Document]) -> bool:
+    """Whether a run has a line of its own: a person started it, or it goes on although the run around it is over."""
+    if each.get("parent") is None:
+        return True
+    around = known.get(str(each["parent"]))
+    return each.get("status") in OPEN and around is not None and around.get("status") not in OPEN
 
 
 def one_line(runs: Runs, run: str) -> Line:
@@ -94,6 +102,8 @@ def _line(runs: Runs, run: str, known: dict[str, Document], children: dict[str, 
     section, words, next_step = _said(runs, at, known[at])
     step = "" if section == "ended" else _address([str(known[each].get("current_step") or "") for each in path])
     where = "" if section == "ended" else _where(runs, step, known[at])
+    if where and known[at].get("said"):
+        where = f"{where}: {known[at]['said']}"
     own = known[run]
     started, failed = float(str(own.get("started_at") or 0)), own.get("status") == "failed"
     return Line(section, run, step, where, words, next_step, started, _cost(own), failed)
@@ -179,19 +189,25 @@ def _said(runs: Runs, run: str, known: Document) -> tuple[Section, str, str]:
     message, root = str(known.get("message") or ""), root_of(run)
     match known.get("status"):
         case "succeeded":
-            return "ended", "succeeded", f"handrail show {run}"
+            return "ended", f"succeeded{_with_gaps(known)}", f"handrail show {run}"
         case "failed":
             return "ended", f"failed: {message}", f"handrail resume {run}"
         case "cancelled":
             return "ended", message or "stopped", f"handrail why {run}"
-        case _ if known.get("held_by"):
-            return "running", f"held by {known.get('held_by')}", f"handrail release {run}"
         case "blocked":
             return "needs you", message, f"handrail resume {root}"
+        case _ if known.get("held_by"):
+            return "running", f"held by {known.get('held_by')}", f"handrail release {run}"
         case "waiting":
             return _waiting(run, known, message)
         case _:
             return _running(runs, run)
+
+
+def _with_gaps(known: Document) -> str:
+    """Say how much was missing although the run went on."""
+    gaps = int(known.get("gaps") or 0)
+    return f", {gaps} gap{'' if gaps == 1 else 's'}" if gaps else ""
 
 
 def _waiting(run: str, known: Document, message: str) -> tuple[Section, str, str]:

@@ -6,6 +6,8 @@ from handrail.model.agent_names import named
 from handrail.model.settings import NO_POLICY, AgentPolicy
 from handrail.operations.configured import CONFIG, Configured
 
+NO_SANDBOX = ("none", True)
+
 
 def override_of(agent: str, model: str) -> str:
     """Give what `--agent` and `--model` say together: `codex/gpt-5.5`, or `/NAME` for a model alone."""
@@ -16,22 +18,32 @@ def override_of(agent: str, model: str) -> str:
     return named(agent, model or None).text
 
 
-def policy_of(configured: Configured | None) -> AgentPolicy:
-    """Give the agent of steps that name none, and the fallbacks; what is not trusted does not count."""
-    usual, why = _only_installed()
+def policy_of(configured: Configured | None, here: tuple[str, ...]) -> AgentPolicy:
+    """Give the agent of steps that name none, and the fallbacks; what is not trusted does not count.
+
+    `here` are the agents that are installed.
+    """
+    usual, why = (here[0], "the only agent that is installed") if len(here) == 1 else ("", "")
+    if configured is not None and configured.config.sandbox != NO_SANDBOX:
+        # To pass over a sandbox would be no harmless way of not trusting.
+        configured.require("the sandbox of [agent]", "needs")
     if configured is None or configured.distrust:
         return AgentPolicy(usual, why) if usual else NO_POLICY
     config = configured.config
     if config.agent:
         usual, why = config.agent, f"the default of {CONFIG}"
-    return AgentPolicy(usual, why, config.fallback, config.limits)
+    sandbox, network = config.sandbox
+    return AgentPolicy(
+        usual,
+        why,
+        config.fallback,
+        config.limits,
+        sandbox=sandbox,
+        network=network,
+        idle_timeout=config.idle_timeout,
+    )
 
 
 def installed() -> tuple[str, ...]:
     """Name the agents whose program is on the PATH."""
     return tuple(name for name in PROGRAMS if located(name) is not None)
-
-
-def _only_installed() -> tuple[str, str]:
-    names = installed()
-    return (names[0], "the only agent that is installed") if len(names) == 1 else ("", "")

@@ -30,6 +30,7 @@ DOCUMENT = (
     "unpriced",
     "workspace",
 )
+_USUAL = {"autonomy": "guided", "risk": "conservative"}
 BUDGETED = frozenset({"quota", "budget"})
 
 
@@ -45,7 +46,14 @@ def run_document(log: Log, run: str) -> dict[str, JsonValue]:
     where = standing(log, run)
     document = _document(where)
     document["steps"] = [_step(address, step) for address, step in _steps(log, where.state)]
-    return document
+    return {**document, **_going_on(where.state)}
+
+
+def _going_on(state: RunState) -> dict[str, JsonValue]:
+    """How far a run goes on alone, and what is missing although it did; only guided runs have it."""
+    preferences: dict[str, JsonValue] = {"autonomy": state.autonomy, "risk": state.risk}
+    said: dict[str, JsonValue] = {"preferences": preferences} if preferences != _USUAL else {}
+    return {**said, "gaps": [dict(gap) for gap in state.gaps]} if state.gaps else said
 
 
 def _steps(log: Log, state: RunState) -> list[tuple[str, StepState]]:

@@ -1,6 +1,7 @@
 """What a user may do with runs: start, answer, stop, resume, go back, copy, take and release."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -11,7 +12,8 @@ from handrail.engine.answers import Answer, decide_approval
 from handrail.engine.snapshots import encode_state
 from handrail.errors import NotFound, UsageError, VersionConflict
 from handrail.model.codec import encode
-from handrail.model.events import Decision, RunForked, RunStarted
+from handrail.model.events import Decision, Event, Hands, RunForked, RunStarted
+from handrail.model.plan import Plan
 from handrail.model.run import RunState
 from handrail.model.settings import NO_POLICY, AgentPolicy
 from handrail.model.suggest import did_you_mean
@@ -44,11 +46,25 @@ class Request:
     """The checkout that the run borrows, where it has no work tree of its own."""
     pass_env: tuple[str, ...] = ()
     agents: AgentPolicy = NO_POLICY
+    observed: dict[str, str] = field(default_factory=dict[str, str])
+    references: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
 
-def start(log: Log, request: Request) -> str:
-    """Bring a run into being, pinned to its plan; give its id, such as `fix-bug-1`."""
-    plan = log.put_blob(rfc8785.dumps(encode(request.pinned.plan)))
+def _nothing_more(_: RunStarted) -> tuple[Event, ...]:
+    return ()
+
+
+def written(plan: Plan) -> bytes:
+    """Give a plan as it is kept with its runs."""
+    return rfc8785.dumps(encode(plan))
+
+
+def start(log: Log, request: Request, then: Callable[[RunStarted], tuple[Event, ...]] = _nothing_more) -> str:
+    """Bring a run into being, pinned to its plan; give its id, such as `fix-bug-1`.
+
+    `then` gives what is recorded with its first event, in the same append.
+    """
+    plan = log.put_blob(request.pinned.written or written(request.pinned.plan))
     number = next_number(log, request.pinned.plan.name)
     script = log.put_blob(request.script) if request.script else ""
     source = request.source
@@ -70,10 +86,12 @@ def start(log: Log, request: Request) -> str:
             agents=request.agents,
             script=script,
             pass_env=request.pass_env,
+            observed=request.observed,
+            references=request.references,
             at=time.time(),
         )
         try:
-            log.append([beginning(log, run, started)], [])
+            log.append([beginning(log, run, started, *then(started))], [])
         except VersionConflict:
             number += 1
         else:
@@ -117,7 +135,7 @@ def answer(log: Log, run: str, decision: Decision, by: str, feedback: str = "") 
     # An answer that cannot be given is refused here: once sent it would use up the question.
     decide_approval(plan_of(log, state.plan), state, Answer(decision, by, feedback), time.time())
     said = message("answer", decision=decision, by=by, feedback=feedback, asked=pending.seq)
-    if not log.send(run, f"answer:{_point(log, run, pending.seq)}", said):
+    if not log.send(run, f"answer:{point(log, run, pending.seq)}", said):
         way = "resume" if log.inbox(run, limit=1) else "status"
         raise UsageError(f"the question of '{pending.address}' was answered already", next_step=f"handrail {way} {run}")
 
@@ -130,7 +148,7 @@ def say(log: Log, run: str, text: str, by: str) -> None:
     if not text.strip():
         raise UsageError("the answer is empty", next_step=f'handrail answer {run} "what you want to say"')
     said = message("say", asked=pending.seq, answer=text, by=by)
-    if not log.send(run, f"say:{_point(log, run, pending.seq)}", said):
+    if not log.send(run, f"say:{point(log, run, pending.seq)}", said):
         raise UsageError(
             f"the question of '{pending.address}' was answered already", next_step=f"handrail resume {run}"
         )
@@ -141,7 +159,7 @@ def stop(log: Log, run: str, by: str) -> None:
     state = state_of(log, run)
     if state.status in ("succeeded", "cancelled"):
         raise UsageError(f"{run} is over already ({state.status})")
-    log.send(run, f"stop:{_point(log, run, state.seq)}", message("stop", by=by))
+    log.send(run, f"stop:{point(log, run, state.seq)}", message("stop", by=by))
 
 
 def resume(log: Log, run: str, by: str) -> RunState:
@@ -149,7 +167,7 @@ def resume(log: Log, run: str, by: str) -> RunState:
     state = state_of(log, run)
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
-    log.send(run, f"resume:{_point(log, run, state.seq)}", message("resume", by=by))
+    log.send(run, f"resume:{point(log, run, state.seq)}", message("resume", by=by))
     return state
 
 
@@ -163,7 +181,7 @@ def rewind(log: Log, run: str, step: str, by: str) -> int:
     crossed = list(crossing(state, seq))
     log.send(
         run,
-        f"rewind:{_point(log, run, state.seq)}:{seq}",
+        f"rewind:{point(log, run, state.seq)}:{seq}",
         message("rewind", to=step, seq=seq, state=before, crossed=crossed, by=by),
     )
     return seq
@@ -180,19 +198,23 @@ def fork(log: Log, run: str, step: str | None, by: str) -> str:
     seq = copies.begins_at(source) if step is None else _own_place(log, run, step, "fork")
     since = (from_log(stored) for stored in log.read(run, after=seq - 1, limit=source.seq - seq + 1))
     later = copies.taken_over(source, since) if step is None else ()
-    before = state_before(log, run, seq)
-    state = log.put_blob(encode_state(before))
     number = next_number(log, source.workflow)
     while True:
         copy = f"{source.workflow}-{number}"
-        tree = _tree_of_copy(source, before, copy)
-        forked = RunForked(run=copy, source=run, seq=seq, state=state, by=by, source_tree=tree, at=time.time())
         try:
-            log.append([beginning(log, copy, forked, *later)], [])
+            log.append([beginning(log, copy, copy_at(log, source, seq, copy, by), *later)], [])
         except VersionConflict:
             number += 1
         else:
             return copy
+
+
+def copy_at(log: Log, source: RunState, seq: int, copy: str, by: str) -> RunForked:
+    """Give the first event of a copy of a run as it was before an event."""
+    before = state_before(log, source.run, seq)
+    state = log.put_blob(encode_state(before))
+    tree = _tree_of_copy(source, before, copy)
+    return RunForked(run=copy, source=source.run, seq=seq, state=state, by=by, source_tree=tree, at=time.time())
 
 
 def _tree_of_copy(source: RunState, before: RunState, copy: str) -> TreeSource | None:
@@ -232,14 +254,14 @@ def place_of(log: Log, run: str, step: str) -> int:
     raise NotFound(message, next_step=f"steps it began: {', '.join(known) or 'none'}")
 
 
-def take(log: Log, run: str, by: str) -> None:
-    """Hand a run to an outside performer."""
+def take(log: Log, run: str, by: str, hands: Hands = "all") -> None:
+    """Hand a run to an outside performer: all of its steps, or only those of agents."""
     state = state_of(log, run)
     if state.held_by:
         raise UsageError(f"{run} is held by {state.held_by}", next_step=f"handrail release {run}")
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
-    log.send(run, f"take:{_point(log, run, state.seq)}", message("take", by=by))
+    log.send(run, f"take:{point(log, run, state.seq)}", message("take", by=by, hands=hands))
 
 
 def release(log: Log, run: str, by: str) -> None:
@@ -247,9 +269,9 @@ def release(log: Log, run: str, by: str) -> None:
     state = state_of(log, run)
     if not state.held_by:
         raise UsageError(f"nobody holds {run}", next_step=f"handrail status {run}")
-    log.send(run, f"release:{_point(log, run, state.seq)}", message("release", by=by))
+    log.send(run, f"release:{point(log, run, state.seq)}", message("release", by=by))
 
 
-def _point(log: Log, run: str, seq: int) -> str:
+def point(log: Log, run: str, seq: int) -> str:
     """Name an event for good: after a repair another one may get its number, but not its hash."""
     return f"{seq}:{log.read(run, after=seq - 1, limit=1)[0].hash[:16]}"

@@ -20,7 +20,7 @@ from handrail.authoring.shapes import (
 GAP = "..."
 """The entry of a path that stands for any steps, or none."""
 STATUSES = ("succeeded", "failed", "stopped", "needs you")
-REASONS = ("approval", "question", "checks", "merge", "budget", "fault", "step")
+REASONS = ("approval", "question", "checks", "merge", "budget", "fault", "step", "capability")
 
 _PART = Text("text", 1)
 _PARTS = Either("one text or a list", {"text": _PART, "list": ListOf(_PART, least=1)})

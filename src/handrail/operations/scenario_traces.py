@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
+from handrail.engine.guided_calls import call_of
 from handrail.model.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -120,9 +121,10 @@ class _Tracer:
         self.via.setdefault(event.child, via)
 
     def _call(self, event: StepBegan, via: str) -> None:
-        if event.action == "agent":
-            turn, in_round = (event.spec.get(name, 1) for name in ("turn", "turn_in_round"))
-            prompt = str(event.spec.get("prompt", ""))
+        call = call_of(event)
+        if call is not None:
+            turn, in_round = (call.get(name, 1) for name in ("turn", "turn_in_round"))
+            prompt = str(call.get("prompt", ""))
             self.calls.append(Call(f"{via}{event.address}", event.address, int(str(turn)), int(str(in_round)), prompt))
 
 

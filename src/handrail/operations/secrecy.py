@@ -4,6 +4,7 @@ A run records all of that, and a crash must find it again as it was. So a secret
 it elsewhere, and masked where it came along by chance.
 """
 
+import json
 from dataclasses import dataclass
 
 import rfc8785
@@ -25,9 +26,9 @@ class Secrecy:
 
     redactor: Redactor
 
-    def require_none_in(self, plan: Plan) -> None:
-        """Refuse a workflow that holds a secret: all of it is kept with the run."""
-        found = self.redactor.find(rfc8785.dumps(encode(plan)))
+    def require_none_in(self, plan: Plan, written: bytes = b"") -> None:
+        """Refuse a workflow that holds a secret: all of it is kept with the run, as it is `written`."""
+        found = self.redactor.find(written or rfc8785.dumps(encode(plan)))
         if found:
             kinds = ", ".join(dict.fromkeys(each.kind for each in found))
             message = f"the workflow '{plan.name}' holds a secret ({kinds}), and a run keeps its workflow for good"
@@ -49,7 +50,7 @@ class Secrecy:
         return self.redactor.data(given)
 
     def _require_no_variable(self, what: str, value: JsonValue) -> None:
-        named = self.redactor.named_in(value if isinstance(value, str) else rfc8785.dumps(value).decode())
+        named = self.redactor.named_in(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
         if named:
             message = f"{what} holds the value of {named[0]}, which is a secret, and a run keeps its inputs for good"
             raise UsageError(message, next_step=_INSTEAD)

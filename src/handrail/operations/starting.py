@@ -1,14 +1,16 @@
 """Everything before a run: find, compile, trust, bind the inputs, pin the project's checks."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from handrail.agents.cassette import NAME as CASSETTE
 from handrail.agents.cassette_format import as_strict, read_cassette
 from handrail.agents.script_format import read_script
 from handrail.compiler.bounds import Bound, agent_calls
+from handrail.compiler.catalog import Catalog
 from handrail.engine.choosing import Given
 from handrail.errors import InvalidWorkflow, NotFound, Untrusted, UsageError
 from handrail.model.actions import CallAction, Checks
@@ -17,7 +19,7 @@ from handrail.model.parts import every_step
 from handrail.model.plan import Plan
 from handrail.operations.agent_demands import require_agents
 from handrail.operations.agent_table import ConfiguredAgents
-from handrail.operations.checking import check, valid
+from handrail.operations.checking import Checked, check, valid
 from handrail.operations.configured import CONFIG, Configured, read_configured
 from handrail.operations.grounds import borrowed, ground_of
 from handrail.operations.listing import workflow_names
@@ -27,10 +29,14 @@ from handrail.operations.runs import Request
 from handrail.operations.secrecy import secrecy_here
 from handrail.operations.targets import one
 from handrail.operations.trusting import TrustQuestion, examine
+from handrail.operations.wrappings import require_wrappings
 from handrail.runtime.ports import Pinned, Workflows
 from handrail.sources.opening import catalog_for
 from handrail.sources.tiers import Place, here
 from handrail.sources.trust import TrustStore
+
+LookUp: TypeAlias = Callable[[Place, str], tuple[Checked, Catalog]]
+"""Gives a workflow by name or path as it compiles, and what it may draw on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +53,12 @@ class Wanted:
     script: str | None = None
     base: str | None = None
     with_changes: bool = False
+    tmux: bool = False
+    """Whether a person wants to look at its agents in tmux."""
     strict: bool = False
     """Whether a call of a cassette fails whose prompt is not the recorded one."""
+    connected: bool = False
+    """Whether a connected agent performs the plain steps of agents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +72,15 @@ class Prepared:
     """Uncommitted files of the checkout, which are no part of the run."""
 
 
-def prepare(place: Place, wanted: Wanted) -> Prepared:
+def looked_up(place: Place, words: str) -> tuple[Checked, Catalog]:
+    """Find and compile a workflow, with what it may draw on."""
+    catalog = catalog_for(place)
+    return check(place, one(place, words), catalog), catalog
+
+
+def prepare(place: Place, wanted: Wanted, look_up: LookUp = looked_up) -> Prepared:
     """Get a run ready; raises what a person can act on, and starts nothing."""
-    pinned, bound, diagnostics = _pinned(place, wanted.workflow)
+    pinned, bound, diagnostics = _pinned(place, wanted.workflow, look_up)
     secrecy = secrecy_here()
     inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task))
     called = called_by(place, pinned.plan)
@@ -74,10 +90,12 @@ def prepare(place: Place, wanted: Wanted) -> Prepared:
     checks = project_checks(configured, needed=any(map(_asks_for_checks, (pinned.plan, *called))))
     folder = _folder(place, wanted.folder)
     ground = ground_of(place, configured, wanted.folder, wanted.base)
-    script, policy = _script(place, wanted), policy_of(configured)
-    agent = override_of(wanted.agent or ("" if wanted.script is None else "scripted"), wanted.model)
     known = ConfiguredAgents(place.folders, place.repository)
-    agents = require_agents((pinned.plan, *called), Given(agent, policy, inputs, wanted.task), known)
+    script, policy = _script(place, wanted), policy_of(configured, known.installed())
+    agent = override_of(wanted.agent or ("" if wanted.script is None else "scripted"), wanted.model)
+    pulled = pinned.plan if wanted.connected else None
+    agents = require_agents((pinned.plan, *called), Given(agent, policy, inputs, wanted.task), known, pulled)
+    require_wrappings((pinned.plan, *called), policy, tmux=wanted.tmux)
     if wanted.script is None and (agent == "scripted" or "scripted" in agents):
         raise UsageError("the scripted agent plays a script", next_step="--agent scripted --script FILE")
     request = Request(
@@ -116,9 +134,9 @@ def _script(place: Place, wanted: Wanted) -> bytes:
     return path.read_bytes()
 
 
-def pin(place: Place, words: str) -> Pinned:
+def pin(place: Place, words: str, look_up: LookUp = looked_up) -> Pinned:
     """Find, compile and check the trust of a workflow."""
-    return _pinned(place, words)[0]
+    return _pinned(place, words, look_up)[0]
 
 
 def workflows_seen_from(environ: Mapping[str, str], fallback: Place) -> Workflows:
@@ -150,11 +168,10 @@ def names_for(place: Place, words: str) -> UsageError:
     return UsageError(f"{message} Known here: {known or 'none'}", next_step='handrail run WORKFLOW "what to do"')
 
 
-def _pinned(place: Place, words: str) -> tuple[Pinned, Bound, tuple[Diagnostic, ...]]:
+def _pinned(place: Place, words: str, look_up: LookUp) -> tuple[Pinned, Bound, tuple[Diagnostic, ...]]:
     if not words or (len(words.split()) > 1 and not ((place.cwd or Path.cwd()) / words).exists()):
         raise names_for(place, words)
-    catalog = catalog_for(place)
-    checked = check(place, one(place, words), catalog)
+    checked, catalog = look_up(place, words)
     made = valid(place, checked)
     snapshot = checked.opened.snapshot
     trust = TrustStore(place.folders).status_of(snapshot) if snapshot is not None else None

@@ -1,7 +1,7 @@
 """An agent as the engine sees it: a program that is given a task and leaves lines, from which an outcome is read."""
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from handrail.model.settings import Access
 from handrail.model.values import JsonValue
@@ -23,6 +23,16 @@ OutcomeStatus: TypeAlias = Literal[
     "crashed",
 ]
 """How a call of an agent ended. What may pass by waiting: quota, rate_limited, overloaded, network."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolServer:
+    """The tools of Handrail that a call may use: an MCP server that the agent starts by itself, over stdio."""
+
+    command: tuple[str, ...]
+    env: tuple[tuple[str, str], ...]
+    """What the server itself needs, whatever environment the agent gives it."""
+    tools: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +61,8 @@ class AgentCall:
     """What the run says about its agent: for the scripted one `script`, the path of its script."""
     turn_in_round: int = 1
     """The same as `turn`, counted for this very address alone, and so anew in each round."""
+    server: ToolServer | None = None
+    """The tools of Handrail that it is offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +148,23 @@ class Abilities:
     """It tells what it cost; without it the cost is estimated from tokens."""
     follow_up: bool = False
     """It takes what a person says in the middle of a call; without it that waits for the next call."""
+    mcp: bool = False
+    """It takes an MCP server for a single call, and so can be given tools of Handrail."""
+    streams: bool = True
+    """It tells what it does while it does it; without it only a step that asks for that is ended for its silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """What the lines of a call show while it runs."""
+
+    usage: Usage = Usage()
+    """What the call has taken; nothing from an agent that tells that at its end alone."""
+    cost: float | None = None
+    model: str = ""
+    """The model that answers, where the lines name it."""
+    at_work: bool = False
+    """Whether a tool that it started is running: its silence means nothing then."""
 
 
 class Lines(Protocol):
@@ -148,6 +177,20 @@ class Lines(Protocol):
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
         """Say how the call ended, from the lines first and from the exit status then."""
         ...
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """Lines that show in the middle of a call what it has taken and whether a tool runs; a reader need not be one."""
+
+    def so_far(self) -> SoFar:
+        """Give what the lines so far show."""
+        ...
+
+
+def so_far(lines: Lines) -> SoFar:
+    """Give what the lines of a call show so far; nothing where its reader cannot tell."""
+    return lines.so_far() if isinstance(lines, Telling) else SoFar()
 
 
 class Agent(Protocol):

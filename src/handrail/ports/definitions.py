@@ -59,6 +59,8 @@ class AgentDefinition:
     access: tuple[tuple[Access, Words], ...] = (("full", ()),)
     """The levels of access that the program keeps to by itself, with the words that ask for each."""
     exit_codes: tuple[tuple[int, OutcomeStatus], ...] = ()
+    mcp: bool = False
+    """Whether the program starts the server of Handrail's tools by itself, as its environment says."""
     install: str = ""
     """How a person gets the program."""
 

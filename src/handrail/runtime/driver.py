@@ -10,16 +10,18 @@
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
+from handrail.engine.hands import is_holders
 from handrail.errors import MessagesWaiting
-from handrail.model.events import ChildStarted, Event, StepBegan
+from handrail.model.events import ChildStarted, Event, StepBegan, StepRefused, WorkReported
 from handrail.model.plan import Plan
 from handrail.model.run import Pending, RunState
 from handrail.ports.log import Holder, Lease, Log
 from handrail.runtime.dynamic import FlowHandler
 from handrail.runtime.handlers.children import ChildHandler, is_over
 from handrail.runtime.handlers.commands import CommandHandler
+from handrail.runtime.handlers.guided import ACTIONS as GUIDED
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.histories import Known, plan_of
 from handrail.runtime.outside import message
@@ -96,14 +98,14 @@ class Driver:
             # A long walk through the plan is recorded in parts; others may go on in between.
             await asyncio.sleep(0)
             return Performed(state)
-        began = self.recorder.intent(state.run, pending.seq)
+        began = self._began(state, pending)
         if pending.kind == "items" and self.steps is not None:
             ended = await self.steps.items.perform(plan, state)
             return Performed(state, ended) if ended else None
         if isinstance(began, ChildStarted):
             outcome = self.children.perform(state, pending, began)
             return None if outcome is None else Performed(state, (outcome,))
-        if state.held_by or not isinstance(began, StepBegan):
+        if not isinstance(began, StepBegan) or (is_holders(state, pending.action) and not pending.reported):
             return None
         return await self._watched(plan, state, self._effect(plan, state, pending, began))
 
@@ -122,9 +124,21 @@ class Driver:
     async def _effect(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> tuple[Event, ...]:
         if began.action == "dynamic":
             return await self.flows.perform(plan, state, pending)
-        if self.steps is not None:
-            return (await self.steps.perform(plan, state, pending, began),)
-        return (await self.commands.perform(state, pending, began),)
+        if self.steps is None:
+            return (await self.commands.perform(state, pending, began),)
+        if pending.reported:
+            report = cast("WorkReported", self.recorder.intent(state.run, pending.reported))
+            return (await self.steps.conclude(plan, state, pending, began, report),)
+        if began.action in GUIDED:
+            newest = self.recorder.intent(state.run, pending.seq)
+            refused = newest if isinstance(newest, StepRefused) else None
+            return await self.steps.guide(plan, state, pending, began, refused)
+        return (await self.steps.perform(plan, state, pending, began),)
+
+    def _began(self, state: RunState, pending: Pending) -> Event:
+        """Give the intent of what is pending; a step that was refused is pending under another number."""
+        seq = state.steps[pending.address].began if pending.kind == "step" else pending.seq
+        return self.recorder.intent(state.run, seq)
 
     async def _settled(self, state: RunState) -> tuple[Event, ...]:
         if self.steps is None:
@@ -154,7 +168,7 @@ class Driver:
             for child in self.steps.items.running(state):
                 await self._end_child(state, child, pending.seq)
         elif pending.kind == "step":
-            began = self.recorder.intent(state.run, pending.seq)
+            began = self._began(state, pending)
             if isinstance(began, StepBegan):
                 await (self.steps or self.commands).stop(state, pending, began)
 

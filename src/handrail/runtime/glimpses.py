@@ -6,10 +6,9 @@ from pathlib import Path
 from handrail.errors import HandrailError
 from handrail.ports.agents import Agents
 from handrail.ports.processes import Processes
+from handrail.runtime.handlers.agent_watch import last_glimpse
 from handrail.runtime.handlers.agents import SLOT
 
-TAIL = 16 << 10
-"""Bytes that are read of what an agent printed, however much that is."""
 MOST_KNOWN = 64
 
 
@@ -24,13 +23,13 @@ class Glimpses:
 
     def of(self, run: str, seq: int, agent: str | None) -> str:
         """Say what the agent that the intent `seq` of a run called is doing; nothing while that is not known."""
-        place = _newest(self.folder / run / str(seq))
+        place = newest_start(self.folder / run / str(seq))
         size, before = self._known.get(place, (0, ""))
         try:
             now = (place / "stdout").stat().st_size
             if now == size:
                 return before
-            found = self._read(place, now, agent) or before
+            found = self._read(place, agent) or before
         except (OSError, HandrailError):
             return before
         if len(self._known) >= MOST_KNOWN:
@@ -38,15 +37,12 @@ class Glimpses:
         self._known[place] = now, found
         return found
 
-    def _read(self, place: Path, size: int, agent: str | None) -> str | None:
-        known = self.agents.find(agent)
-        lines = self.processes.read_output(str(place), "stdout", TAIL, tail=True).split(b"\n")
-        # The last piece has no end yet, and the first one no beginning where it was cut off.
-        whole = lines[1 if size > TAIL else 0 : -1]
-        return next((said for line in reversed(whole) if (said := known.glimpse(line)) is not None), None)
+    def _read(self, place: Path, agent: str | None) -> str | None:
+        return last_glimpse(self.processes, self.agents.find(agent), place)
 
 
-def _newest(base: Path) -> Path:
+def newest_start(base: Path) -> Path:
+    """Give the folder of the newest start of a call."""
     again = 0
     while (base / f"{SLOT}.{again + 1}").is_dir():
         again += 1

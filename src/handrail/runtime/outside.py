@@ -6,18 +6,22 @@ read, is consumed and has no effect; who sent it learns that from the run's stat
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
+from handrail.engine.agent_tools import Call, child_ended, decided
 from handrail.engine.answers import Answer, decide_approval
 from handrail.engine.apply import apply
+from handrail.engine.preferences import Wish, preferred
 from handrail.engine.transitions import ALLOWED
 from handrail.errors import HandrailError, UsageError
 from handrail.model import events as ev
+from handrail.model.codec import decode
 from handrail.model.plan import Plan
 from handrail.model.run import Pending, RunState
 from handrail.ports.log import Log, Message
 from handrail.runtime.handlers.children import outcome_of
+from handrail.runtime.histories import state_of
 from handrail.workspace.secrets import redactor_here
 
 _Data: TypeAlias = dict[str, Any]
@@ -33,6 +37,23 @@ class Heard:
     state: RunState
     consumed: tuple[int, ...]
     given_up: tuple[Pending, ...]
+    begins: tuple[ev.RunStarted, ...] = ()
+    """Runs that begin with them."""
+    letters: "tuple[Letter, ...]" = ()
+    """Messages to other runs that they bring about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A message to another run; sent again, it counts once."""
+
+    run: str
+    key: str
+    payload: bytes
+
+
+def _none() -> list[Any]:
+    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +64,8 @@ class _Scene:
     plan: Plan
     state: RunState
     now: float
+    begins: list[ev.RunStarted] = field(default_factory=_none)
+    letters: list[Letter] = field(default_factory=_none)
 
 
 def message(kind: str, **fields: object) -> bytes:
@@ -55,17 +78,19 @@ def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, .
     caused: list[ev.Event] = []
     consumed: list[int] = []
     given_up: list[Pending] = []
+    begins: list[ev.RunStarted] = []
+    letters: list[Letter] = []
     for each in messages:
         data = _read(each.payload)
         if data.get("kind") == "take" and _engine_performs(state):
             continue
         consumed.append(each.id)
-        for event in _meant(_Scene(log, plan, state, now), data):
+        for event in _meant(_Scene(log, plan, state, now, begins, letters), data):
             if _gives_up(state, event) and state.pending is not None:
                 given_up.append(state.pending)
             state = apply(state, event, state.seq + 1, log.get_blob)
             caused.append(event)
-    return Heard(tuple(caused), state, tuple(consumed), tuple(given_up))
+    return Heard(tuple(caused), state, tuple(consumed), tuple(given_up), tuple(begins), tuple(letters))
 
 
 def _engine_performs(state: RunState) -> bool:
@@ -78,7 +103,7 @@ def _gives_up(state: RunState, event: ev.Event) -> bool:
     if event.kind not in ENDS or state.pending is None:
         return False
     if event.kind == "run_resumed":
-        return state.pending.kind == "step" and state.reason != "fault"
+        return state.pending.kind == "step" and state.reason not in ("fault", "capability")
     return state.pending.kind == "step" or event.kind != "run_waits"
 
 
@@ -135,7 +160,10 @@ def _rewind(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _take(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    return () if scene.state.held_by else (ev.RunTaken(by=str(data.get("by", "")), at=scene.now),)
+    if scene.state.held_by:
+        return ()
+    hands = cast("ev.Hands", data.get("hands", "all"))
+    return (ev.RunTaken(by=str(data.get("by", "")), hands=hands, at=scene.now),)
 
 
 def _release(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
@@ -155,6 +183,9 @@ def _answer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 def _child(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     """A child says that it is over; a run that does not go on by itself looks at it when it does."""
     pending = scene.state.pending
+    if data["child"] in scene.state.children:
+        over = child_ended(scene.state, state_of(scene.log, str(data["child"])), scene.now)
+        return () if over is None else (over,)
     if scene.state.status != "running" or pending is None or pending.child != data["child"]:
         return ()
     try:
@@ -189,9 +220,57 @@ def _say(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     )
 
 
+def _tell(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """Keep what a person says to the agents, whether one is at work or not."""
+    pending = scene.state.pending
+    at_work = pending is not None and pending.kind == "step" and pending.action == "agent"
+    address = pending.address if pending is not None and at_work else ""
+    return (ev.MessageGiven(text=str(data["text"]), by=str(data.get("by", "")), address=address, at=scene.now),)
+
+
+def _report(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """A connected agent hands in its work for its step."""
+    state, pending = scene.state, scene.state.pending
+    if pending is None or pending.seq != data["seq"] or pending.reported or state.held_by != data["by"]:
+        return ()
+    reported = ev.WorkReported(
+        address=pending.address,
+        began=pending.seq,
+        text=str(data["text"]),
+        output=data["output"],
+        has_output=bool(data["has_output"]),
+        by=state.held_by,
+        at=scene.now,
+    )
+    return (reported,)
+
+
+def _tool(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """An agent of ours calls a tool."""
+    call = decode(Call, data["call"])
+    found = decided(scene.plan, scene.state, call, scene.now)
+    if found.begins is not None:
+        scene.begins.append(found.begins)
+    if found.event.success and data.get("letter"):
+        text = f"(from the agent of {scene.state.run}, which started this run) {data['letter']['text']}"
+        said = message("tell", text=text, by=f"the agent of {scene.state.run}")
+        scene.letters.append(Letter(str(data["letter"]["run"]), f"tell:{scene.state.run}:{call.call}", said))
+    return (found.event,)
+
+
+def _prefer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """A person says how far the run goes on alone."""
+    wish = Wish(by=str(data["by"]), autonomy=str(data["autonomy"]), risk=str(data["risk"]))
+    return preferred(scene.plan, scene.state, wish, scene.now)
+
+
 _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
     "answer": _answer,
     "say": _say,
+    "report": _report,
+    "prefer": _prefer,
+    "tool": _tool,
+    "tell": _tell,
     "stop": _stop,
     "resume": _resume,
     "pause": _pause,

@@ -38,6 +38,8 @@ class Pinned:
 
     plan: Plan
     definition: str
+    written: bytes = b""
+    """The plan as it is kept, where that is known already: writing a long one takes a while."""
 
 
 Workflows: TypeAlias = Callable[[str, str], Pinned]

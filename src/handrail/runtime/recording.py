@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from handrail.engine.advance import advance
 from handrail.engine.apply import apply
 from handrail.engine.snapshots import StepTexts, encode_state
-from handrail.model.events import Event
+from handrail.model.events import Event, RunStarted
 from handrail.model.plan import Plan
 from handrail.model.redaction import Redactor
 from handrail.model.run import REDUCER, Pending, RunState
 from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, Timer, TimerCleared
-from handrail.runtime.histories import Folded, Known
-from handrail.runtime.outside import timed_out, understood
+from handrail.runtime.histories import Folded, Known, beginning
+from handrail.runtime.outside import Letter, timed_out, understood
 from handrail.runtime.ports import Clock
 from handrail.runtime.records import from_log, kept, to_log
 from handrail.runtime.summaries import summary_of
@@ -45,6 +45,10 @@ class Turn:
     """What was begun and ends without an outcome by this turn."""
     stale: tuple[str, ...]
     """Timers that came due and that nobody waits for any more."""
+    begins: tuple[RunStarted, ...] = ()
+    """Runs that come into being in the same commit."""
+    letters: tuple[Letter, ...] = ()
+    """Messages to other runs, which are sent before it: again, if it fails."""
     looked: bool = True
     """Whether the inbox was read; if not, the log refuses the turn when there is something in it."""
 
@@ -90,7 +94,9 @@ class Recorder:
             for event in decided:
                 after = apply(after, event, after.seq + 1, self.log.get_blob)
         events = (*caused, *heard.events, *fired, *decided)
-        return Turn(before, after, events, heard.consumed, heard.given_up, stale, look)
+        return Turn(
+            before, after, events, heard.consumed, heard.given_up, stale, heard.begins, heard.letters, looked=look
+        )
 
     def _clean(self, event: Event) -> Event:
         """Give an event without secrets; its bytes are remembered, since making them is much of what a step costs."""
@@ -132,7 +138,10 @@ class Recorder:
             summary_of(turn.state) if turn.events else None,
             if_quiet=not turn.looked,
         )
-        stored = self.log.append([append], [self.lease])
+        for letter in turn.letters:
+            self.log.send(letter.run, letter.key, letter.payload)
+        begun = [beginning(self.log, each.run, each) for each in turn.begins]
+        stored = self.log.append([*begun, append], [self.lease])
         self.checkpointed = self.checkpointed if checkpoint is None else checkpoint.seq
         if stored:
             self.known.keep(Folded(turn.state, stored[-1].hash, self.checkpointed))

@@ -5,10 +5,14 @@ from typing import cast
 from handrail.model.run import Frame, RunState
 from handrail.model.values import JsonValue
 
+MOST_GOAL = 320
+MOST_RECAP = 1_600
+"""Bytes of what is kept to find a run by."""
+
 
 def summary_of(state: RunState) -> dict[str, JsonValue]:
     """Give what lists show of a run."""
-    return {
+    summary: dict[str, JsonValue] = {
         "run": state.run,
         "workflow": state.workflow,
         "hash": state.definition,
@@ -31,6 +35,31 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
         "workspace": state.workspace,
         "held_by": state.held_by,
         "parent": None if state.parent is None else state.parent.run,
+    }
+    if state.said[1] and state.pending is not None and state.said[0] == state.pending.seq:
+        summary["said"] = state.said[1]
+    gaps = len(state.open_gaps) if state.gaps else 0
+    if gaps:
+        summary["gaps"] = gaps
+    return {**summary, **_found_by(state)} if state.held_by else summary
+
+
+def cut(text: str, most: int) -> str:
+    """Give the beginning of a text that fits into so many bytes; no character is cut in two."""
+    data = text.encode("utf-8", "replace")
+    return text if len(data) <= most else data[: most - 3].decode("utf-8", "ignore") + "…"
+
+
+def _found_by(state: RunState) -> dict[str, JsonValue]:
+    """What a connected agent finds its run again by; runs of the engine are spared it at every step."""
+    newest = state.steps.get(state.previous)
+    pending = state.steps.get(state.pending.address) if state.pending is not None else None
+    notes = "" if newest is None else newest.stdout.strip() or newest.summary
+    return {
+        "goal": cut(state.task[: MOST_GOAL + 1], MOST_GOAL),
+        "recap": cut(notes[: MOST_RECAP + 1], MOST_RECAP),
+        "observed": dict(state.observed),
+        "active_at": state.ended_at or (pending.began_at if pending is not None else 0) or state.started_at,
     }
 
 

@@ -27,7 +27,7 @@ from handrail.sources.toml_file import TomlFile, read_toml
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 KEYS = (
     *("command", "protocol", "env", "variables", "output", "answer", "final", "resume", "model"),
-    *("system_prompt", "access", "exit_codes", "install", "program"),
+    *("system_prompt", "access", "exit_codes", "mcp", "install", "program"),
 )
 _BRACES = re.compile(r"\{([a-z_]+)\}")
 _LEVELS: tuple[Access, ...] = get_args(Access)
@@ -117,6 +117,7 @@ def _whole(table: Table) -> AgentDefinition:
         system_prompt=_template(table, "system_prompt", "system_prompt"),
         access=_access(table),
         exit_codes=_exit_codes(table),
+        mcp=_flag(table, "mcp"),
         install=_text(table, "install", "pip install my-agent"),
     )
 
@@ -128,6 +129,13 @@ def _one_of(table: Table, key: str, known: tuple[str, ...]) -> str:
     hint = f"write {key} = " + " or ".join(f'"{each}"' for each in known)
     table.wrong(key, f"`{key}` cannot be {value!r}{did_you_mean(str(value), known)}", hint)
     return known[0]
+
+
+def _flag(table: Table, key: str) -> bool:
+    value = table.values.get(key, False)
+    if not isinstance(value, bool):
+        table.wrong(key, f"`{key}` is true or false", f"write {key} = true")
+    return value is True
 
 
 def _text(table: Table, key: str, example: str) -> str:

@@ -36,7 +36,7 @@ def workflows_in(folder: Path) -> list[Candidate]:
         path = folder / entry.name
         if entry.name.startswith("_") or entry.name.casefold() == VERSIONS:
             continue
-        if _is_dir(entry):
+        if is_dir(entry):
             own = _folder_candidate(path)
             found += [own] if own else routines_below(path) if entry.name == "routines" else []
         elif path.suffix in FORMS and entry.name not in NOT_WORKFLOWS:
@@ -124,7 +124,8 @@ def _unusable(path: Path) -> str | None:
         return f"it cannot be read: {reason(error)}"
 
 
-def _is_dir(entry: os.DirEntry[str]) -> bool:
+def is_dir(entry: os.DirEntry[str]) -> bool:
+    """Tell whether an entry is a folder, links followed; one that leads in a circle is none."""
     try:
         return entry.is_dir()
     except OSError:

@@ -5,15 +5,17 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from handrail.model.diagnostics import Report
-from handrail.model.settings import Limits
+from handrail.model.settings import Limits, Sandbox
 from handrail.model.suggest import did_you_mean
 from handrail.ports.definitions import Defined
 from handrail.sources.agents_file import definitions_in
 from handrail.sources.files import contained, stays_inside
 from handrail.sources.folders import Folders
+from handrail.sources.pull_setting import NO_PULL, PullSetting, read_pull
+from handrail.sources.sandbox_setting import read_sandbox
 from handrail.sources.toml_file import TomlFile, read_toml
 
-REPOSITORY_TABLES = ("workflows", "checks", "agent", "agents", "worktrees", "routing", "budget")
+REPOSITORY_TABLES = ("workflows", "checks", "agent", "agents", "worktrees", "routing", "budget", "pull")
 USER_TABLES = ("trust", *REPOSITORY_TABLES)
 BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
 
@@ -58,6 +60,11 @@ class RepositoryConfig:
     """What a run does at a usage limit."""
     agents: tuple[Defined, ...] = ()
     """Agents that it describes by data, each as `[agents.NAME]`."""
+    idle_timeout: int = 0
+    """Seconds for which an agent may print nothing; 0 means the usual."""
+    sandbox: tuple[Sandbox, bool] = ("none", True)
+    """The sandbox of agents whose steps name none, and whether they reach the network out of it."""
+    pull: PullSetting = NO_PULL
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,7 @@ class UserConfig:
     """What the user says for all repositories."""
 
     trusted_repositories: tuple[Path, ...] = ()
+    pull: PullSetting = NO_PULL
 
 
 def read_repository_config(root: Path, report: Report, shown: str | None = None) -> RepositoryConfig:
@@ -73,18 +81,21 @@ def read_repository_config(root: Path, report: Report, shown: str | None = None)
     _check_tables(file, REPOSITORY_TABLES, report)
     folders = _workflow_folders(file, root, report)
     agent = file.table("agent", report)
-    _check_keys(file, "agent", agent, ("default", "pass_env", "fallback", "limits"), report)
+    _check_keys(file, "agent", agent, ("default", "pass_env", "fallback", "limits", "idle_timeout", "sandbox"), report)
     return RepositoryConfig(
         root,
         folders,
         _checks(file, report),
-        _bindings(root),
+        bindings_in(root),
         _worktrees(file, report),
         _text(file, "agent", "default", agent, report),
         tuple(_texts(file, "agent", "pass_env", agent, report)),
         tuple(_texts(file, "agent", "fallback", agent, report)),
         _limits(file, agent, report),
         definitions_in(file, report),
+        _seconds(file, ("agent", "idle_timeout"), agent, 600, report) if "idle_timeout" in agent else 0,
+        read_sandbox(file, agent, report),
+        read_pull(file, report),
     )
 
 
@@ -114,18 +125,18 @@ def _worktrees(file: TomlFile, report: Report) -> Worktrees:
         tuple(_texts(file, "worktrees", "setup", table, report)),
         tuple(_texts(file, "worktrees", "teardown", table, report)),
         tuple(_texts(file, "worktrees", "copy", table, report)),
-        _seconds(file, "timeout", table, 600, report),
-        _seconds(file, "teardown_timeout", table, 120, report),
+        _seconds(file, ("worktrees", "timeout"), table, 600, report),
+        _seconds(file, ("worktrees", "teardown_timeout"), table, 120, report),
         branch,
         _text(file, "worktrees", "base", table, report),
     )
 
 
-def _seconds(file: TomlFile, key: str, table: dict[str, Any], usual: int, report: Report) -> int:
+def _seconds(file: TomlFile, place: tuple[str, str], table: dict[str, Any], usual: int, report: Report) -> int:
+    key = place[1]
     value = table.get(key, usual)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        place = file.place("worktrees", key)
-        report.error("config-value", f"'{key}' is a number of seconds", place, f"{key} = {usual}")
+        report.error("config-value", f"'{key}' is a number of seconds", file.place(*place), f"{key} = {usual}")
         return usual
     return value
 
@@ -146,7 +157,8 @@ def read_user_config(folders: Folders, report: Report) -> UserConfig:
     table = file.table("trust", report)
     _check_keys(file, "trust", table, ("repositories",), report)
     listed = _texts(file, "trust", "repositories", table, report)
-    return UserConfig(tuple(path for text in listed if (path := _absolute(file, text, report)) is not None))
+    trusted = tuple(path for text in listed if (path := _absolute(file, text, report)) is not None)
+    return UserConfig(trusted, read_pull(file, report))
 
 
 def _check_tables(file: TomlFile, known: tuple[str, ...], report: Report) -> None:
@@ -204,7 +216,8 @@ def _checks(file: TomlFile, report: Report) -> tuple[tuple[str, str], ...]:
     return tuple((name, text) for name, text in table.items() if isinstance(text, str) and text.strip())
 
 
-def _bindings(root: Path) -> Path | None:
+def bindings_in(root: Path) -> Path | None:
+    """Find the bindings file of a folder."""
     return next((path for name in BINDINGS if (path := root / name).is_file() and stays_inside(path, root)), None)
 
 

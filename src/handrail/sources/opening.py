@@ -10,6 +10,7 @@ from handrail.errors import HandrailError
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.source import Bundle, Scalar, SourceText, Span
+from handrail.sources.config import bindings_in
 from handrail.sources.files import OUTSIDE, TOO_LARGE, Refusal, decode, read_bytes
 from handrail.sources.snapshot import COMPANION_FOLDERS, Snapshot, take
 from handrail.sources.tiers import Found, Place, Tier, discover, same_name
@@ -47,8 +48,7 @@ def open_workflow(
         at = Span(SourceText(place.shown(found.main), ""), 0, 0)
         report.error("workflow-files", f"'{found.name}' cannot be used: {found.problem}", at)
         return Opened(found, None, None, report, found.problem)
-    # A user may keep workflows elsewhere and link to them; a repository's links were checked when it was found.
-    snapshot = take(found.main.resolve() if found.tier is Tier.USER else found.main)
+    snapshot = files_of(found)
     bundle = snapshot.bundle(place.shown)
     opened = Opened(found, bundle, None, report, snapshot=snapshot)
     _report_refused(bundle, report)
@@ -59,16 +59,26 @@ def open_workflow(
     return _named(replace(opened, document=read_bundle(bundle, report)))
 
 
+def files_of(found: Found) -> Snapshot:
+    """Read the files of a workflow that was found."""
+    # A user may keep workflows elsewhere and link to them; a repository's links were checked when it was found.
+    return take(found.main.resolve() if found.tier is Tier.USER else found.main)
+
+
 def catalog_for(place: Place, context: "ResolveContext | None" = None) -> "Catalog":
     """Give what compiling may draw on here; other workflows are found and read when they are first asked for."""
     from handrail.compiler.catalog import Catalog  # noqa: PLC0415 (a list need not compile)
     from handrail.sources.library import builtins  # noqa: PLC0415
 
-    config = place.config(Report())
-    path = config.bindings if config is not None else None
-    bindings = _text_of(path, place) if path is not None else None
     shelf = _Shelf(place, context)
-    return Catalog(builtins(), bindings, shelf.document, shelf.names)
+    return Catalog(builtins(), bindings_for(place), shelf.document, shelf.names)
+
+
+def bindings_for(place: Place) -> SourceText | None:
+    """Read the bindings of the project: its repository's, or those of a folder that is in none."""
+    root = place.repository or place.cwd
+    path = bindings_in(root) if root is not None else None
+    return _text_of(path, place) if path is not None else None
 
 
 class _Shelf:

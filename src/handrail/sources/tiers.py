@@ -19,7 +19,7 @@ from handrail.sources.tier import Found, Tier
 ENDINGS = (".yaml", ".yml", ".json", ".py")
 ORDER = {tier: number for number, tier in enumerate(Tier)}
 
-__all__ = ["Found", "Place", "Tier", "discover", "find", "here", "same_name"]
+__all__ = ["Found", "Place", "Tier", "discover", "find", "folders_of", "here", "same_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,11 @@ def _tier_of(main: Path, place: Place) -> Tier:
     if stays_inside(main, place.folders.workflows):
         return Tier.USER
     return Tier.BUILT_IN if stays_inside(main, library_root()) else Tier.REPOSITORY
+
+
+def folders_of(place: Place) -> tuple[Path, ...]:
+    """Give the folders in which workflows are looked for."""
+    return tuple(folder for _, folder, _ in _tier_folders(place, Report()))
 
 
 def _tier_folders(place: Place, report: Report) -> Iterable[tuple[Tier, Path, Path | None]]:

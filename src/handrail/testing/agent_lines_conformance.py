@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handrail.ports.agents import Agent, AgentOutcome, OutcomeStatus
+from handrail.ports.agents import Agent, AgentOutcome, OutcomeStatus, so_far
 from handrail.ports.processes import Ended, Gone
 from handrail.testing.agent_streams import ENDINGS, Stream, junk, outcome, retyped, spoiled
 
@@ -107,6 +107,36 @@ class LinesConformance:
                 found = outcome(agent, stream.lines, ended)
                 assert sound(found), stream.name
                 assert timeless(found) == timeless(outcome(agent, stream.lines, ended)), stream.name
+
+    def test_what_a_call_has_taken_so_far_only_grows_and_is_no_more_than_in_the_end(
+        self, agent: Agent, streams: Sequence[Stream]
+    ) -> None:
+        for stream in streams:
+            reader, tokens = agent.lines(), [0]
+            for line in stream.lines:
+                reader.feed(line)
+                tokens.append(so_far(reader).usage.tokens)
+            assert tokens == sorted(tokens), stream.name
+            assert tokens[-1] <= reader.outcome(ENDINGS[0]).usage.tokens, stream.name
+
+    def test_no_tool_runs_once_the_agent_has_ended_well(self, agent: Agent, streams: Sequence[Stream]) -> None:
+        for stream in streams:
+            reader = agent.lines()
+            for line in stream.lines:
+                reader.feed(line)
+            assert reader.outcome(ENDINGS[0]).status != "ok" or not so_far(reader).at_work, stream.name
+
+    @CALMLY
+    @given(data=st.data())
+    def test_broken_lines_break_nothing_in_the_middle_either(
+        self, agent: Agent, streams: Sequence[Stream], data: st.DataObject
+    ) -> None:
+        reader = agent.lines()
+        for line in data.draw(st.lists(spoiled(streams) | retyped(streams) | junk(), max_size=6)):
+            reader.feed(line)
+            found = so_far(reader)
+            assert found.usage.tokens >= 0
+            assert found.cost is None or found.cost >= 0
 
     def test_asking_a_reader_twice_gives_the_same_outcome(self, agent: Agent, streams: Sequence[Stream]) -> None:
         for stream in streams:

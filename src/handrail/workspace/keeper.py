@@ -8,6 +8,7 @@
 4. Orphans of the command become the keeper's children (Linux), so that no fork or session hides them.
 5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper goes.
 6. Secrets are taken out of the output while it grows, and all of them before the keeper goes (`masking`).
+7. Whoever starts a command waits for the keeper: what it needs only afterwards is loaded when the command runs.
 """
 
 import contextlib
@@ -19,31 +20,34 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypedDict, cast
 
-from handrail.model.redaction import Redactor
-from handrail.workspace.masking import MaskedFile
 from handrail.workspace.notes import claim, has_room, write_status
 from handrail.workspace.proctable import adopt_orphans, birth_of, tree
+
+TYPE_CHECKING = False  # as `typing` has it, which takes as long to load as all else here
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    from handrail.workspace.masking import MaskedFile
+
+    class Spec(TypedDict):
+        """What the keeper is told, as one JSON document on its standard input."""
+
+        key: str
+        mark: str
+        argv: list[str]
+        cwd: str
+        env: dict[str, str]
+        limit: int
+        once: bool
+        secrets: dict[str, str]
+        """Variables and values that must not be kept; they are told here and written nowhere."""
+
 
 SETTLE, GRACE, LAST = 0.5, 2.0, 5.0
 """Seconds that what is left of a tree gets: to finish by itself, to heed TERM, to vanish after KILL."""
 BUSY, IDLE = 0.02, 0.2
 """Seconds between two looks at the size of the output, while it grows and while it does not."""
-
-
-class Spec(TypedDict):
-    """What the keeper is told, as one JSON document on its standard input."""
-
-    key: str
-    mark: str
-    argv: list[str]
-    cwd: str
-    env: dict[str, str]
-    limit: int
-    once: bool
-    secrets: dict[str, str]
-    """Variables and values that must not be kept; they are told here and written nowhere."""
 
 
 def main() -> None:
@@ -66,10 +70,22 @@ def main() -> None:
     reason = _read_all(faults).decode(errors="replace") or None
     _answer("ok")
     keeper = Keeper(folder, command, bell, spec["limit"])
-    redactor = Redactor(spec["secrets"])
-    keeper.outputs = tuple(MaskedFile(folder / stream, redactor) for stream in ("stdout", "stderr"))
+    keeper.outputs = _masked(folder, spec)
     keeper.group = None if adopting else command
     keeper.keep(reason)
+    os._exit(0)  # all is written, and whoever waits need not wait for Python to tidy up
+
+
+def _masked(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
+    try:
+        from handrail.model.redaction import Redactor  # noqa: PLC0415 - see 7
+        from handrail.workspace.masking import MaskedFile  # noqa: PLC0415
+    except (ImportError, SyntaxError, OSError):
+        # Handrail is being replaced at this very moment. The command runs: it must not lose its keeper for that, and
+        # what is not said to be masked is masked by whoever reads it.
+        return ()
+    redactor = Redactor(spec["secrets"])
+    return tuple(MaskedFile(folder / stream, redactor) for stream in ("stdout", "stderr"))
 
 
 def _close_what_leaked_in() -> None:
@@ -79,11 +95,12 @@ def _close_what_leaked_in() -> None:
                 os.close(int(name))
 
 
-def _told() -> Spec:
+def _told() -> "Spec":
     try:
-        return cast("Spec", json.loads(_read_all(0)))
+        told: Spec = json.loads(_read_all(0))
     except ValueError:
         os._exit(1)  # the one who speaks died in the middle of it
+    return told
 
 
 def _answer(words: str) -> None:
@@ -119,7 +136,7 @@ def _stdin_from_nowhere() -> None:
     os.close(nowhere)
 
 
-def _fork(spec: Spec) -> tuple[int, int, int]:
+def _fork(spec: "Spec") -> tuple[int, int, int]:
     """Fork the command, which waits for a byte on `go` and tells on `faults` why it could not start."""
     wait, go = os.pipe()
     faults, tell = os.pipe()
@@ -132,7 +149,7 @@ def _fork(spec: Spec) -> tuple[int, int, int]:
     return pid, go, faults
 
 
-def _become(spec: Spec, wait: int, tell: int) -> None:
+def _become(spec: "Spec", wait: int, tell: int) -> None:
     code, trouble = 127, f"the working folder {spec['cwd']} cannot be entered"
     try:
         os.setsid()
@@ -160,7 +177,7 @@ def _forget_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def _claimed(folder: Path, spec: Spec, command: int) -> str:
+def _claimed(folder: Path, spec: "Spec", command: int) -> str:
     me = os.getpid()
     record = {
         "key": spec["key"],
@@ -278,5 +295,6 @@ class Keeper:
             "stdout": self._written(1),
             "stderr": self._written(2),
             "incomplete": self._incomplete,
+            "masked": bool(self.outputs) and all(each.complete for each in self.outputs),
         }
         write_status(self._folder, status)

@@ -6,7 +6,8 @@ over each secret: a command that only appends is never in its way, and sizes and
 
 A secret stands in the file, which only its owner can read, from when it is written until the keeper's next look:
 a fifth of a second at most after the end of its line, and in any case not beyond the command's end. Where somebody
-kills the keeper, it stands there until Handrail reads the file: what is read is masked again.
+kills the keeper, it stands there until Handrail reads the file: what is read is masked again. Of a file that the keeper
+went through to its end, only values have to be looked for then: those that whoever reads it knows, and the keeper not.
 
 The keeper uses it, so it needs the standard library only.
 """
@@ -30,6 +31,8 @@ class MaskedFile:
         self._file = _open(path)
         self._done = 0
         self._size = 0
+        self.complete = False
+        """Nothing is left to be masked."""
 
     def look(self, *, last: bool = False) -> None:
         """Mask what is settled of what was written since; all of it when nothing will follow."""
@@ -41,6 +44,7 @@ class MaskedFile:
             self._size = size
             while self._step(self._file, last=last):
                 pass
+            self.complete = last
 
     def _step(self, file: int, *, last: bool) -> bool:
         data = os.pread(file, BLOCK, self._done)
@@ -54,14 +58,17 @@ class MaskedFile:
         return bool(settled) and len(data) == BLOCK
 
 
-def read_masked(path: Path, redactor: Redactor, limit: int, *, tail: bool) -> bytes:
-    """Give at most `limit` bytes of a file, from its end if `tail`, without the secrets in it."""
+def read_masked(path: Path, redactor: Redactor, limit: int, *, tail: bool, again: bool = False) -> bytes:
+    """Give at most `limit` bytes of a file, from its end if `tail`, without the secrets in it.
+
+    `again` says that the forms of credentials were masked in it already.
+    """
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         start = max(0, size - limit) if tail else 0
         before = min(start, AROUND)
         file.seek(start - before)
-        data = redactor.data(file.read(before + limit + AROUND))
+        data = redactor.data(file.read(before + limit + AROUND), forms=not again)
         return data[before : before + limit]
 
 

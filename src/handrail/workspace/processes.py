@@ -84,8 +84,10 @@ class LocalProcesses:
 
     def read_output(self, folder: str, stream: Stream, limit: int, tail: bool) -> bytes:
         """Give at most `limit` bytes of what it wrote, from the end if `tail`, without secrets."""
+        status = read_status(Path(folder))
+        again = status is not None and status.masked
         with contextlib.suppress(FileNotFoundError):
-            return read_masked(Path(folder) / stream, self._redactor, limit, tail=tail)
+            return read_masked(Path(folder) / stream, self._redactor, limit, tail=tail, again=again)
         return b""
 
     def escaped(self, marker: str) -> tuple[int, ...]:

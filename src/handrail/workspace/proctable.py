@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 LINUX = sys.platform == "linux"
 PROC = Path("/proc")
@@ -17,15 +16,18 @@ _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER."""
 
 
-class Row(NamedTuple):
+class Row:
     """One process."""
 
-    pid: int
-    parent: int
-    group: int
-    started: str
-    dead: bool = False
-    """A zombie: it does nothing more, but its children still hang on it."""
+    __slots__ = ("dead", "group", "parent", "pid", "started")
+
+    def __init__(self, pid: int, parent: int, group: int, started: str, *, dead: bool = False) -> None:
+        self.pid = pid
+        self.parent = parent
+        self.group = group
+        self.started = started
+        self.dead = dead
+        """A zombie: it does nothing more, but its children still hang on it."""
 
 
 def birth_of(pid: int) -> str | None:
@@ -109,7 +111,7 @@ def _stat(pid: int) -> Row | None:
     # The name in parentheses may hold anything, so fields are counted from its last parenthesis.
     fields = text.rpartition(b")")[2].split()
     dead = fields[0] in (b"Z", b"X")
-    return Row(pid, int(fields[1]), int(fields[2]), f"{_boot()}:{fields[19].decode()}", dead)
+    return Row(pid, int(fields[1]), int(fields[2]), f"{_boot()}:{fields[19].decode()}", dead=dead)
 
 
 def _boot() -> str:
@@ -129,7 +131,7 @@ def _environment(pid: int) -> list[bytes]:
 def _ps(*which: str) -> Iterator[Row]:
     for line in _run_ps("-o", "pid=,ppid=,pgid=,stat=,lstart=", *which).splitlines():
         pid, parent, group, state, started = line.split(maxsplit=4)
-        yield Row(int(pid), int(parent), int(group), started.strip(), state.startswith("Z"))
+        yield Row(int(pid), int(parent), int(group), started.strip(), dead=state.startswith("Z"))
 
 
 def _run_ps(*arguments: str) -> str:

@@ -40,6 +40,8 @@ class Status:
     reason: str | None
     cleared: bool
     incomplete: bool = False
+    masked: bool = False
+    """The keeper went through all of the output and took what has the form of a credential out of it."""
 
 
 LOST = Record("", "", 0, "", 0, "")
@@ -70,7 +72,8 @@ def read_status(folder: Path) -> Status | None:
             if any(size_of(folder, stream) < _number(rest.get(stream)) for stream in ("stdout", "stderr")):
                 return None
             words = reason if isinstance(reason, str) else None
-            return Status(code, number, words, cleared, incomplete=rest.get("incomplete") is True)
+            incomplete, masked = (rest.get(name) is True for name in ("incomplete", "masked"))
+            return Status(code, number, words, cleared, incomplete=incomplete, masked=masked)
         case _:
             return None
 

@@ -151,6 +151,8 @@ INHERITED = frozenset(
         "suppress_thoughts",
         "allowed_tools",
         "disallowed_tools",
+        "handrail_tools",
+        "idle_timeout",
         "tmux",
         "sandbox",
     }

@@ -1,11 +1,11 @@
 """Lowers a place that asks an agent: its prompt, and settings from itself, its step and the defaults, in that order."""
 
 from dataclasses import dataclass
-from typing import cast
+from typing import cast, get_args
 
-from handrail.compiler.native.context import Lowering, flag_of, text_of, texts_of, whole
+from handrail.compiler.native.context import Lowering, flag_of, seconds, text_of, texts_of, whole
 from handrail.compiler.native.prompts import lower_prompt
-from handrail.model.settings import Access, AgentTask, Budget, Handoff
+from handrail.model.settings import Access, AgentTask, Budget, Carry, Handoff, HandrailTool, Sandbox
 from handrail.model.source import Mapping, Node, Scalar
 from handrail.model.suggest import did_you_mean
 
@@ -47,23 +47,46 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
     agent, model = _agent(work, layers)
     system = get("system_prompt")
     allowed = get("allowed_tools")
+    # Who judges the work of others has them only where its own role says so.
+    judging = None if own is None else own.get("handrail_tools")
     return AgentTask(
         prompt=prompt,
         agent=agent,
         model=model,
         access=cast("Access", word("access", manner.access, "edit")),
         session=_session(work, layers, agent, manner),
+        carry=_carry(layers),
         handoff=cast("Handoff", word("handoff", manner.handoff, "summary")),
         system_prompt=lower_prompt(work, system) if system is not None else None,
         single_turn=flag_of(get("single_turn"), default=manner.single_turn),
         suppress_thoughts=flag_of(get("suppress_thoughts")),
         allowed_tools=tuple(sorted(texts_of(allowed))) if allowed is not None else None,
         disallowed_tools=tuple(sorted(texts_of(get("disallowed_tools")))),
+        handrail_tools=_own_tools(get("handrail_tools") if manner.always_fresh is None else judging),
+        idle_timeout=seconds(get("idle_timeout")),
         tmux=flag_of(get("tmux")),
-        sandbox="bwrap" if text_of(get("sandbox")) == "bwrap" else "none",
+        sandbox=_sandbox(get("sandbox")),
+        network=_network(get("sandbox")),
         max=whole(own.get("max") if own is not None else None, manner.max),
         budget=lower_budget(own.get("budget") if own is not None and own is not step else None),
     )
+
+
+def _own_tools(node: Node | None) -> tuple[HandrailTool, ...]:
+    known: tuple[HandrailTool, ...] = get_args(HandrailTool)
+    if flag_of(node):
+        return known
+    listed = texts_of(node)
+    return tuple(each for each in known if each in listed)
+
+
+def _sandbox(node: Node | None) -> Sandbox | None:
+    said = text_of(node.get("kind") if isinstance(node, Mapping) else node)
+    return cast("Sandbox", said) if said in get_args(Sandbox) else None
+
+
+def _network(node: Node | None) -> bool:
+    return flag_of(node.get("network") if isinstance(node, Mapping) else None, default=True)
 
 
 def _agent(work: Lowering, layers: list[Mapping]) -> tuple[str | None, str | None]:
@@ -84,7 +107,7 @@ def _agent(work: Lowering, layers: list[Mapping]) -> tuple[str | None, str | Non
 
 
 def _session(work: Lowering, layers: list[Mapping], agent: str | None, manner: Manner) -> str:
-    node = layers[0].get("session") if layers else None
+    node = _from(layers)
     text = text_of(node)
     if node is None or text is None or text == "fresh":
         return "fresh"
@@ -97,21 +120,35 @@ def _session(work: Lowering, layers: list[Mapping], agent: str | None, manner: M
                 return talk.step
         work.report.warning("unknown-session", "there is no earlier step of the same agent to continue", node)
     else:
-        return _named_session(work, node, text, agent)
+        # A summary may go to any agent.
+        return _named_session(work, node, text, None if _carry(layers) == "summary" else (agent,))
     return "fresh"
 
 
-def _named_session(work: Lowering, node: Node, text: str, agent: str | None) -> str:
+def _from(layers: list[Mapping]) -> Node | None:
+    node = layers[0].get("session") if layers else None
+    return node.get("from") if isinstance(node, Mapping) else node
+
+
+def _carry(layers: list[Mapping]) -> Carry:
+    node = layers[0].get("session") if layers else None
+    carry = text_of(node.get("carry")) if isinstance(node, Mapping) else None
+    return "summary" if carry == "summary" and text_of(_from(layers)) != "fresh" else "conversation"
+
+
+def _named_session(work: Lowering, node: Node, text: str, same: tuple[str | None] | None) -> str:
     steps = {talk.step: talk.agent for talk in work.talks}
     if text not in steps:
         guess = did_you_mean(text, steps)
         hint = "earlier agent steps: " + (", ".join(steps) or "none")
         work.report.error("unknown-session", f"'{text}' is no earlier agent step{guess}", node, hint)
-    elif steps[text] != agent:
+    elif same is not None and steps[text] != same[0]:
+        agent = same[0]
         message = (
             f"step '{text}' talks with {steps[text] or 'the default agent'}, this one with {agent or 'the default'}"
         )
-        work.report.error("session-refused", message, node, "a conversation cannot move to another agent")
+        hint = f"a conversation cannot move to another agent; a summary can: session: {{from: {text}, carry: summary}}"
+        work.report.error("session-refused", message, node, hint)
     return text
 
 

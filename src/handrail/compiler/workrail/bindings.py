@@ -66,6 +66,11 @@ def _bound_to(entry: Entry) -> str:
     return value if isinstance(value, str) else ""
 
 
+def overrides_in(source: SourceText, workflow: str) -> dict[str, str]:
+    """Give what a bindings file says for a workflow, slot by slot; what is wrong in it says nothing."""
+    return {name: _bound_to(entry) for name, entry in _overrides(source, workflow, Report()).entries.items()}
+
+
 def _overrides(source: SourceText, workflow: str, report: Report) -> Overrides:
     root = read_json(source, report)
     if root is None:

@@ -1,6 +1,7 @@
 """Usage limits that several runs share: a run that met one leaves a note, and the others wait with it, without a call.
 
-1. A note is kept per agent and account, which is told by the vendor's variables; an agent without any has no account.
+1. A note is kept per agent and account, which is told by the vendor's variables and by the name that the agent keeps of
+   its login: who logs in elsewhere is not held back. An agent without any variables has no account.
 2. The run that left the note is not held by it: whoever resumes that run tries the agent for real.
 3. A note is only a hint: one that cannot be read or written holds nobody, and the agent says itself what is so.
 """
@@ -12,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
+from handrail.agents.logins import account_in
 from handrail.model.run import RunState
 from handrail.ports.agents import Agent, AgentOutcome
 from handrail.runtime.ports import Clock, Commands
@@ -100,12 +102,13 @@ class Accounts:
     def _account(self, state: RunState, agent: Agent) -> str:
         usual = self.commands.environment(state.pass_env)
         given = self.commands.environment((*state.pass_env, *agent.variables))
-        return account_of(agent.name, {name: value for name, value in given.items() if name not in usual})
+        own = {name: value for name, value in given.items() if name not in usual}
+        return account_of(agent.name, own, account_in(agent.name, given))
 
 
-def account_of(agent: str, variables: Mapping[str, str]) -> str:
-    """Name the account that an agent works on, by the variables of its vendor; their values cannot be read from it."""
-    told = json.dumps(sorted(variables.items()))
+def account_of(agent: str, variables: Mapping[str, str], login: str = "") -> str:
+    """Name the account that an agent works on, by its vendor's variables and its login; neither can be read from it."""
+    told = json.dumps([*sorted(variables.items()), *((("", login),) if login else ())])
     return f"{agent}-{sha256(told.encode(errors='replace')).hexdigest()[:12]}"
 
 

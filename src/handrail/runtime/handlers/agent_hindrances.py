@@ -6,9 +6,12 @@ from typing import TypeAlias
 
 from handrail.model.events import QuestionAsked, RunBlocked, StepBegan, StepEnded
 from handrail.model.run import Pending, RunState
-from handrail.ports.agents import AgentOutcome
+from handrail.model.values import JsonValue
+from handrail.ports.agents import AgentOutcome, OutcomeStatus
 from handrail.runtime.handlers.account_limits import Limit
 
+WAITS: frozenset[OutcomeStatus] = frozenset({"quota", "rate_limited", "overloaded", "network"})
+"""Outcomes that pass by waiting."""
 PATIENCE = 3
 """How often an overloaded agent is waited for before another one is turned to."""
 NO_MODEL = re.compile(
@@ -16,6 +19,12 @@ NO_MODEL = re.compile(
     r"|model_not_found|\b(unknown|invalid|no such) model\b",
     re.IGNORECASE | re.DOTALL,
 )
+FORGOTTEN = re.compile(
+    r"no (?:conversation|rollout|session|thread) (?:was )?found|(?:conversation|session|thread)\b.{0,80}?"
+    r"\b(?:not found|not exist|does not know)|does not know (?:the|this) conversation",
+    re.IGNORECASE,
+)
+"""How agents say that they do not know a conversation."""
 Answered: TypeAlias = StepEnded | QuestionAsked | RunBlocked
 
 
@@ -51,11 +60,35 @@ def weighed(state: RunState, began: StepBegan, outcome: AgentOutcome, judged: An
     """Say that another agent or a person is asked for, where the run's settings have it so."""
     if not isinstance(judged, StepEnded) or judged.status == "succeeded":
         return judged
+    if _is_forgotten(began, outcome):
+        return _anew(began, judged)
     if began.spec.get("instead") and _gives_up(state, began, outcome):
         return replace(judged, details={**judged.details, "hindrance": "replace"})
     if outcome.status == "quota" and state.agents.limits == "ask":
         return replace(judged, details={**judged.details, "hindrance": "person"})
     return judged
+
+
+def ended_by_budget(outcome: AgentOutcome, judged: Answered) -> Answered:
+    """Say that a call which was ended in the middle needs more budget; it is no failed try."""
+    if not isinstance(judged, StepEnded) or outcome.status != "limit":
+        return judged
+    return replace(judged, details={**judged.details, "hindrance": "budget"})
+
+
+def _is_forgotten(began: StepBegan, outcome: AgentOutcome) -> bool:
+    """Whether the agent does not know the conversation in which it was to go on; it has done nothing then."""
+    asked = bool(began.spec.get("session")) and outcome.status in ("crashed", "api_error")
+    return asked and not outcome.usage.tokens and FORGOTTEN.search(outcome.message) is not None
+
+
+def _anew(began: StepBegan, judged: StepEnded) -> StepEnded:
+    """Begin a new conversation, told what the run came to so far; the try is not charged."""
+    lost = str(began.spec["session"])
+    said = judged.error.partition("\n")[0]
+    error = f"{said}; the conversation {lost} is gone, so the step begins a new one"
+    details: dict[str, JsonValue] = {**judged.details, "hindrance": "anew", "lost": lost, "session": ""}
+    return replace(judged, error=error, details=details)
 
 
 def _gives_up(state: RunState, began: StepBegan, outcome: AgentOutcome) -> bool:

@@ -4,6 +4,7 @@
 2. A call that was lost is made again from the snapshot on which it began; what it had done is kept under a ref.
 3. What the agent says is judged here: a result that does not have its shape goes back to it as a failed try.
 4. An agent that cannot answer now (a limit, an overload) is no failed try: the run waits and asks again.
+5. An agent that is silent for too long, or spends more than is left, is ended in the middle of its work.
 """
 
 import asyncio
@@ -16,18 +17,23 @@ from typing import Any, cast
 from handrail.engine.last_words import from_text
 from handrail.engine.returns import Misfit, ask_again, checked
 from handrail.errors import HandrailError, NotFound, UsageError
-from handrail.model.events import QuestionAsked, RunBlocked, StepBegan, StepEnded
-from handrail.model.prices import estimate, price_of
+from handrail.model.events import QuestionAsked, RunBlocked, StepBegan, StepEnded, WorkReported
 from handrail.model.run import Hindrance, Pending, RunState
 from handrail.model.settings import Access
 from handrail.model.types import Type
 from handrail.model.values import JsonValue
-from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Agents, OutcomeStatus, Usage
+from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Agents, OutcomeStatus
 from handrail.ports.demands import unmet
-from handrail.ports.processes import Ended, Gone, ProcessSpec, TimedOut
+from handrail.ports.processes import Ended, Gone, ProcessSpec
 from handrail.runtime.handlers.account_limits import FOLDER, AccountLimits, Accounts
-from handrail.runtime.handlers.agent_hindrances import Answered, Refusal, refused, weighed
+from handrail.runtime.handlers.agent_costs import counted, spent
+from handrail.runtime.handlers.agent_hindrances import WAITS, Answered, Refusal, ended_by_budget, refused, weighed
+from handrail.runtime.handlers.agent_tools import Tooling
+from handrail.runtime.handlers.agent_tools import hindrance as untooled
+from handrail.runtime.handlers.agent_watch import Cut, Watch
 from handrail.runtime.handlers.starts import GRACE, MOST_TEXT, Effect, Lost, Starts, require_started
+from handrail.runtime.handlers.views import show, wished
+from handrail.runtime.handlers.wrapping import hindered, manner_of, wrapped
 from handrail.runtime.ports import Clock
 
 SLOT = "agent"
@@ -35,7 +41,6 @@ MOST_TRANSCRIPT = 256 << 20
 """Bytes of what an agent prints that are read."""
 MOST_COMPLAINT = 2000
 """Bytes of what an agent that gave no result said on its error output."""
-WAITS: frozenset[OutcomeStatus] = frozenset({"quota", "rate_limited", "overloaded", "network"})
 PERSON: frozenset[OutcomeStatus] = frozenset({"auth", "denied"})
 
 
@@ -49,6 +54,10 @@ class AgentHandler:
     folder: Path
     clock: Clock
     restore: Callable[[RunState], Awaitable[object]]
+    bare: bool = False
+    """Agents are only played, in no sandbox and without windows."""
+    tooling: Tooling | None = None
+    """Gives agents tools of Handrail; without it none are offered."""
 
     async def perform(self, state: RunState, pending: Pending, began: StepBegan, returns: Type | None) -> Answered:
         """Call the agent, or go on with the call that was made before."""
@@ -65,23 +74,40 @@ class AgentHandler:
                 return self._blocked(pending, place.why, "see what it has done, then resume: it is called again")
             if self.starts.processes.look(str(place)) is None:
                 call = _spoken(agent.can, _call(state, pending, spec, place), goes_on=bool(spec.get("goes_on")))
+                call = self._equipped(state, pending, spec, call)
                 refusal = self._start(state, agent, call, effect, place)
                 if refusal is not None:
                     return refused(state, pending, began, refusal, self.clock())
-            ended = await self.starts.processes.wait(str(place), effect.left)
-            if isinstance(ended, TimedOut):
-                ended = await self.starts.processes.end(str(place), GRACE)
-                outcome = _counted(state, began, self._read(agent, place, ended))
-                return self._judged(pending, began, _late(outcome, effect.timeout), returns)
+            await self._window(state, pending, began, place)
+            watch = Watch(self.starts.processes, agent, place, began.spec)
+            ended = await watch.ended(effect)
+            if isinstance(ended, Cut):
+                outcome = await self._cut_short(watch, ended, state, began)
+                return ended_by_budget(outcome, self._judged(pending, began, outcome, returns))
             if isinstance(ended, Ended):
                 require_started(ended, effect.workspace)
-                outcome = _counted(state, began, self._read(agent, place, ended))
+                outcome = counted(state, began, self._read(agent, place, ended))
                 self._accounts.heard(state, agent, outcome)
+                outcome = self._with_question(state, pending, spec, outcome)
                 return weighed(state, began, outcome, self._judged(pending, began, outcome, returns))
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
         """End a call, with everything that it started."""
         await self.starts.stop(self._effect(state, pending, began), SLOT)
+
+    def reported(self, pending: Pending, began: StepBegan, report: WorkReported, returns: Type | None) -> StepEnded:
+        """Judge what a connected agent handed in; what it took is its own matter."""
+        outcome = AgentOutcome(status="ok", text=report.text, output=report.output, has_output=report.has_output)
+        judged = cast("StepEnded", self._judged(pending, began, outcome, returns))
+        details: dict[str, JsonValue] = {**judged.details, "spent": {}, "agent": ""}
+        return replace(judged, by=report.by, details=details)
+
+    async def _cut_short(self, watch: Watch, cut: Cut, state: RunState, began: StepBegan) -> AgentOutcome:
+        """End a call in the middle; what it has taken and its conversation are kept, and a result that it gave."""
+        gave_result = watch.gave_result
+        ended = await self.starts.processes.end(str(watch.place), GRACE)
+        outcome = counted(state, began, self._read(watch.agent, watch.place, ended))
+        return outcome if gave_result else cut.short(outcome)
 
     def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> Effect:
         timeout = cast("float | None", began.spec.get("timeout"))
@@ -104,6 +130,19 @@ class AgentHandler:
     def _accounts(self) -> Accounts:
         return Accounts(AccountLimits(self.folder.with_name(FOLDER)), self.starts.commands, self.clock)
 
+    def _equipped(self, state: RunState, pending: Pending, spec: dict[str, Any], call: AgentCall) -> AgentCall:
+        """Give a call with the tools that its step offers."""
+        server = None if self.tooling is None else self.tooling.server(state, pending, spec)
+        return call if server is None else replace(call, server=server)
+
+    def _with_question(
+        self, state: RunState, pending: Pending, spec: dict[str, Any], outcome: AgentOutcome
+    ) -> AgentOutcome:
+        """Give the outcome of a call with what the agent asked a person by a tool."""
+        if self.tooling is None or not spec.get("handrail_tools"):
+            return outcome
+        return self.tooling.with_question(state, pending, outcome)
+
     def _start(self, state: RunState, agent: Agent, call: AgentCall, effect: Effect, place: Path) -> Refusal | None:
         """Start a call; gives why it cannot be made and what helps, where it cannot."""
         missing = unmet(agent.name, agent.can, call)
@@ -112,6 +151,10 @@ class AgentHandler:
         limit = self._accounts.met(state, agent)
         if limit is not None:
             return Refusal(limit.words, "", limit=limit)
+        manner = {} if self.bare else call.options
+        hindrance = hindered(manner) or untooled(call.server, manner)
+        if hindrance is not None:
+            return hindrance
         inputs = place.with_name(f"{place.name}.input")
         inputs.mkdir(mode=0o700, parents=True, exist_ok=True)
         if call.options.get("script"):
@@ -124,11 +167,19 @@ class AgentHandler:
         told = inputs / "stdin"
         told.write_bytes(launch.stdin)
         passed = (*effect.pass_env, *agent.variables)
-        env = {**self.starts.commands.environment(passed), **dict(launch.env)}
+        own = {} if call.server is None else dict(call.server.env)
+        env = {**self.starts.commands.environment(passed), **own, **dict(launch.env)}
         argv = ("/bin/sh", "-c", 'told=$1; shift; exec "$@" <"$told"', "sh", str(told), *launch.argv)
+        argv = wrapped(argv, manner, agent.name, env, (Path(effect.workspace), inputs))
         key = f"{effect.run}:{effect.seq}:{place.name}"
         self.starts.processes.start(ProcessSpec(key, argv, effect.workspace, tuple(sorted(env.items())), str(place)))
         return None
+
+    async def _window(self, state: RunState, pending: Pending, began: StepBegan, place: Path) -> None:
+        """Let a person look at a call that goes on, where somebody wants that; it goes on without, too."""
+        if not self.bare and wished(self.folder, state.run, began.spec):
+            agent = str(began.spec.get("agent") or "")
+            await asyncio.to_thread(show, self.folder, state, pending, agent, place)
 
     def _read(self, agent: Agent, place: Path, ended: Ended | Gone) -> AgentOutcome:
         lines = agent.lines()
@@ -145,7 +196,7 @@ class AgentHandler:
         self, pending: Pending, began: StepBegan, outcome: AgentOutcome, returns: Type | None
     ) -> StepEnded | QuestionAsked:
         now = self.clock()
-        spent = _spent(outcome, began.spec, now - began.at)
+        took = spent(outcome.usage, outcome.cost, began.spec, now - began.at)
         used: JsonValue = None if outcome.total is None else list(outcome.total.parts)
         if outcome.status == "ok" and outcome.question:
             return QuestionAsked(
@@ -153,14 +204,14 @@ class AgentHandler:
                 began=pending.seq,
                 question=outcome.question,
                 session=outcome.session or "",
-                spent=spent,
+                spent=took,
                 used=used,
                 at=now,
             )
         details: dict[str, JsonValue] = {
             "summary": outcome.text[-MOST_TEXT:],
             "session": outcome.session or "",
-            "spent": cast("JsonValue", spent),
+            "spent": cast("JsonValue", took),
             "agent": began.spec.get("agent"),
             **({} if used is None else {"used": used}),
             **({"denied": outcome.message} if outcome.status == "ok" and outcome.message else {}),
@@ -212,7 +263,7 @@ def _call(state: RunState, pending: Pending, spec: dict[str, Any], place: Path) 
         allowed_tools=None if spec.get("allowed_tools") is None else tuple(spec["allowed_tools"]),
         disallowed_tools=tuple(spec.get("disallowed_tools", ())),
         schema=spec.get("schema"),
-        options=script,
+        options={**script, **manner_of(spec)},
     )
 
 
@@ -222,49 +273,6 @@ def _spoken(can: Abilities, call: AgentCall, *, goes_on: bool) -> AgentCall:
         return call
     prompt = call.prompt if goes_on else f"{call.system_prompt}\n\n{call.prompt}"
     return replace(call, prompt=prompt, system_prompt=None)
-
-
-def _counted(state: RunState, began: StepBegan, outcome: AgentOutcome) -> AgentOutcome:
-    """Give what the call itself took, where its agent tells what the whole conversation did."""
-    before = state.used.get(str(began.spec.get("session") or ""))
-    if outcome.total is None or not isinstance(before, list) or outcome.session != began.spec.get("session"):
-        return outcome
-    return replace(outcome, usage=outcome.total.beyond(Usage(*cast("list[int]", before))))
-
-
-def _late(outcome: AgentOutcome, timeout: float | None) -> AgentOutcome:
-    """Give the outcome of a call that was ended since its time was up, with what it was kept waiting by."""
-    why = f" while it waited for its service: {outcome.message}" if outcome.status in WAITS else ""
-    return AgentOutcome(
-        status="timeout",
-        message=f"it took longer than {timeout} s and was ended{why}",
-        session=outcome.session,
-        usage=outcome.usage,
-        total=outcome.total,
-        cost=outcome.cost,
-    )
-
-
-def _spent(outcome: AgentOutcome, spec: dict[str, JsonValue], seconds: float) -> dict[str, float]:
-    told = outcome.cost is not None or not outcome.usage.tokens
-    about = None if told else _estimated(outcome.usage, spec)
-    return {
-        "usd": outcome.cost or about or 0.0,
-        "estimated": about or 0.0,
-        "tokens": outcome.usage.tokens,
-        "agent_calls": 1,
-        "unpriced": 0 if told or about is not None else 1,
-        "seconds": max(0.0, round(seconds, 3)),
-    }
-
-
-def _estimated(usage: Usage, spec: dict[str, JsonValue]) -> float | None:
-    """Give about what a call cost by the table of prices; None where that does not know the model."""
-    agent, _, model = str(spec.get("priced_as") or f"{spec.get('agent', '')}/{spec.get('model', '')}").partition("/")
-    price = price_of(agent, model)
-    if price is None:
-        return None
-    return estimate(price, read=usage.input_tokens, written=usage.output_tokens, cached=usage.cached_tokens)
 
 
 def _failure(outcome: AgentOutcome) -> tuple[str, dict[str, JsonValue]]:

@@ -3,16 +3,20 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from handrail.engine.carrying import is_carried, listed
 from handrail.engine.names import evaluated, value_of
 from handrail.engine.walk import current
-from handrail.model.events import Event, StepBegan, StepEnded, TreeRestored, WorkspaceReady
+from handrail.model.events import Event, StepBegan, StepEnded, StepRefused, TreeRestored, WorkReported, WorkspaceReady
 from handrail.model.names import spoken
 from handrail.model.plan import Plan, Step
 from handrail.model.run import Pending, RunState
 from handrail.model.values import JsonValue
+from handrail.ports.workspaces import Snapshot
 from handrail.runtime.handlers.agents import AgentHandler
 from handrail.runtime.handlers.commands import CommandHandler
 from handrail.runtime.handlers.evidence import ProofScene
+from handrail.runtime.handlers.guided import ACTIONS as GUIDED
+from handrail.runtime.handlers.guided import GuidedHandler
 from handrail.runtime.handlers.items import ItemHandler
 from handrail.runtime.handlers.proof_results import feedback, record
 from handrail.runtime.handlers.proofs import ProofHandler
@@ -46,19 +50,44 @@ class StepHandler:
         """Perform a step and conclude it."""
         step = None if state.stack[-1].work is not None or state.flow is not None else current(plan, state)[0]
         if began.action == "agent":
-            returns = None if step is None else step.returns
-            event = await self.agents.perform(state, pending, began, returns)
+            event = await self.agents.perform(state, pending, began, None if step is None else step.returns)
         elif began.action in TREE_STEPS:
             event = await self.trees.perform(state, pending, began)
         else:
             event = await self.commands.perform(state, pending, began)
-        return await self._concluded(state, step, began, event) if isinstance(event, StepEnded) else event
+        if not isinstance(event, StepEnded):
+            return event
+        return await self._carried(plan, state, await self._concluded(state, step, began, event))
+
+    async def conclude(
+        self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, report: WorkReported
+    ) -> Event:
+        """Look whether what a connected agent handed in holds."""
+        step = None if state.stack[-1].work is not None or state.flow is not None else current(plan, state)[0]
+        event = self.agents.reported(pending, began, report, None if step is None else step.returns)
+        return await self._carried(plan, state, await self._concluded(state, step, began, event))
+
+    async def guide(
+        self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, refused: StepRefused | None
+    ) -> tuple[Event, ...]:
+        """Perform a guided step, and keep the work tree."""
+        events = await GuidedHandler(self.agents).perform(plan, state, pending, began, refused)
+        return tuple([await self._kept(state, each) for each in events])
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
         """End whatever a step started, with everything that this started."""
         await self.commands.stop(state, pending, began)
         if began.action == "agent":
             await self.agents.stop(state, pending, began)
+        elif began.action in GUIDED:
+            await GuidedHandler(self.agents).stop(state, pending, began)
+
+    async def _kept(self, state: RunState, event: Event) -> Event:
+        """Keep the files as a call left them; what was refused is worked on further."""
+        taken = await self.trees.snapshot(state) if isinstance(event, StepEnded | StepRefused) else None
+        if taken is None or not isinstance(event, StepEnded | StepRefused):
+            return event
+        return replace(event, details={**event.details, **_of_snapshot(taken)})
 
     async def _concluded(self, state: RunState, step: Step | None, began: StepBegan, ended: StepEnded) -> StepEnded:
         taken = await self.trees.snapshot(state)
@@ -66,12 +95,14 @@ class StepHandler:
             ended = await self._proven(state, step, began, ended, "" if taken is None else taken.tree)
             # Checks may leave files behind: the snapshot is of what the next step finds.
             taken = await self.trees.snapshot(state)
-        if taken is None:
+        return ended if taken is None else replace(ended, details={**ended.details, **_of_snapshot(taken)})
+
+    async def _carried(self, plan: Plan, state: RunState, ended: StepEnded) -> StepEnded:
+        """Keep what a step changed, where a later one is told it."""
+        if ended.status == "failed" or not is_carried(plan, ended.address):
             return ended
-        details: dict[str, JsonValue] = {**ended.details, "snapshot": taken.id, "files": taken.tree}
-        if taken.omitted:
-            details["omitted"] = list(taken.omitted)
-        return replace(ended, details=details)
+        paths = await self.trees.changed(state, state.steps[ended.address].before)
+        return replace(ended, details={**ended.details, "changed": listed(paths)})
 
     async def _proven(self, state: RunState, step: Step, began: StepBegan, ended: StepEnded, tree: str) -> StepEnded:
         given = began.spec.get("input")
@@ -88,6 +119,11 @@ class StepHandler:
             return replace(ended, details=details)
         error = "; ".join(f"not proven: {each.what}" for each in bad)
         return replace(ended, status="failed", error=error, details={**details, "feedback": feedback(results)})
+
+
+def _of_snapshot(taken: Snapshot) -> dict[str, JsonValue]:
+    omitted: dict[str, JsonValue] = {"omitted": list(taken.omitted)} if taken.omitted else {}
+    return {"snapshot": taken.id, "files": taken.tree, **omitted}
 
 
 def _scene(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, JsonValue]) -> ProofScene:

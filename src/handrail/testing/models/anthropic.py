@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from handrail.model.values import JsonValue
-from handrail.testing.models.scripts import Action, Call, Data, Fail, Say, Shell, Structured
+from handrail.testing.models.scripts import Action, Call, Data, Fail, Mcp, Say, Shell, Structured
 
 INPUT, OUTPUT = 1000, 100
 """Tokens of every answer."""
@@ -18,6 +18,13 @@ class Anthropic:
         """Give the conversation."""
         messages = cast("list[dict[str, Any]]", request.get("messages", []))
         return [("model" if each["role"] == "assistant" else "person", _text(each["content"])) for each in messages]
+
+    def results(self, request: Data) -> list[str]:
+        """Give what tools gave back."""
+        messages = cast("list[dict[str, Any]]", request.get("messages", []))
+        contents = [each["content"] for each in messages if not isinstance(each["content"], str)]
+        blocks = [each for content in contents for each in cast("list[dict[str, Any]]", content)]
+        return [_text(each.get("content")) for each in blocks if each.get("type") == "tool_result"]
 
     def events(self, request: Data, action: Action) -> Iterable[bytes]:
         """Give the stream of an answer."""
@@ -53,6 +60,8 @@ def _block(action: Action, turn: int) -> tuple[Data, Data, str]:
             return _tool("Bash", {"command": command, "description": "a scripted command"}, turn)
         case Call(tool, given):
             return _tool(tool, given, turn)
+        case Mcp():
+            return _tool(f"mcp__{action.server}__{action.tool}", action.input, turn)
         case Structured(value):
             return _tool("StructuredOutput", cast("Data", value), turn)
         case _:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from handrail.model.values import JsonValue
-from handrail.testing.models.scripts import Action, Call, Data, Fail, Say, Shell, Structured
+from handrail.testing.models.scripts import Action, Call, Data, Fail, Mcp, Say, Shell, Structured
 
 INPUT, OUTPUT = 1000, 100
 """Tokens of every answer."""
@@ -18,6 +18,11 @@ class Chat:
         """Give the conversation."""
         messages = cast("list[dict[str, Any]]", request.get("messages", []))
         return [("model" if each["role"] == "assistant" else "person", _text(each.get("content"))) for each in messages]
+
+    def results(self, request: Data) -> list[str]:
+        """Give what tools gave back."""
+        messages = cast("list[dict[str, Any]]", request.get("messages", []))
+        return [_text(each.get("content")) for each in messages if each["role"] == "tool"]
 
     def events(self, request: Data, action: Action) -> Iterable[bytes]:
         """Give the stream of an answer."""
@@ -47,6 +52,8 @@ def _delta(action: Action, turn: int) -> tuple[Data, str]:
             return _call("bash", {"command": command, "description": "a scripted command"}, turn)
         case Call(tool, given):
             return _call(tool, given, turn)
+        case Mcp():
+            return _call(f"{action.server}_{action.tool}", action.input, turn)
         case Structured(value):
             return {"content": json.dumps(value)}, "stop"
         case _:

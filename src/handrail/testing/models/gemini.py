@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from handrail.model.values import JsonValue
-from handrail.testing.models.scripts import Action, Call, Data, Fail, Say, Shell, Structured
+from handrail.testing.models.scripts import Action, Call, Data, Fail, Mcp, Say, Shell, Structured
 
 INPUT, OUTPUT = 1000, 100
 """Tokens of every answer."""
@@ -19,6 +19,12 @@ class Gemini:
         """Give the conversation."""
         contents = cast("list[dict[str, Any]]", request.get("contents", []))
         return [("model" if each.get("role") == "model" else "person", _text(each)) for each in contents]
+
+    def results(self, request: Data) -> list[str]:
+        """Give what tools gave back."""
+        contents = cast("list[dict[str, Any]]", request.get("contents", []))
+        parts = [part for each in contents for part in cast("list[Data]", each.get("parts") or [])]
+        return [json.dumps(part["functionResponse"]) for part in parts if "functionResponse" in part]
 
     def events(self, request: Data, action: Action) -> Iterable[bytes]:
         """Give the stream of an answer: what it says, then that it is over."""
@@ -40,6 +46,8 @@ def _part(action: Action) -> Data:
             return _call("run_shell_command", {"command": command, "description": "a scripted command"})
         case Call(tool, given):
             return _call(tool, given)
+        case Mcp():
+            return _call(f"mcp_{action.server}_{action.tool}", action.input)
         case Structured(value):
             return {"text": json.dumps(value)}
         case _:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from handrail.model.values import JsonValue
-from handrail.testing.models.scripts import Action, Call, Data, Fail, Say, Shell, Structured
+from handrail.testing.models.scripts import Action, Call, Data, Fail, Mcp, Say, Shell, Structured
 
 INPUT, OUTPUT = 1000, 100
 """Tokens of every answer."""
@@ -24,6 +24,11 @@ class Responses:
             elif item.get("type", "message") == "message":
                 turns.append(("model" if item["role"] == "assistant" else "person", _text(item["content"])))
         return turns
+
+    def results(self, request: Data) -> list[str]:
+        """Give what tools gave back."""
+        items = cast("list[dict[str, Any]]", request.get("input", []))
+        return [_text(each.get("output")) for each in items if str(each.get("type", "")).endswith("_call_output")]
 
     def events(self, request: Data, action: Action) -> Iterable[bytes]:
         """Give the stream of an answer."""
@@ -53,6 +58,8 @@ def _item(action: Action) -> Data:
             return _call("exec_command", {"cmd": command})
         case Call(tool, given):
             return _call(tool, given)
+        case Mcp():
+            return {**_call(action.tool, action.input), "namespace": f"mcp__{action.server}"}
         case Structured(value):
             return _message(json.dumps(value))
         case _:

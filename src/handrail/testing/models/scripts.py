@@ -4,10 +4,11 @@ A prompt names its script as `[[s:NAME]]`. The next action is the number of answ
 no state, so agents may run at once, and what they ask beside the task (titles, suggestions) disturbs nothing.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeAlias, cast
 
 from handrail.model.values import JsonValue
 
@@ -38,6 +39,17 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Mcp:
+    """Call a tool of an MCP server, by the name under which the agent offers it."""
+
+    server: str
+    tool: str
+    input: Data = field(default_factory=dict[str, JsonValue])
+    takes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names with patterns: `{{name}}` in the input stands for what its pattern finds in the newest result of a tool."""
+
+
+@dataclass(frozen=True, slots=True)
 class Structured:
     """Give the structured result in the way that the agent asks for it."""
 
@@ -65,7 +77,7 @@ class Cut:
     text: str = "half a sentence that "
 
 
-Action: TypeAlias = Say | Shell | Call | Structured | Fail | Hang | Cut
+Action: TypeAlias = Say | Shell | Call | Mcp | Structured | Fail | Hang | Cut
 Scripts: TypeAlias = Mapping[str, Sequence[Action]]
 
 
@@ -74,6 +86,10 @@ class Dialect(Protocol):
 
     def turns(self, request: Data) -> list[tuple[str, str]]:
         """Give the conversation as (`model` or `person`, text) in its order, one entry for each turn."""
+        ...
+
+    def results(self, request: Data) -> list[str]:
+        """Give what tools gave back, in its order."""
         ...
 
     def events(self, request: Data, action: Action) -> Iterable[bytes]:
@@ -95,3 +111,16 @@ def due(scripts: Scripts, turns: list[tuple[str, str]]) -> tuple[str, Action]:
             index = sum(1 for speaker, _ in turns[place + 1 :] if speaker == "model")
             return found[-1], steps[index] if index < len(steps) else Say("done")
     return "", Say("ok")
+
+
+def filled(action: Action, results: list[str]) -> Action:
+    """Put what earlier results of tools hold into a call; a value that is nowhere stays as it is written."""
+    if not isinstance(action, Mcp) or not action.takes:
+        return action
+    text = json.dumps(action.input)
+    for name, pattern in action.takes.items():
+        found = next((match for each in reversed(results) if (match := re.search(pattern, each))), None)
+        if found is not None:
+            value = found[1] if found.re.groups else found[0]
+            text = text.replace(f"{{{{{name}}}}}", json.dumps(value)[1:-1])
+    return replace(action, input=cast("Data", json.loads(text)))

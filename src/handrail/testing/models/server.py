@@ -12,7 +12,7 @@ from handrail.testing.models.anthropic import Anthropic
 from handrail.testing.models.chat import Chat
 from handrail.testing.models.gemini import Gemini
 from handrail.testing.models.responses import Responses
-from handrail.testing.models.scripts import Cut, Data, Dialect, Fail, Hang, Say, Scripts, due
+from handrail.testing.models.scripts import Cut, Data, Dialect, Fail, Hang, Say, Scripts, due, filled
 
 DIALECTS: tuple[tuple[str, Dialect], ...] = (
     ("/messages", Anthropic()),
@@ -89,6 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         name, action = due(self._model.scripts, dialect.turns(request))
         self._model.requests.append((name, request))
+        action = filled(action, dialect.results(request))
         with suppress(ConnectionError):
             match action:
                 case Fail():

@@ -1,0 +1,168 @@
+"""A folder in which the real Claude Code and Codex work for the benchmarks: a home, a repository, a log."""
+
+import asyncio
+import importlib.util
+import os
+import subprocess
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from handrail.agents import json_lines
+from handrail.authoring.read import read_bundle
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.compile import compile_document
+from handrail.errors import NotFound
+from handrail.model.diagnostics import Report
+from handrail.model.events import StepBegan
+from handrail.model.source import Bundle, SourceText
+from handrail.model.trees import TreeSource
+from handrail.operations import runs
+from handrail.ports.log import Log
+from handrail.runtime.ports import Pinned
+from handrail.runtime.records import from_log
+from handrail.sources.library import builtins
+from handrail.store.sqlite_log import open_log
+from handrail.testing.models.scripts import Action, Call, Say, Shell
+from handrail.testing.models.server import ModelServer
+from handrail.wiring import System
+from handrail.workspace import masking
+
+PROGRAMS = {"claude": ("claude_agent_sdk", "_bundled/claude"), "codex": ("codex_cli_bin", "bin/codex")}
+PACKAGES = "HANDRAIL_TEST_AGENTS"
+NOWHERE = "http://127.0.0.1:9"
+FOLDERS = {"HOME": "home", "TMPDIR": "tmp", "CLAUDE_CONFIG_DIR": "claude", "CODEX_HOME": "codex"}
+CODEX = """
+model = "gpt-5.5"
+model_provider = "local"
+check_for_update_on_startup = false
+[features]
+plugins = false
+[model_providers.local]
+name = "local"
+base_url = "{url}/v1"
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
+"""
+WORKFLOW = """
+name: bench
+description: one call
+steps:
+  - {{name: one, agent: {agent}, access: full, handoff: none, prompt: 'Go on. [[s:{script}]]'}}
+"""
+
+
+@dataclass(slots=True)
+class Place:
+    """A folder in which real agents work: a home, a repository, a log."""
+
+    root: Path
+    _log: Log | None = None
+
+    def __post_init__(self) -> None:
+        for each in ("home", "claude", "codex", "bin", "tmp", "shop"):
+            (self.root / each).mkdir()
+        for words in ("init -q -b main", "config user.name Ann", "config user.email ann@example.org"):
+            subprocess.run(["git", *words.split()], cwd=self.shop, check=True)
+        subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "start"], cwd=self.shop, check=True)
+
+    @property
+    def shop(self) -> Path:
+        """The repository."""
+        return self.root / "shop"
+
+    @property
+    def log(self) -> Log:
+        """The log of the runs."""
+        if self._log is None:
+            self._log = open_log(self.root / "data")
+        return self._log
+
+    @property
+    def system(self) -> System:
+        """What drives the runs."""
+        return System(self.log, self.root / "data", _nothing)
+
+    def close(self) -> None:
+        """Close the log."""
+        if self._log is not None:
+            self._log.close()
+
+    def start(self, agent: str, script: str) -> str:
+        """Start a run with one call."""
+        text = WORKFLOW.format(agent=agent, script=script)
+        document = read_bundle(Bundle("workflow.yaml", {"workflow.yaml": SourceText("workflow.yaml", text)}), Report())
+        assert document is not None
+        compiled = compile_document(document, Catalog(builtins(), workflow=lambda _: None))
+        assert compiled.plan is not None, compiled.diagnostics
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.shop, capture_output=True, text=True, check=True)
+        source = TreeSource(repository=str(self.shop), base="main", commit=head.stdout.strip(), branch="work/{run}")
+        return runs.start(self.log, runs.Request(Pinned(compiled.plan, ""), "", by="bench", source=source))
+
+    @contextmanager
+    def worktree(self) -> Generator[str]:
+        """Make a worktree as new as that of a run: agents take longer in a folder that they do not know."""
+        with tempfile.TemporaryDirectory(dir=self.root) as folder:
+            tree = f"{folder}/tree"
+            subprocess.run(["git", "worktree", "add", "-q", "--detach", tree], cwd=self.shop, check=True)
+            yield tree
+
+    def began(self, run: str) -> StepBegan:
+        """How the call of a run began."""
+        return next(event for each in self.log.read(run) if isinstance(event := from_log(each), StepBegan))
+
+    def drive(self) -> None:
+        """Drive all runs to their end."""
+        asyncio.run(self.system.supervisor("bench").run_until_idle())
+
+    def transcript(self, run: str) -> bytes:
+        """What the agent of a run printed."""
+        found = sorted((self.root / "data" / "runs" / run).glob("*/agent.*/stdout"))
+        return b"".join(each.read_bytes() for each in found)
+
+
+def program(name: str) -> Path | None:
+    """Find an agent's own binary, in the package that brings it."""
+    package, inner = PROGRAMS[name]
+    found = importlib.util.find_spec(package)
+    folders = [Path(each) for each in (found.submodule_search_locations or ())] if found else []
+    if os.environ.get(PACKAGES):
+        folders.append(Path(os.environ[PACKAGES]) / package)
+    return next((each / inner for each in folders if (each / inner).is_file()), None)
+
+
+def scripts() -> dict[str, list[Action]]:
+    """What the model does: a word, and a call with tools."""
+    source = str(Path(masking.__file__))
+    look = Shell(f"cat {source} {json_lines.__file__}")
+    edits: list[Action] = [
+        Call("Write", {"file_path": f"f{n}.py", "content": Path(source).read_text()}) for n in (1, 2)
+    ]
+    return {
+        "say": [Say("All done.")],
+        "work-claude": [look, Call("Read", {"file_path": source}), *edits, look, Say("All done.")],
+        "work-codex": [look, Shell("ls -la"), look, Shell("git status"), look, Say("All done.")],
+    }
+
+
+def prepare_agents(place: Place, model: ModelServer) -> list[str]:
+    """Put the agents that are here on the PATH, with a configuration of their own and a key that opens nothing."""
+    names = [name for name in PROGRAMS if program(name) is not None]
+    for name in names:
+        (place.root / "bin" / name).symlink_to(program(name) or "")
+    (place.root / "codex" / "config.toml").write_text(CODEX.format(url=model.url))
+    os.environ |= {
+        "PATH": f"{place.root / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        **{name: str(place.root / folder) for name, folder in FOLDERS.items()},
+        **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NOWHERE),
+        **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
+        **dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), "no-key-at-all"),
+        "ANTHROPIC_BASE_URL": model.url,
+    }
+    return names
+
+
+def _nothing(name: str, _: str) -> Pinned:
+    raise NotFound(f"there is no workflow '{name}'")

@@ -1,0 +1,132 @@
+"""`handrail mcp`."""
+
+import gc
+import os
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from handrail.errors import HandrailError
+    from handrail.serve.agent_calls import AgentCalls
+    from handrail.serve.calls import Calls
+    from handrail.serve.http import Listening
+    from handrail.serve.late import LateCalls
+    from handrail.serve.results import ToolResult
+
+_LATE = ("handrail.cli.session", "handrail.serve.calls", "handrail.serve.desks")
+"""What the first call of a client needs."""
+
+
+@click.command("mcp", epilog="Example: claude mcp add handrail -- handrail mcp")
+@click.option("--http", "port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve HTTP; 0 takes a free port.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on, with --http.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="Where the token for --http is kept.")
+@click.option("--agent", is_flag=True, help="Serve the tools of a step to its agent, which starts this by itself.")
+@click.option("--rotate-key", is_flag=True, help="Sign tokens of runs with a new key; those of the last one stay good.")
+def command(*, port: int | None, host: str, token_file: Path | None, agent: bool, rotate_key: bool) -> None:
+    """Let a connected agent walk workflows: serves the Model Context Protocol on stdin and stdout."""
+    if rotate_key:
+        _rotate()
+    elif agent:
+        _serve_agent()
+    elif port is not None:
+        _serve_http(port, host, token_file)
+    else:
+        with _undisturbed():
+            from handrail.serve.mcp_server import serve_stdio
+
+        with ExitStack() as stack:
+            serve_stdio(_late_calls(stack))
+
+
+@contextmanager
+def _undisturbed() -> Generator[None]:
+    """Import without collecting garbage, of which there is none: a tenth of the time until a client is greeted."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
+
+
+def _late_calls(stack: ExitStack) -> "LateCalls":
+    """What a client's first call needs is loaded then: before it, a client is only greeted."""
+    from handrail.serve.late import LateCalls
+
+    def load() -> None:
+        for name in _LATE:
+            import_module(name)
+
+    def opened() -> "Calls":
+        from handrail.cli.session import open_session
+        from handrail.serve.calls import Calls
+        from handrail.serve.desks import desk_of
+
+        session = stack.enter_context(open_session())
+        return Calls(desk_of(session.system, session.place))
+
+    return LateCalls(load, opened, _refused)
+
+
+def _refused(error: "HandrailError") -> "ToolResult":
+    from handrail.serve.rendering import failed
+
+    return failed(error.code.upper().replace("-", "_"), error.message, error.next_step or "")
+
+
+def _serve_agent() -> None:
+    """Serve the agent of a step; what it may use and who it is stands in the environment."""
+    with _undisturbed():
+        from handrail.serve.agent_tools import offered
+        from handrail.serve.late import LateCalls
+        from handrail.serve.mcp_server import serve_stdio
+
+    def load() -> None:
+        for name in ("handrail.cli.session", "handrail.serve.agent_calls"):
+            import_module(name)
+
+    with ExitStack() as stack:
+
+        def opened() -> "AgentCalls":
+            from handrail.cli.session import open_session
+            from handrail.serve.agent_calls import AgentCalls, agent_desk
+
+            session = stack.enter_context(open_session())
+            return AgentCalls(agent_desk(session.log, session.place))
+
+        serve_stdio(LateCalls(load, opened, _refused), offered(os.environ.get("HANDRAIL_AGENT_TOOLS", "")))
+
+
+def _serve_http(port: int, host: str, token_file: Path | None) -> None:
+    from handrail.cli.options import current_place
+    from handrail.serve.http import serve_http
+    from handrail.store.bearer import FILE, bearer_at
+
+    path = token_file or current_place().folders.data / FILE
+    token = bearer_at(path)
+    with ExitStack() as stack:
+        serve_http(_late_calls(stack), token, host, port, lambda where: _tell(where, path))
+
+
+def _tell(where: "Listening", path: Path) -> None:
+    from handrail.cli.output import note
+
+    click.echo(f"serving MCP at {where.url} (Ctrl-C ends it)")
+    click.echo(f"clients send the header: Authorization: Bearer TOKEN, the token is in {path}")
+    header = f'--header "Authorization: Bearer $(cat {path})"'
+    click.echo(f"such as: claude mcp add --transport http handrail {where.url} {header}")
+    if where.open_to_others:
+        note("other machines can connect: the token crosses the network as it is, put TLS in front of it")
+
+
+def _rotate() -> None:
+    from handrail.cli.options import current_place
+    from handrail.store.keyring import rotate
+
+    rotate(current_place().folders.data)
+    click.echo("tokens are signed with a new key now; those of the last key stay good, older ones do not")
+    click.echo("servers that run go on with the old key: restart them")

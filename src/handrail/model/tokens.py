@@ -1,0 +1,106 @@
+"""Tokens of agents: opaque, signed, self-contained, so that any process with the key can read them.
+
+A token names a run, the event that made its step pending, and who holds the run. One that was made away from the
+run's newest step carries the name of the branch that it begins; reading it twice begins the same branch.
+
+An agent that the engine launched has a token too: with it, and only while its step is pending, it calls tools.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+TokenKind: TypeAlias = Literal["continue", "checkpoint", "resume", "agent"]
+TokenFault: TypeAlias = Literal["format", "signature", "foreign"]
+
+_PREFIXES: dict[TokenKind, str] = {"continue": "ct_", "checkpoint": "ck_", "resume": "st_", "agent": "at_"}
+_KINDS: tuple[TokenKind, ...] = ("continue", "checkpoint", "resume", "agent")
+_VERSION = 1
+_NAME = 4
+"""Bytes of a holder's and of a branch's name."""
+_MARK = 2
+"""Bytes that tell one key from another."""
+_MAC = 12
+_HEAD = 2 + _MARK + 2 * _NAME + 4 + 1
+NO_BRANCH = "0" * (2 * _NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What a token says."""
+
+    kind: TokenKind
+    run: str
+    seq: int
+    """The event that made the step pending."""
+    holder: str
+    """Eight hexadecimal digits: who held the run when the token was made."""
+    branch: str = NO_BRANCH
+    """Eight hexadecimal digits: the branch that it begins; zeros where it begins none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misread:
+    """Why a text is no token of ours."""
+
+    fault: TokenFault
+    message: str
+
+
+def mint(token: Token, key: bytes) -> str:
+    """Write a token."""
+    run = token.run.encode()
+    head = bytes((_VERSION, _KINDS.index(token.kind))) + _mark(key)
+    names = bytes.fromhex(token.holder) + bytes.fromhex(token.branch)
+    body = head + names + token.seq.to_bytes(4, "big") + bytes((len(run),)) + run
+    text = base64.urlsafe_b64encode(body + _mac(key, body)).rstrip(b"=").decode()
+    return _PREFIXES[token.kind] + text
+
+
+def read_token(text: str, keys: tuple[bytes, ...]) -> Token | Misread:
+    """Read a token that was signed with one of the keys."""
+    data = _decoded(text)
+    if data is None or len(data) < _HEAD + _MAC or data[0] != _VERSION or data[1] >= len(_KINDS):
+        return Misread("format", "this is no token, or not all of it")
+    body, mac = data[:-_MAC], data[-_MAC:]
+    if len(body) != _HEAD + body[_HEAD - 1]:
+        return Misread("format", "this is not all of the token")
+    mine = [key for key in keys if _mark(key) == body[2 : 2 + _MARK]]
+    if not mine:
+        return Misread("foreign", "this token was made with a key that is not known here")
+    if not any(hmac.compare_digest(_mac(key, body), mac) for key in mine):
+        return Misread("signature", "this token was changed after it was made")
+    kind = _KINDS[body[1]]
+    if not text.startswith(_PREFIXES[kind]):
+        return Misread("signature", "the beginning of this token was changed")
+    names = body[2 + _MARK :]
+    return Token(
+        kind,
+        body[_HEAD:].decode(),
+        int.from_bytes(names[2 * _NAME : 2 * _NAME + 4], "big"),
+        names[:_NAME].hex(),
+        names[_NAME : 2 * _NAME].hex(),
+    )
+
+
+def _decoded(text: str) -> bytes | None:
+    prefix, rest = text[:3], text[3:]
+    if prefix not in _PREFIXES.values() or not rest.isascii():
+        return None
+    try:
+        data = base64.b64decode(rest + "=" * (-len(rest) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    # Two texts that differ in bits nobody reads would be the same token.
+    return data if base64.urlsafe_b64encode(data).rstrip(b"=").decode() == rest else None
+
+
+def _mark(key: bytes) -> bytes:
+    return hashlib.sha256(b"handrail key mark" + key).digest()[:_MARK]
+
+
+def _mac(key: bytes, body: bytes) -> bytes:
+    return hmac.new(key, body, hashlib.sha256).digest()[:_MAC]

@@ -1,0 +1,167 @@
+"""How well a run fits what an agent remembers of it: pure, over the words that are kept of each run."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Literal, TypeAlias
+
+Confidence: TypeAlias = Literal["strong", "medium", "weak"]
+
+EXACT_ID, ALL_WORDS, SOME_WORDS, WORKFLOW, COMMIT, BRANCH, RECENT = range(7)
+"""Ways to be found, the surest first."""
+ENOUGH = 0.4
+"""The part of the words that has to be there, for a run to be found by some of them."""
+MOST_WORDS = 32
+_WORD = re.compile(r"\w+")
+_WEIGHT_BEGINS, _WEIGHT_CLOSE = 0.8, 0.6
+_CLOSE = 0.8
+_SHORTEST_COMMIT = 4
+_SHORTEST = 3
+"""Characters that a word must have to be found by its beginning or in spite of a slip."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What an agent knows of the run that it looks for, and where it is."""
+
+    run: str = ""
+    words: tuple[str, ...] = ()
+    query: str = ""
+    branch: str = ""
+    head: str = ""
+    repository: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What is kept of a run to find it by."""
+
+    run: str
+    workflow: str
+    words: frozenset[str] = frozenset()
+    branch: str = ""
+    head: str = ""
+    repository: str = ""
+    complete: bool = False
+    active: float = 0.0
+    position: int = 0
+    """Where its last event stands among those of all runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A run, how it was found, and how well it fits."""
+
+    kept: Kept
+    tier: int
+    score: float
+    why: tuple[str, ...]
+    same_repository: bool = False
+
+    @property
+    def confidence(self) -> Confidence:
+        """How sure it is that this is the one."""
+        if self.tier <= ALL_WORDS:
+            return "strong"
+        return "weak" if self.tier == RECENT else "medium"
+
+    @property
+    def rank(self) -> tuple[int, bool, bool, float, int, str]:
+        """Where it stands: the smallest is the best."""
+        kept = self.kept
+        return self.tier, not self.same_repository, kept.complete, -self.score, -kept.position, kept.run
+
+
+def words_in(text: str) -> tuple[str, ...]:
+    """Give the words of a text as they are compared."""
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def remembered_words(query: str) -> tuple[str, ...]:
+    """Give the words of a query, each once."""
+    return tuple(dict.fromkeys(words_in(query)))[:MOST_WORDS]
+
+
+def ranked(remembered: Remembered, runs: Iterable[Kept]) -> list[Match]:
+    """Put runs in order, the best match first."""
+    every = list(runs)
+    vocabulary = frozenset[str]().union(*(each.words for each in every))
+    alike = {word: _alike(word, vocabulary) for word in remembered.words}
+    return sorted((_match(remembered, each, alike) for each in every), key=lambda match: match.rank)
+
+
+def _alike(word: str, vocabulary: frozenset[str]) -> Mapping[str, float]:
+    """Give the words that stand for a word, with how much each counts."""
+    found = {word: 1.0}
+    if len(word) < _SHORTEST:
+        return found
+    for other in vocabulary:
+        if other == word or len(other) < _SHORTEST or other[0] != word[0]:
+            continue
+        if other.startswith(word) or word.startswith(other):
+            found[other] = _WEIGHT_BEGINS
+        elif abs(len(other) - len(word)) <= 1 and SequenceMatcher(None, word, other).ratio() >= _CLOSE:
+            found[other] = _WEIGHT_CLOSE
+    return found
+
+
+@dataclass(slots=True)
+class _Ways:
+    """The ways in which one run was found."""
+
+    tier: int = RECENT
+    score: float = 0.0
+    why: list[str] = field(default_factory=list[str])
+
+    def found(self, tier: int, score: float, why: str) -> None:
+        """Note a way; the surest decides, the others are told too."""
+        if tier < self.tier:
+            self.tier, self.score = tier, score
+        self.why.append(why)
+
+
+def _match(remembered: Remembered, kept: Kept, alike: Mapping[str, Mapping[str, float]]) -> Match:
+    ways = _Ways()
+    if kept.run in (remembered.run, remembered.query):
+        ways.found(EXACT_ID, 1.0, "run id")
+    _by_words(remembered, kept, alike, ways)
+    _by_place(remembered, kept, ways)
+    if ways.tier == RECENT:
+        ways.why.append("recent")
+    same = bool(remembered.repository) and remembered.repository == kept.repository
+    return Match(kept, ways.tier, ways.score, tuple(ways.why), same)
+
+
+def _by_words(remembered: Remembered, kept: Kept, alike: Mapping[str, Mapping[str, float]], ways: _Ways) -> None:
+    words = remembered.words
+    if not words:
+        return
+    if kept.words.issuperset(words):
+        ways.found(ALL_WORDS, 1.0, "all words of the query in goal and notes")
+    else:
+        counted = sum(_weight(alike[word], kept.words) * _importance(word) for word in words)
+        score = counted / sum(map(_importance, words))
+        if score >= ENOUGH:
+            ways.found(SOME_WORDS, score, f"{round(score * 100)} % of the query's words in goal and notes")
+    if set(words) <= set(words_in(kept.workflow)) or remembered.query.casefold() in kept.workflow.casefold():
+        ways.found(WORKFLOW, 1.0, "workflow id")
+
+
+def _weight(alike: Mapping[str, float], words: frozenset[str]) -> float:
+    return max((weight for word, weight in alike.items() if word in words), default=0.0)
+
+
+def _importance(word: str) -> int:
+    """Long words say more than short ones, up to a point."""
+    return min(len(word), 8)
+
+
+def _by_place(remembered: Remembered, kept: Kept, ways: _Ways) -> None:
+    head, branch = remembered.head.casefold(), remembered.branch
+    if len(head) >= _SHORTEST_COMMIT and kept.head.startswith(head):
+        ways.found(COMMIT, 1.0, "commit")
+    if branch and kept.branch == branch:
+        ways.found(BRANCH, 1.0, "branch")
+    elif branch and kept.branch and (kept.branch.startswith(branch) or branch.startswith(kept.branch)):
+        ways.found(BRANCH, 0.5, "beginning of the branch")

@@ -1,0 +1,112 @@
+"""Starts a workflow for a connected agent, which holds the run from its first moment."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from handrail.engine.advance import advance
+from handrail.engine.apply import apply
+from handrail.engine.context_limits import context_problem
+from handrail.engine.guided_loops import lacking
+from handrail.engine.preferences import Wish, preferred
+from handrail.model.events import Event, RunStarted, RunTaken
+from handrail.model.plan import Plan
+from handrail.model.run import RunState
+from handrail.model.values import JsonValue
+from handrail.operations.preferring import configured_wish
+from handrail.operations.pulling.answers import Answer, Caution, answer_at
+from handrail.operations.pulling.desk import Desk, PullRefused, held_name, new_name
+from handrail.operations.pulling.references import look_for
+from handrail.operations.pulling.surroundings import at_start
+from handrail.operations.runs import Request, start
+from handrail.operations.secrecy import secrecy_here
+from handrail.operations.starting import Wanted, pin, prepare
+from handrail.sources.tiers import Place
+from handrail.workspace.observing import observed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartWanted:
+    """What an agent asks to be started."""
+
+    workflow: str
+    workspace: str
+    goal: str
+    context: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+
+def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
+    """Start a workflow, held by the agent that asked for it, and give its first step."""
+    place = desk.place_of(wanted.workspace)
+    request = _request(desk, place, wanted)
+    references = look_for(request.pinned.plan, place)
+    request = replace(request, observed=observed(Path(wanted.workspace)), references=references)
+    holder = new_name()
+    preferences = configured_wish(place)
+    begins = _Beginning(request.pinned.plan, holder, preferences.wish)
+    run = start(desk.log, request, then=_held_from_the_start(desk, begins))
+    found = desk.known.folded(desk.log, run)
+    desk.known.keep(found)
+    answer = answer_at(desk, found.state, "start")
+    if preferences.unused:
+        answer = replace(answer, warnings=(Caution(code="PREFERENCES_NOT_USED", message=preferences.unused),))
+    if answer.working:
+        desk.wake(run)
+    return at_start(desk, answer)
+
+
+def _request(desk: Desk, place: Place, wanted: StartWanted) -> Request:
+    look_up = desk.catalogue.look_up
+    pinned = desk.catalogue.written(pin(place, wanted.workflow, look_up))
+    if pinned.plan.selection != "rescan":
+        given = tuple(f"{name}={_written(value)}" for name, value in wanted.context.items())
+        workspace = str(place.cwd or wanted.workspace)
+        asked = Wanted(wanted.workflow, wanted.goal, given, folder=workspace, by="a connected agent", connected=True)
+        return prepare(place, asked, look_up).request
+    problem = context_problem({"goal": wanted.goal}, wanted.context)
+    if problem:
+        hint = "leave out what the workflow does not read, or keep it in a file and name the file"
+        raise PullRefused("CONTEXT_BUDGET_EXCEEDED", problem, next_step=hint)
+    secrecy = secrecy_here()
+    secrecy.require_none_in(pinned.plan, pinned.written)
+    inputs = secrecy.inputs(dict(wanted.context))
+    return Request(pinned, wanted.workspace, inputs=inputs, task=secrecy.task(wanted.goal), by="a connected agent")
+
+
+def _written(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    """Who begins a run, and how far it goes on alone."""
+
+    plan: Plan
+    holder: str
+    wish: Wish
+
+
+def _held_from_the_start(desk: Desk, begins: _Beginning) -> Callable[[RunStarted], tuple[Event, ...]]:
+    """The run is the agent's before the first step is decided, in the very append that makes it."""
+    blobs = desk.log.get_blob
+
+    def then(started: RunStarted) -> tuple[Event, ...]:
+        state = apply(None, started, 1, blobs)
+        taken = RunTaken(by=held_name(begins.holder), hands="agents", at=started.at)
+        first = (taken, *preferred(begins.plan, state, begins.wish, started.at))
+        for event in first:
+            state = apply(state, event, state.seq + 1, blobs)
+        decided = advance(begins.plan, state, started.at, blobs)
+        _require_all_it_needs(begins.plan, decided.state)
+        return (*first, *decided.events)
+
+    return then
+
+
+def _require_all_it_needs(plan: Plan, state: RunState) -> None:
+    """A workflow that begins with a loop without its variable has no step in which to ask for it."""
+    found = lacking(plan, state) if state.status == "blocked" else None
+    if found is not None:
+        hint = f"call start_workflow again with this in its context: {json.dumps({found.variable: found.example})}"
+        raise PullRefused("PRECONDITION_FAILED", found.message, next_step=hint)

@@ -1,0 +1,82 @@
+"""Performs a guided step by an agent of the engine's own: what it gives is held to the same as from outside."""
+
+from dataclasses import dataclass, replace
+
+from handrail.engine import budgets
+from handrail.engine.guided_calls import call_of, repaired
+from handrail.engine.guided_completion import Given, complete_guided
+from handrail.engine.turns import turn_key
+from handrail.engine.walk import current
+from handrail.model.events import Event, RunBlocked, StepBegan, StepEnded, StepRefused
+from handrail.model.plan import Plan
+from handrail.model.run import Pending, RunState
+from handrail.model.values import JsonValue
+from handrail.runtime.handlers.agents import AgentHandler
+
+ACTIONS = frozenset({"guided", "delegate"})
+_KEPT = ("session", "summary", "spent", "agent", "used")
+
+
+@dataclass(frozen=True, slots=True)
+class GuidedHandler:
+    """Performs guided steps."""
+
+    agents: AgentHandler
+
+    async def perform(
+        self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, refused: StepRefused | None
+    ) -> tuple[Event, ...]:
+        """Call the agent, and take what it gives or tell it what that lacks."""
+        spent = None if refused is None else budgets.reached(plan, state, current(plan, state)[0], pending.address)
+        if spent is not None:
+            return (budgets.at_limit(spent, pending.address, self.agents.clock()),)
+        ended = await self.agents.perform(state, pending, as_call(state, began, refused), None)
+        if not isinstance(ended, StepEnded) or ended.status == "failed":
+            return (ended,)
+        completion = complete_guided(plan, state, pending.seq, given_by(ended.output), ended.at)
+        details = {name: ended.details[name] for name in _KEPT if name in ended.details}
+        # Whether the next call of the agent goes on with this one, or the step begins anew after a person was asked.
+        details["again"] = not any(_begins_anew(event) for event in completion.events)
+        return tuple(_with(event, details) for event in completion.events)
+
+    async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
+        """End the agent's call."""
+        await self.agents.stop(state, pending, as_call(state, began, None))
+
+
+def as_call(state: RunState, began: StepBegan, refused: StepRefused | None) -> StepBegan:
+    """Give the call of a guided step; after a refusal its conversation goes on with what is missing."""
+    call = call_of(began) or {}
+    if refused is not None:
+        turns = {"turn": state.turns[turn_key(began.address)], "turn_in_round": state.turns[began.address]}
+        call = {**call, **repaired(began, refused), **turns}
+    return replace(began, action="agent", spec=call)
+
+
+def given_by(output: JsonValue) -> Given:
+    """Read what an agent gave; words that are no record are its notes."""
+    if not isinstance(output, dict):
+        return Given(by="", notes="" if output is None else str(output))
+    inner = output.get("output")
+    if isinstance(inner, dict):
+        # Written as a connected agent writes it.
+        output = {**output, **inner}
+    artifacts, context = output.get("artifacts"), output.get("context")
+    return Given(
+        by="",
+        notes=str(output.get("notesMarkdown") or output.get("notes") or ""),
+        artifacts=tuple(artifacts) if isinstance(artifacts, list) else (),
+        context=context if isinstance(context, dict) else {},
+    )
+
+
+def _begins_anew(event: Event) -> bool:
+    return isinstance(event, RunBlocked) and event.reason != "capability"
+
+
+def _with(event: Event, details: dict[str, JsonValue]) -> Event:
+    if isinstance(event, StepRefused):
+        return replace(event, details={**event.details, **details})
+    if isinstance(event, StepEnded):
+        return replace(event, details={**event.details, **{name: details[name] for name in _KEPT if name in details}})
+    return event

@@ -1,0 +1,1 @@
+"""Surfaces for programs: what connected agents call over the Model Context Protocol."""

@@ -1,0 +1,14 @@
+"""What a tool gives back, independent of the protocol: texts for the agent, and the same as data."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The result of a call."""
+
+    texts: tuple[str, ...]
+    """One item each."""
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    is_error: bool = False

@@ -1,0 +1,138 @@
+"""The tools that a connected agent is offered, as data: name, what it is for, and the arguments it takes."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool."""
+
+    name: str
+    title: str
+    description: str
+    properties: Schema
+    required: tuple[str, ...] = ()
+    reads_only: bool = False
+    aliases: dict[str, str] = field(default_factory=dict[str, str])
+    """Other words for an argument, as older prompts use them."""
+
+    @property
+    def schema(self) -> Schema:
+        """The JSON Schema of its arguments."""
+        return {
+            "type": "object",
+            "properties": self.properties,
+            "required": list(self.required),
+            "additionalProperties": False,
+        }
+
+
+def text(description: str, most: int = 4096, least: int = 1) -> Schema:
+    """Give the schema of a text."""
+    return {"type": "string", "minLength": least, "maxLength": most, "description": description}
+
+
+_WORKSPACE = text("Absolute path of the repository that you work in.")
+_CONTEXT: Schema = {
+    "type": "object",
+    "description": "Values that conditions and prompts of the workflow read; a value of null removes one.",
+}
+_OUTPUT: Schema = {
+    "type": "object",
+    "description": "What you made of the step.",
+    "properties": {
+        "notesMarkdown": {"type": "string", "description": "Your notes: what was done, decided, found and left open."},
+        "artifacts": {"type": "array", "items": {}, "description": "Structured results that the step asks for."},
+        "result": {"description": "The result, where the step asks for one of a certain shape."},
+    },
+    "additionalProperties": False,
+}
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "list_workflows",
+        "List workflows",
+        "Show the workflows that can be started here: id, name, description, hash of the whole compiled workflow."
+        " Call it when you do not know which workflow fits.",
+        {
+            "workspacePath": _WORKSPACE,
+            "tags": {"type": "array", "items": {"type": "string"}, "description": "Only workflows with one of these."},
+            "includeSources": {"type": "boolean", "description": "Also say where each was found."},
+        },
+        ("workspacePath",),
+        reads_only=True,
+    ),
+    Tool(
+        "inspect_workflow",
+        "Inspect a workflow",
+        "Show one workflow without starting it: what it is for, its steps, references, preconditions.",
+        {
+            "workflowId": text("The workflow's id.", 256),
+            "workspacePath": _WORKSPACE,
+            "mode": {"enum": ["metadata", "preview"], "description": "metadata: without the steps."},
+        },
+        ("workflowId", "workspacePath"),
+        reads_only=True,
+    ),
+    Tool(
+        "start_workflow",
+        "Start a workflow",
+        "Start a workflow and get its first step. Do the step, then call continue_workflow with the continueToken of"
+        " the answer. Handrail remembers everything: if you lose your context, call resume_session.",
+        {
+            "workflowId": text("The workflow's id.", 256),
+            "workspacePath": _WORKSPACE,
+            "goal": text("What your user wants to achieve, in a sentence or more.", 65_536),
+            "context": _CONTEXT,
+        },
+        ("workflowId", "workspacePath", "goal"),
+    ),
+    Tool(
+        "continue_workflow",
+        "Continue a workflow",
+        "Complete the pending step (intent advance, with your output) and get the next one, or look at the pending"
+        " step again (intent rehydrate). The same token always gives the same answer, so a call may be repeated. An"
+        " answer of kind blocked says what is missing and how to mend it.",
+        {
+            "continueToken": text("The token of the last answer, copied exactly.", 1024),
+            "intent": {
+                "enum": ["advance", "rehydrate"],
+                "description": "advance: the step is done. rehydrate: show me again where I am. Without it: advance if"
+                " there is an output, a context or notes, else rehydrate.",
+            },
+            "output": _OUTPUT,
+            "context": _CONTEXT,
+            "workspacePath": _WORKSPACE,
+        },
+        ("continueToken",),
+        aliases={"contextVariables": "context"},
+    ),
+    Tool(
+        "checkpoint_workflow",
+        "Keep a point",
+        "Keep the current point of a workflow so that it can be come back to, without completing the step. Gives a"
+        " resumeToken. Keeping the same point twice keeps it once.",
+        {"checkpointToken": text("The checkpointToken of an answer, copied exactly.", 1024)},
+        ("checkpointToken",),
+    ),
+    Tool(
+        "resume_session",
+        "Find a run again",
+        "Find a workflow run that was begun earlier, by words of its goal or notes, by id, or by branch. Gives up to"
+        " five candidates, each with a resumeToken: call continue_workflow with it and intent rehydrate.",
+        {
+            "workspacePath": _WORKSPACE,
+            "query": text("Words of the goal, the workflow or the notes.", 1024),
+            "runId": text("The id of a run.", 256),
+            "sessionId": text("Another word for runId.", 256),
+            "gitBranch": text("The branch it was begun on.", 512),
+            "gitHeadSha": text("The commit it was begun on.", 64),
+            "sameWorkspaceOnly": {"type": "boolean", "description": "Only runs of this workspace."},
+        },
+        (),
+        reads_only=True,
+    ),
+)

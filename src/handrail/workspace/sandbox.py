@@ -1,0 +1,137 @@
+"""The sandbox of an agent: bubblewrap, with the machine read-only and the work tree writable.
+
+1. Git can commit, but its hooks and its settings cannot be changed, nor where a work tree looks for them: what is
+   written there would run later, outside of the sandbox.
+2. The temporary folder is the sandbox's own, and the sockets of services that start programs are out of sight.
+3. A sandbox that cannot be made here is a reason to refuse the call, never to make it without.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from handrail.errors import WorkspaceFault
+from handrail.workspace.repositories import common_dir, git_dir
+
+PROGRAM = "bwrap"
+TEMPORARY = Path("/tmp")  # noqa: S108 - the one place that programs take for granted; the sandbox has its own
+_PATIENCE = 10.0
+_SERVICES = ("/run/user", "/run/dbus", "/run/podman", "/run/containerd")
+_SOCKETS = ("/run/docker.sock", "/run/systemd/private")
+_WRITTEN = ("objects", "refs", "logs", "reftable")
+"""What git writes in the folder that all work trees share, when it commits in one of them."""
+# Interrupts are for the agent: the processes of the sandbox around it would die of them before it could tidy up.
+_SPARED = 'trap "" INT TERM; exec "$@"'
+_HEEDED = (
+    "import os,signal,sys; [signal.signal(n,signal.SIG_DFL) for n in (signal.SIGINT,signal.SIGTERM)]; "
+    "os.execvp(sys.argv[1],sys.argv[1:])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """What a process in a sandbox may reach."""
+
+    workspace: Path
+    network: bool = True
+    writable: tuple[Path, ...] = ()
+    """What it may write beside the work tree: the folders in which its program keeps its own matters."""
+    readable: tuple[Path, ...] = ()
+    """What it must see, even where that lies in the temporary folder of the machine."""
+
+
+def sandboxed(argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
+    """Give the arguments that run a command in a sandbox."""
+    around = ("/bin/sh", "-c", _SPARED, "sh", PROGRAM, *_room(network=confined.network), *_places(confined))
+    inside = (sys.executable, "-I", "-S", "-c", _HEEDED, *argv)
+    return (*around, "--chdir", str(confined.workspace), "--", *inside)
+
+
+def unusable(*, network: bool = True) -> str:
+    """Say why no sandbox can be made on this machine; nothing where it can."""
+    program = shutil.which(PROGRAM)
+    if program is None:
+        return f"bubblewrap is not installed: there is no `{PROGRAM}` on the PATH"
+    try:
+        ran = subprocess.run(  # noqa: S603 (a tool of the user, by its full path)
+            [program, *_room(network=network), "--", "/bin/sh", "-c", ":"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap does not work here: {error}"
+    said = ran.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {ran.returncode}"]
+    return f"bubblewrap does not work here: {said[-1].removeprefix('bwrap: ')}" if ran.returncode else ""
+
+
+def remedy() -> str:
+    """Say what helps where no sandbox can be made."""
+    if shutil.which(PROGRAM) is None:
+        return "install it (Linux: apt install bubblewrap, dnf install bubblewrap), or write `sandbox: none`"
+    return "allow user namespaces on this machine (`bwrap --ro-bind / / true` must work), or write `sandbox: none`"
+
+
+def _room(*, network: bool) -> Iterator[str]:
+    """Everything read-only, devices and processes of its own, no rights beyond those of the user."""
+    yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", str(TEMPORARY))
+    yield from ("--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL", "--setenv", "TMPDIR", str(TEMPORARY))
+    for folder in _SERVICES:
+        yield from ("--tmpfs", folder) if os.path.isdir(folder) else ()  # noqa: PTH112 (texts all along)
+    for socket in _SOCKETS:
+        yield from ("--ro-bind", os.devnull, socket) if os.path.exists(socket) else ()  # noqa: PTH110
+    yield from () if network else ("--unshare-net",)
+
+
+def _places(confined: Confined) -> Iterator[str]:
+    for path in confined.readable:
+        yield from _bound("--ro-bind", path) if TEMPORARY in path.parents and path.exists() else ()
+    for path in (confined.workspace, *confined.writable):
+        yield from _bound("--bind", path) if path.exists() else ()
+    yield from _git(confined.workspace)
+
+
+def _git(workspace: Path) -> Iterator[str]:
+    """Let git commit in a work tree, and keep what it obeys."""
+    dot = workspace / ".git"
+    if not dot.exists():
+        return
+    try:
+        own, common = git_dir(workspace).resolve(), common_dir(workspace)
+    except WorkspaceFault:
+        return
+    if own != common:
+        # It may lie in what is writable, or in the temporary folder.
+        yield from _bound("--ro-bind", common)
+    for path in (own,) if own == common else (own, *(common / name for name in _WRITTEN)):
+        yield from _bound("--bind", path) if _is_there(path) else ()
+    for path in (*((dot,) if dot.is_file() else ()), *_obeyed(own, common)):
+        yield from _bound("--ro-bind", path)
+
+
+def _obeyed(own: Path, common: Path) -> Iterator[Path]:
+    """What decides which settings and hooks git uses, as far as it lies in what is writable."""
+    if own == common:
+        (own / "hooks").mkdir(exist_ok=True)
+    if "worktreeconfig" in (common / "config").read_text(errors="replace").lower():
+        # Settings of this work tree alone: where git looks for that file, nobody but the user may make it.
+        (own / "config.worktree").touch()
+    ours = common / "refs" / "handrail"
+    candidates = (own / "hooks", own / "config", own / "commondir", own / "gitdir", own / "config.worktree", ours)
+    yield from (path for path in candidates if path.exists())
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a folder is there; the one of the reflogs is made where it is not, since git would make it."""
+    if path.name == "logs":
+        path.mkdir(exist_ok=True)
+    return path.is_dir()
+
+
+def _bound(how: str, path: Path) -> tuple[str, str, str]:
+    return how, str(path), str(path)

@@ -1,0 +1,106 @@
+"""Windows of tmux in which a person watches agents, on a server of Handrail's own: the user's tmux is left alone."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import handrail
+from handrail.ports.processes import MARK
+from handrail.workspace.detached import own_environment
+from handrail.workspace.places import short
+
+PROGRAM = "tmux"
+INSTALL = "install tmux (apt install tmux, brew install tmux)"
+_PATIENCE = 10.0
+_TRIES = 3
+_CALL = "@handrail_call"
+_BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.cli.main import main; main()"
+_OPTIONS = (
+    *("set-option", "-g", "history-limit", "50000", ";", "set-option", "-g", "mouse", "on", ";"),
+    *("set-option", "-g", "status-right", " leave: C-b d, other windows: C-b n ", ";"),
+    *("set-option", "-g", "status-right-length", "60", ";"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One window: what it shows and how tmux names it."""
+
+    id: str
+    call: str
+    """The folder of the process that it shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """The sessions of one data folder. They end by themselves when their last window does, and the server with them."""
+
+    folder: Path
+
+    @property
+    def server(self) -> str:
+        """The name of the server, as `tmux -L` takes it."""
+        return f"handrail-{short(self.folder.resolve())}"
+
+    def show(self, session: str, name: str, call: str, words: Sequence[str]) -> bool:
+        """See to it that a window shows a call, by a command line of Handrail; tells whether there is one."""
+        for _ in range(_TRIES):
+            windows = self.windows(session)
+            if any(each.call == call for each in windows):
+                return True
+            # A session that ends this very moment takes a new window with it: then it is made anew.
+            made = self._made(session, name, words, new=not windows)
+            if made and self._asks("set-option", "-w", "-t", made, _CALL, call) is not None:
+                return True
+        return False
+
+    def windows(self, session: str) -> tuple[Window, ...]:
+        """List the windows of a session; none where there is no such session."""
+        listed = self._asks("list-windows", "-t", f"={session}", "-F", f"#{{window_id}} #{{{_CALL}}}") or ""
+        rows = (line.partition(" ") for line in listed.splitlines())
+        return tuple(Window(number, call) for number, _, call in rows)
+
+    def attaching(self, session: str, window: str) -> tuple[str, ...]:
+        """Give the arguments that show a window to a person."""
+        return (PROGRAM, "-L", self.server, "attach-session", "-t", f"={session}:{window}")
+
+    def _made(self, session: str, name: str, words: Sequence[str], *, new: bool) -> str | None:
+        root = str(Path(handrail.__file__).parents[1])
+        shown = (sys.executable, "-P", "-X", "utf8", "-c", _BOOT, root, *words)
+        told = ("-d", "-P", "-F", "#{window_id}", "-n", name, "-c", "/")
+        if new:
+            return self._asks("start-server", ";", *_OPTIONS, "new-session", *told, "-s", session, "--", *shown)
+        return self._asks("new-window", *told, "-t", f"={session}:", "--", *shown)
+
+    def _asks(self, *words: str) -> str | None:
+        """Give what tmux answers; None where it fails."""
+        try:
+            ran = subprocess.run(  # noqa: S603
+                [PROGRAM, "-L", self.server, "-f", os.devnull, *words],
+                cwd="/",
+                env=environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_PATIENCE,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return ran.stdout.strip() if ran.returncode == 0 else None
+
+
+def missing() -> str:
+    """Say why there can be no sessions on this machine; nothing where there can."""
+    return "" if shutil.which(PROGRAM) else f"tmux is not installed: there is no `{PROGRAM}` on the PATH"
+
+
+def environment() -> dict[str, str]:
+    """Give what the server and its windows see: no secrets, and no mark of a step that may have called us."""
+    place = {name: os.environ[name] for name in ("TMUX_TMPDIR",) if name in os.environ}
+    return {name: value for name, value in own_environment(os.environ).items() if name != MARK} | place

@@ -1,0 +1,59 @@
+"""The real Claude Code and Codex call tools of Handrail while they work, whatever their step forbids besides."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from real_agents import Home, real_agents
+from real_room import RealRoom
+from test_watch_real import CODEX
+
+from handrail.model.events import ToolCalled
+from handrail.operations import runs
+from handrail.runtime.histories import events_of
+from handrail.testing.models.scripts import Action, Mcp, Say
+from handrail.testing.models.server import ModelServer
+
+__all__ = ["real_agents"]
+Open = Callable[..., RealRoom]
+REPORTS = Mcp("handrail", "report_progress", {"message": "the half is done", "percent": 50})
+ASKS = Mcp("handrail", "ask_person", {"question": "Red or blue?"})
+FORBIDDEN = Mcp("handrail", "list_runs", {})
+
+
+@pytest.fixture
+def opened(real_agents: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """Open a room whose model plays scripts for both agents."""
+    with ExitStack() as stack:
+
+        def opening(**scripts: list[Action]) -> RealRoom:
+            model = stack.enter_context(ModelServer(scripts))
+            monkeypatch.setenv("ANTHROPIC_BASE_URL", model.url)
+            (real_agents.codex / "config.toml").write_text(CODEX.format(url=model.url))
+            room = RealRoom(tmp_path, real_agents, model)
+            stack.callback(room.close)
+            return room
+
+        yield opening
+
+
+@pytest.mark.parametrize("how", ["agent: claude, access: read, allowed_tools: [Read]", "agent: codex, access: read"])
+def test_an_agent_reports_and_asks_and_goes_on_with_the_answer(opened: Open, how: str) -> None:
+    room = opened(a=[REPORTS, FORBIDDEN, ASKS, Say("I wait."), Say("Blue it is.")])
+    run = room.start(
+        f"{{name: one, {how}, handrail_tools: [report_progress, ask_person], output: colour, prompt: 'Go. [[s:a]]'}}"
+    )
+    room.drive()
+    assert (room.state(run).status, room.state(run).message) == ("waiting", "Red or blue?")
+    called = [event for _, event in events_of(room.log, run) if isinstance(event, ToolCalled)]
+    assert [(each.tool, each.success) for each in called if each.tool != "list_runs"] == [
+        ("report_progress", True),
+        ("ask_person", True),
+    ]
+    asked = room.state(run).steps["one"].session
+    runs.say(room.log, run, "Blue, please.", "ann")
+    room.drive()
+    state = room.state(run)
+    assert (state.status, state.names["colour"]) == ("succeeded", "Blue it is.")
+    assert state.steps["one"].session == asked

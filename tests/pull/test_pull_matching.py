@@ -1,0 +1,91 @@
+"""Laws of the order in which runs are found again."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handrail.operations.pulling.matching import (
+    EXACT_ID,
+    Kept,
+    Match,
+    Remembered,
+    ranked,
+    remembered_words,
+    words_in,
+)
+from handrail.runtime.summaries import MOST_RECAP, cut
+
+WORDS = st.sampled_from(["login", "page", "mend", "report", "clock", "cookie"])
+KEPT = st.builds(
+    Kept,
+    run=st.uuids().map(str),
+    workflow=st.sampled_from(["first-flow", "second-flow"]),
+    words=st.frozensets(WORDS, max_size=4),
+    branch=st.sampled_from(["", "main", "work/login"]),
+    head=st.sampled_from(["", "a" * 40, "b" * 40]),
+    repository=st.sampled_from(["", "/one", "/two"]),
+    complete=st.booleans(),
+    position=st.integers(1, 1000),
+)
+REMEMBERED = st.builds(
+    Remembered,
+    words=st.lists(WORDS, max_size=3, unique=True).map(tuple),
+    branch=st.sampled_from(["", "main"]),
+    head=st.sampled_from(["", "aaaaaaa"]),
+    repository=st.sampled_from(["", "/one"]),
+)
+
+
+def order(matches: list[Match]) -> list[str]:
+    return [match.kept.run for match in matches]
+
+
+@given(REMEMBERED, st.lists(KEPT, max_size=12, unique_by=lambda each: each.run), st.randoms(use_true_random=False))
+def test_the_order_does_not_depend_on_the_order_in_which_runs_are_read(
+    remembered: Remembered, kept: list[Kept], chance: Any
+) -> None:
+    mixed = list(kept)
+    chance.shuffle(mixed)
+    assert order(ranked(remembered, mixed)) == order(ranked(remembered, kept))
+
+
+@given(REMEMBERED, st.lists(KEPT, max_size=12, unique_by=lambda each: each.run))
+def test_a_surer_way_always_comes_first_and_nothing_gets_lost(remembered: Remembered, kept: list[Kept]) -> None:
+    matches = ranked(remembered, kept)
+    tiers = [match.tier for match in matches]
+    assert tiers == sorted(tiers)
+    assert set(order(matches)) == {each.run for each in kept}
+    assert all(match.why for match in matches)
+
+
+@given(REMEMBERED, st.lists(KEPT, min_size=1, max_size=8, unique_by=lambda each: each.run), st.data())
+def test_an_exact_id_always_wins(remembered: Remembered, kept: list[Kept], data: st.DataObject) -> None:
+    run = data.draw(st.sampled_from(kept)).run
+    named = Remembered(run=run, words=remembered.words, branch=remembered.branch, head=remembered.head)
+    first = ranked(named, kept)[0]
+    assert (first.kept.run, first.tier) == (run, EXACT_ID)
+
+
+@given(REMEMBERED, st.lists(KEPT, max_size=8, unique_by=lambda each: each.run), KEPT)
+def test_another_run_never_changes_the_order_of_the_rest(remembered: Remembered, kept: list[Kept], more: Kept) -> None:
+    without = order(ranked(remembered, kept))
+    assert [run for run in order(ranked(remembered, [*kept, more])) if run != more.run] == without
+
+
+@given(st.text(max_size=60), st.integers(3, 80))
+def test_a_cut_text_fits_and_begins_as_the_whole_one(text: str, most: int) -> None:
+    short = cut(text, most)
+    assert len(short.encode("utf-8", "replace")) <= most
+    assert short == text or text.startswith(short[:-1])
+
+
+@given(st.text(max_size=200))
+def test_any_query_is_words_at_most(text: str) -> None:
+    words = remembered_words(text)
+    assert len(words) == len(set(words)) <= 32
+    assert set(words) <= set(words_in(text))
+
+
+def test_a_recap_has_a_bound_in_bytes() -> None:
+    assert len(cut("𝄞" * 2000, MOST_RECAP).encode()) <= MOST_RECAP
