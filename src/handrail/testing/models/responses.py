@@ -11,6 +11,9 @@ INPUT, OUTPUT = 1000, 100
 """Tokens of every answer."""
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 
+PATIENCE = 30_000
+"""Milliseconds after which Codex goes on while a command of its own still runs."""
+
 
 class Responses:
     """The dialect of `/v1/responses`."""
@@ -55,7 +58,7 @@ class Responses:
 def _item(action: Action) -> Data:
     match action:
         case Shell(command):
-            return _call("exec_command", {"cmd": command})
+            return _call("exec_command", {"cmd": command, "yield_time_ms": PATIENCE})
         case Call(tool, given):
             return _call(tool, given)
         case Mcp():
