@@ -22,6 +22,8 @@ from handrail.runtime.histories import events_of, state_of
 from handrail.store.sqlite_log import open_log
 from handrail.testing.leaks import processes_within
 
+pytestmark = pytest.mark.xdist_group("crashes")
+
 SOAK = bool(os.environ.get("HANDRAIL_SOAK"))
 
 BATCHES = 8

@@ -19,6 +19,8 @@ from tree_workflows import CASES
 
 from handrail.testing.leaks import processes_within
 
+pytestmark = pytest.mark.xdist_group("tree-crashes")
+
 SOAK = bool(os.environ.get("HANDRAIL_SOAK"))
 BATCHES = {"steps": 7, "back": 7, "fan": 14, "gone": 7}
 """How many parts the points of a workflow are taken apart into; all batches together are all points."""
