@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from handrail.cli.render_table import render_table
-from handrail.model.run import Spent
+from handrail.model.spending import Spent
 from handrail.operations.costs import Cost
 from handrail.operations.money import duration, limit_words, price_words
 

@@ -14,7 +14,8 @@ from handrail.engine.budgets import around_children, left_for_children
 from handrail.engine.walk import current
 from handrail.model.events import ChildEnded, Event, Parent, RunStarted, StepBegan, ToolCalled
 from handrail.model.plan import Plan
-from handrail.model.run import Pending, RunState, Spent, changed
+from handrail.model.run import Pending, RunState, changed
+from handrail.model.spending import Spent
 from handrail.model.trees import TreeSource
 from handrail.model.values import JsonValue
 

@@ -15,7 +15,8 @@ from handrail.engine.turns import counted
 from handrail.engine.walk import known_as
 from handrail.model import events as ev
 from handrail.model.names import spoken
-from handrail.model.run import TIME_ONLY, Failure, Frame, Hindrance, Pending, RunState, Spent, StepState, changed
+from handrail.model.run import Failure, Frame, Hindrance, Pending, RunState, StepState, changed
+from handrail.model.spending import TIME_ONLY, Spent
 from handrail.model.values import JsonValue
 
 RUNNING: dict[str, Any] = {"status": "running", "reason": None, "message": ""}

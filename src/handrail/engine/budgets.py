@@ -18,8 +18,9 @@ from typing import Any, Literal
 from handrail.model.actions import body
 from handrail.model.events import RunBlocked
 from handrail.model.plan import Plan, Step
-from handrail.model.run import RunState, Spent
+from handrail.model.run import RunState
 from handrail.model.settings import Budget
+from handrail.model.spending import Spent
 
 NAMES = ("usd", "tokens", "minutes", "agent_calls")
 SHOWN = ("usd", "tokens")

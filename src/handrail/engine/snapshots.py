@@ -21,12 +21,12 @@ from handrail.model.run import (
     LoopState,
     Pending,
     RunState,
-    Spent,
     StepState,
     WorkState,
     step_of,
 )
 from handrail.model.settings import AgentPolicy, Budget
+from handrail.model.spending import Spent
 from handrail.model.trees import Tree, TreeSource
 
 _Data = dict[str, Any]

@@ -1,6 +1,6 @@
 """The state of a run: what its events add up to. Persistent maps make each change cheap whatever the history."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -8,6 +8,7 @@ from rpds import HashTrieMap, Queue
 
 from handrail.model.events import BlockReason, Hands, Parent, RunStatus, StepStatus, WaitReason
 from handrail.model.settings import NO_POLICY, AgentPolicy, Budget
+from handrail.model.spending import NOTHING, Spent
 from handrail.model.trees import Tree, TreeSource
 from handrail.model.values import JsonValue
 
@@ -145,39 +146,6 @@ class Failure:
     """What the next try is told, where that is more than the error."""
 
 
-TIME_ONLY = frozenset({"seconds"})
-"""What most efforts take: commands take their time, and nothing else."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What agents took in this run and the runs it started."""
-
-    usd: float = 0.0
-    tokens: int = 0
-    agent_calls: int = 0
-    unpriced: int = 0
-    """Calls whose price nobody knows."""
-    seconds: float = 0.0
-    """How long steps were at work; waiting for a person does not count."""
-    estimated: float = 0.0
-    """The part of the dollars that no agent told."""
-
-    def plus(self, more: Mapping[str, float]) -> "Spent":
-        """Give the sum."""
-        if more.keys() <= TIME_ONLY:
-            seconds = round(self.seconds + more.get("seconds", 0.0), 3)
-            return Spent(self.usd, self.tokens, self.agent_calls, self.unpriced, seconds, self.estimated)
-        return Spent(
-            round(self.usd + more.get("usd", 0.0), 6),
-            self.tokens + int(more.get("tokens", 0)),
-            self.agent_calls + int(more.get("agent_calls", 0)),
-            self.unpriced + int(more.get("unpriced", 0)),
-            round(self.seconds + more.get("seconds", 0.0), 3),
-            round(self.estimated + more.get("estimated", 0.0), 6),
-        )
-
-
 PendingKind: TypeAlias = Literal["step", "approval", "child", "items", "question"]
 
 
@@ -280,7 +248,7 @@ class RunState:
     """What the agent of a step said last of how far it is, with the number under which that step is pending."""
     children: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
     """Runs that its agents started by a tool, each with what it had taken when it ended last."""
-    spent: Spent = Spent()
+    spent: Spent = NOTHING
     allowance: dict[str, float] = field(default_factory=dict[str, float])
     around: Budget | None = None
     """The budget of the runs around it, whose rest is the allowance."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields, replace
 from handrail.engine.budgets import used_of, whole_limits
 from handrail.engine.guided_calls import called_again
 from handrail.model.events import StepBegan, StepRefused
-from handrail.model.run import RunState, Spent
+from handrail.model.run import RunState
+from handrail.model.spending import Spent
 from handrail.operations.addresses import Member, members
 from handrail.operations.event_words import spent_in
 from handrail.ports.log import Log

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from handrail.engine.agent_tools import progress_words, started_by
 from handrail.model import events as ev
-from handrail.model.run import Spent
+from handrail.model.spending import Spent
 from handrail.model.values import JsonValue
 from handrail.operations.money import price_words
 

@@ -14,7 +14,7 @@ from handrail.model import events as ev
 from handrail.model.actions import GateAction
 from handrail.model.parts import every_step
 from handrail.model.plan import Plan, Step
-from handrail.model.run import Spent
+from handrail.model.spending import Spent
 from handrail.model.values import JsonValue
 from handrail.operations.costs import added
 from handrail.operations.driving import Happened

@@ -1,7 +1,7 @@
 """What agents took, in words: a price that nobody knows is never shown as zero."""
 
-from handrail.model.run import Spent
 from handrail.model.settings import Budget
+from handrail.model.spending import Spent
 from handrail.model.values import JsonValue
 from handrail.operations.overview import usd_words
 

@@ -1,0 +1,39 @@
+"""What agents take: money, tokens, calls and time, added up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+TIME_ONLY = frozenset({"seconds"})
+"""What most efforts take: commands take their time, and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What agents took in this run and the runs it started."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    agent_calls: int = 0
+    unpriced: int = 0
+    """Calls whose price nobody knows."""
+    seconds: float = 0.0
+    """How long steps were at work; waiting for a person does not count."""
+    estimated: float = 0.0
+    """The part of the dollars that no agent told."""
+
+    def plus(self, more: Mapping[str, float]) -> "Spent":
+        """Give the sum."""
+        if more.keys() <= TIME_ONLY:
+            seconds = round(self.seconds + more.get("seconds", 0.0), 3)
+            return Spent(self.usd, self.tokens, self.agent_calls, self.unpriced, seconds, self.estimated)
+        return Spent(
+            round(self.usd + more.get("usd", 0.0), 6),
+            self.tokens + int(more.get("tokens", 0)),
+            self.agent_calls + int(more.get("agent_calls", 0)),
+            self.unpriced + int(more.get("unpriced", 0)),
+            round(self.seconds + more.get("seconds", 0.0), 3),
+            round(self.estimated + more.get("estimated", 0.0), 6),
+        )
+
+
+NOTHING = Spent()
