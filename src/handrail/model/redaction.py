@@ -48,6 +48,8 @@ class Redactor:
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         self._names = _spellings((values or {}).items())
         self._words = sorted(self._names, key=lambda word: (-len(word), word))
+        self._begun = [word[: at + 1] for word in self._words for at in _line_ends(word)]
+        """What a value of several lines may have begun with, up to the end of one of its lines."""
 
     def find(self, data: bytes, *, forms: bool = True) -> list[Found]:
         """Find the secrets, in order and apart from each other; without the forms only values that are known."""
@@ -93,15 +95,19 @@ class Redactor:
         if opened:
             closed = _CLOSED.search(data, opened[-1])
             end = end if closed is not None and closed.end() <= end else self._before(data, min(end, opened[-1]))
+        begun = next((each for each in self._begun if data.endswith(each, 0, end)), b"")
+        end = self._before(data, end - len(begun)) if begun else end
         if len(data) - end <= HELD:
             return end
         end = len(data) - HELD // 2
         return self._before(data, end) or end
 
     def _before(self, data: bytes, end: int) -> int:
-        """Give a place, or where the secret begins that goes across it, with the backslashes before it."""
-        across = next((each for each in self.find(data) if each.since < end < each.until), None)
-        return len(data[: end if across is None else across.since].rstrip(b"\\"))
+        """Give a place that no secret goes across, with the backslashes before it: the last one up to a place."""
+        for each in reversed(self.find(data)):
+            if each.since < end < each.until:
+                end = each.since
+        return len(data[:end].rstrip(b"\\"))
 
 
 class RedactedStream:
@@ -129,6 +135,11 @@ class RedactedStream:
         del self._held[:size]
         self._looked = len(self._held)
         return masked
+
+
+def _line_ends(word: bytes) -> list[int]:
+    """Give where the lines of a value end, but for the last."""
+    return [at for at, byte in enumerate(word[:-1]) if byte == ord("\n")]
 
 
 def _candidates(data: bytes) -> Iterator[Form]:
