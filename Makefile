@@ -27,10 +27,10 @@ contracts: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY)
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/pytest -n $(WORKERS)
 
 soak: $(READY)
-	HANDRAIL_SOAK=1 $(BIN)/pytest -n $(WORKERS) --dist loadgroup --timeout=900 $$(grep -rl HANDRAIL_SOAK tests --include='test_*.py')
+	HANDRAIL_SOAK=1 $(BIN)/pytest -n $(WORKERS) --timeout=900 $$(grep -rl HANDRAIL_SOAK tests --include='test_*.py')
 
 test-agents: $(READY)
 	npm install --prefix .agents --no-save --no-audit --no-fund @google/gemini-cli@0.61.0 opencode-ai@1.18.33

@@ -4,6 +4,6 @@ import os
 
 from hypothesis import settings
 
-settings.register_profile("usual", max_examples=40)
+settings.register_profile("usual", max_examples=25)
 settings.register_profile("soak", max_examples=400)
 settings.load_profile("soak" if os.environ.get("HANDRAIL_SOAK") else "usual")

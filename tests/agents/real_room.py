@@ -133,7 +133,9 @@ class RealRoom:
     def marked(self, run: str) -> dict[int, str]:
         """The live processes of a run's newest call, each with its program."""
         seq = [stored.seq for stored in self.log.read(run) if isinstance(from_log(stored), StepBegan)][-1]
-        return {pid: _program(pid) for pid in self.processes.escaped(f"{run}:{seq}:agent.0")}
+        # By its folder too: a test beside this one may have a run of the same name.
+        folder = self.root / "data" / "runs" / run / str(seq) / "agent.0"
+        return {pid: _program(pid) for pid in self.processes.escaped(f"{run}:{seq}:agent.0@{folder}")}
 
     def _events(self, run: str, kind: type[T]) -> list[T]:
         return [event for stored in self.log.read(run) if isinstance(event := from_log(stored), kind)]

@@ -20,8 +20,6 @@ from handrail.cli.demo_record import Bar
 from handrail.cli.demo_timeline import render_timeline
 from handrail.testing.leaks import processes_within
 
-pytestmark = pytest.mark.xdist_group("demo")
-
 PARTS = ["project", "run", "kill", "resume", "approve", "merge", "graph", "timeline", "cost", "proof"]
 
 

@@ -19,8 +19,6 @@ from pull_room import BY_ARTIFACT, CONTROL, Json, Pull, control, definition, loo
 from handrail.serve.results import ToolResult
 from handrail.serve.tools import TOOLS
 
-pytestmark = pytest.mark.xdist_group("fuzz")
-
 EXAMPLES = 2500 if os.environ.get("HANDRAIL_SOAK") else 75
 CALLS = 4
 RISK: Json = {

@@ -22,8 +22,6 @@ from handrail.runtime.histories import events_of, state_of
 from handrail.store.sqlite_log import open_log
 from handrail.testing.leaks import processes_within
 
-pytestmark = pytest.mark.xdist_group("crashes")
-
 SOAK = bool(os.environ.get("HANDRAIL_SOAK"))
 
 BATCHES = 8
@@ -144,7 +142,7 @@ def _assert_all_points(folder: Path, killed: int, ending: Ending) -> None:
     assert len([point for point in points if point.startswith("wait.before")]) == len(ending.trace)
 
 
-@pytest.mark.parametrize("batch", range(0, BATCHES, 1 if SOAK else 3))
+@pytest.mark.parametrize("batch", range(0, BATCHES, 1 if SOAK else 5))
 def test_a_driver_that_dies_now_and_then_changes_nothing(uninterrupted: Ending, tmp_path: Path, batch: int) -> None:
     killed, ending = _lived(crashing.EVERYTHING, tmp_path, batch, BATCHES)
     assert killed > 0

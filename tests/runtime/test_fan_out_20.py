@@ -22,7 +22,7 @@ from handrail.testing.leaks import processes_within
 SOAK = bool(os.environ.get("HANDRAIL_SOAK"))
 
 RUN, WIDTH = "twenty-1", 4
-pytestmark = [pytest.mark.timeout(400), pytest.mark.xdist_group("fan-out")]
+pytestmark = pytest.mark.timeout(400)
 
 
 def _driving(folder: Path) -> "subprocess.Popen[str]":
