@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner, Result
 
 from handrail.cli.main import cli
+from handrail.sources.folders import repository_root
 
 GOOD = """\
 name: NAME
@@ -49,6 +51,13 @@ class Shop:
         file.parent.mkdir(parents=True)
         file.write_text(text.replace("NAME", name), "utf-8")
         return file
+
+    def leave_repository(self) -> None:
+        """Let the folder be in no repository; a sandbox of an agent may have left the mark of one above it."""
+        (self.root / ".git").rmdir()
+        above = repository_root(self.root)
+        if above is not None:
+            pytest.skip(f"{above} above the temporary folder looks like a repository")
 
     def call(self, *args: str, **environ: str) -> Result:
         """Call a command."""

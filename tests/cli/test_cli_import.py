@@ -42,7 +42,7 @@ def test_the_text_form_groups_the_notes_and_gives_the_verdict(shop: Shop, source
 
 
 def test_outside_of_a_repository_it_writes_to_the_current_folder(shop: Shop, source: Path) -> None:
-    (shop.root / ".git").rmdir()
+    shop.leave_repository()
     shop.json("import", str(source))
     assert (shop.root / "retry-it" / "workflow.yaml").is_file()
 

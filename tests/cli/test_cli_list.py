@@ -124,5 +124,5 @@ def test_there_is_no_colour_without_a_terminal(shop: Shop, environ: dict[str, st
 
 
 def test_outside_of_a_repository_the_built_in_workflows_are_listed(shop: Shop) -> None:
-    (shop.root / ".git").rmdir()
+    shop.leave_repository()
     assert {each["tier"] for each in shop.json("list")["workflows"]} == {"built-in"}
