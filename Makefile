@@ -3,7 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-WORKERS ?= auto
+# Tests wait as often as they compute: one worker more than there are processors.
+WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+# Where this is set, every process would compile all modules anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: test lint types contracts unit soak test-agents run bench format requirements clean
 
@@ -27,10 +30,10 @@ contracts: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY)
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 soak: $(READY)
-	HANDRAIL_SOAK=1 $(BIN)/pytest -n $(WORKERS) --timeout=900 $$(grep -rl HANDRAIL_SOAK tests --include='test_*.py')
+	HANDRAIL_SOAK=1 $(BIN)/pytest -n $(WORKERS) --timeout=900 $$(grep -rlE 'HANDRAIL_SOAK|@given' tests --include='test_*.py')
 
 test-agents: $(READY)
 	npm install --prefix .agents --no-save --no-audit --no-fund @google/gemini-cli@0.61.0 opencode-ai@1.18.33

@@ -155,6 +155,7 @@ def waiting(folder: Path, count: int) -> dict[str, Any]:
     """Let many runs wait for approval in one process; give what that costs and how fast one wakes."""
     log, plan = open_log(folder), Plan(name="ask", steps=(Step(name="ok", action=ApprovalAction()),))
     drives = supervisor(log, commands(folder))
+    alone = asyncio.run(_idle(log, drives))
     # The first runs pay for what is loaded once.
     names = [start(log, plan) for _ in range(WAKES)]
     asyncio.run(drives.run_until_idle())
@@ -165,7 +166,24 @@ def waiting(folder: Path, count: int) -> dict[str, Any]:
     memory = (_memory() - before) / count
     found = asyncio.run(_wait_and_wake(log, drives, names))
     log.close()
-    return {"memory": memory, **found}
+    return {"memory": memory, "alone": alone, **found}
+
+
+async def _idle(log: Log, drives: Supervisor) -> float:
+    """Say which share of a processor it takes to wait for nobody."""
+    background = Background(log, drives, time.time, grace=600.0)
+    serving = asyncio.create_task(background.serve())
+    idle = await _share()
+    background.stop.set()
+    await serving
+    return idle
+
+
+async def _share() -> float:
+    await asyncio.sleep(1)
+    used = time.process_time()
+    await asyncio.sleep(IDLE_SECONDS)
+    return (time.process_time() - used) / IDLE_SECONDS
 
 
 async def _wait_and_wake(log: Log, drives: Supervisor, names: list[str]) -> dict[str, Any]:
@@ -173,10 +191,7 @@ async def _wait_and_wake(log: Log, drives: Supervisor, names: list[str]) -> dict
     drives.on_state = lambda state: over[state.run].set() if state.status == "succeeded" else None
     background = Background(log, drives, time.time, grace=600.0)
     serving = asyncio.create_task(background.serve())
-    await asyncio.sleep(1)
-    used = time.process_time()
-    await asyncio.sleep(IDLE_SECONDS)
-    idle = (time.process_time() - used) / IDLE_SECONDS
+    idle = await _share()
     wakes = [await _wake(log, name, over[name]) for name in over]
     background.stop.set()
     await serving

@@ -3,17 +3,19 @@
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
 from handrail.agents.registry import KnownAgents
+from handrail.frozen import frozen
 from handrail.model.values import Command
 from handrail.operations.agent_table import ConfiguredAgents
 from handrail.operations.scenario_rooms import Room
 from handrail.ports.agents import Agents
 from handrail.ports.log import Log
 from handrail.runtime.glimpses import Glimpses
+from handrail.runtime.handlers.agent_speech import said_since
 from handrail.runtime.handlers.agent_tools import Tooling
 from handrail.runtime.handlers.agents import AgentHandler
 from handrail.runtime.handlers.children import ChildHandler
@@ -31,10 +33,11 @@ from handrail.store.sqlite_log import open_log
 from handrail.workspace.commands import Refused, prepare
 from handrail.workspace.environment import allowed_environment
 from handrail.workspace.git_workspaces import GitWorkspaces
+from handrail.workspace.nursery import NURSERY
 from handrail.workspace.processes import LocalProcesses
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShellCommands:
     """Commands for the machine's own shell, with the allow-listed environment."""
 
@@ -58,7 +61,7 @@ class ShellCommands:
         return {**allowed_environment(parent, pass_env), **self.more}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class System:
     """A log with everything that drives its runs."""
 
@@ -76,12 +79,12 @@ class System:
     def supervisor(self, name: str) -> Supervisor:
         """Make a supervisor for the runs of this log."""
         folder, starts = self.folder / "runs", Starts(LocalProcesses(), self.commands)
+        NURSERY.open()
         trees = TreeHandler(self.workspaces, starts, folder, self.clock)
         commands = CommandHandler(starts.processes, starts.commands, folder, self.clock, trees.restore, self.instead)
         tooling = Tooling(self.log, partial(keys_in, self.folder), self.folder)
-        agents = AgentHandler(
-            starts, self.agents, self.log.get_blob, folder, self.clock, trees.restore, self.bare, tooling
-        )
+        said, blobs = partial(said_since, self.log), self.log.get_blob
+        agents = AgentHandler(starts, self.agents, blobs, folder, self.clock, trees.restore, self.bare, tooling, said)
         proofs = ProofHandler(starts.processes, starts.commands, folder)
         items = ItemHandler(self.log, self.workspaces, self.clock)
         steps = StepHandler(commands, agents, trees, proofs, items)

@@ -4,37 +4,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from real_agents import Home
 
-from handrail.ports.log import Log
 from handrail.runtime.histories import events_of
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite_log import SqliteLog, open_log
 from handrail.testing.models.scripts import Mcp
 from handrail.testing.models.server import ModelServer
 
 HANDRAIL = str(Path(sys.executable).parent / "handrail")
 LONG = 110
 TOKEN = {"token": r"ct_[A-Za-z0-9_-]+"}
-CODEX = """
-model = "gpt-5.5"
-model_provider = "local"
-check_for_update_on_startup = false
-[features]
-plugins = false
-[model_providers.local]
-name = "local"
-base_url = "{url}/v1"
-env_key = "OPENAI_API_KEY"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-"""
 Json = dict[str, Any]
 
 
@@ -107,7 +91,7 @@ class Connected:
 
     def codex(self, script: str) -> list[Json]:
         """Let Codex play a script, connected over stdio."""
-        (self.agents.codex / "config.toml").write_text(CODEX.format(url=self.model.url))
+        self.agents.point_codex(self.model.url)
         server = {
             "command": json.dumps(HANDRAIL),
             "args": '["mcp"]',
@@ -159,13 +143,8 @@ class Connected:
             text=True,
         )
 
-    @contextmanager
-    def log(self) -> Generator[Log]:
-        found = open_log(self.home / "data")
-        try:
-            yield found
-        finally:
-            found.close()
+    def log(self) -> "closing[SqliteLog]":
+        return closing(open_log(self.home / "data"))
 
     def story(self, run: str) -> list[str]:
         """What happened in a run: each step as it ended or was refused, and each change of hands."""

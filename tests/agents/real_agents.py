@@ -16,6 +16,20 @@ PACKAGES = "HANDRAIL_TEST_AGENTS"
 """A folder with the packages, where they are not installed beside the tests."""
 PROGRAMS = {"claude": ("claude_agent_sdk", "_bundled/claude"), "codex": ("codex_cli_bin", "bin/codex")}
 NOWHERE = "http://127.0.0.1:9"
+CODEX = """\
+model = "gpt-5.5"
+model_provider = "local"
+check_for_update_on_startup = false
+[features]
+plugins = false
+[model_providers.local]
+name = "local"
+base_url = "{url}/v1"
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
+request_max_retries = {retries}
+stream_max_retries = {retries}
+"""
 
 
 def program(name: str) -> Path | None:
@@ -46,6 +60,10 @@ class Home:
     @property
     def codex(self) -> Path:
         return self.root / "codex"
+
+    def point_codex(self, url: str, retries: int = 0) -> None:
+        """Let Codex ask the model at an address."""
+        (self.codex / "config.toml").write_text(CODEX.format(url=url, retries=retries))
 
 
 @pytest.fixture

@@ -2,11 +2,12 @@
 
 import asyncio
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from native_case import compile_text, shown
 from real_agents import Home
@@ -28,6 +29,17 @@ from handrail.workspace.processes import LocalProcesses
 LONG = 60.0
 NOW = 1_800_000_000.0
 T = TypeVar("T")
+Stage: TypeAlias = tuple[Callable[[], object], Callable[[], bool]]
+"""What is done, and when."""
+DRIVE = """
+import asyncio, sys
+from pathlib import Path
+from handrail.store.sqlite_log import open_log
+from handrail.wiring import System
+data = Path(sys.argv[1])
+system = System(open_log(data), data, None, lambda: float(sys.argv[2]))
+asyncio.run(system.supervisor("other").run_until_idle())
+"""
 
 
 def workflow(*steps: str) -> str:
@@ -43,6 +55,7 @@ class RealRoom:
     home: Home
     model: ModelServer
     processes: LocalProcesses = field(default_factory=LocalProcesses)
+    now: float = NOW
     _log: Log | None = None
 
     def __post_init__(self) -> None:
@@ -95,20 +108,29 @@ class RealRoom:
         self.drive()
         return self.state(run)
 
-    def during(self, act: Callable[[], None], ready: Callable[[], bool]) -> None:
-        """Drive, and act once meanwhile, as soon as something is so."""
+    def during(self, act: Callable[[], object], ready: Callable[[], bool], *more: Stage) -> None:
+        """Drive, and act meanwhile, each time as soon as something is so."""
 
         async def both() -> None:
             driving = asyncio.ensure_future(self._system().supervisor("tester").run_until_idle())
-            end = time.monotonic() + LONG
-            while not ready():
-                assert time.monotonic() < end, "it never became so"
-                assert not driving.done(), "it ended before"
-                await asyncio.sleep(0.01)
-            act()
+            for acts, is_so in ((act, ready), *more):
+                await until(is_so, driving.done)
+                acts()
             await driving
 
         asyncio.run(both())
+
+    def dying(self, *stages: Stage) -> None:
+        """Drive in a process of its own, act meanwhile, and kill that process after the last act."""
+        words = [sys.executable, "-c", DRIVE, str(self.root / "data"), str(NOW)]
+        driver = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+        try:
+            for act, ready in stages:
+                asyncio.run(until(ready, lambda: driver.poll() is not None))
+                act()
+        finally:
+            driver.kill()
+            driver.wait()
 
     def state(self, run: str) -> RunState:
         return state_of(self.log, run)
@@ -141,7 +163,16 @@ class RealRoom:
         return [event for stored in self.log.read(run) if isinstance(event := from_log(stored), kind)]
 
     def _system(self) -> System:
-        return System(self.log, self.root / "data", _nothing, lambda: NOW)
+        return System(self.log, self.root / "data", _nothing, lambda: self.now)
+
+
+async def until(ready: Callable[[], bool], is_over: Callable[[], bool] = lambda: False) -> None:
+    """Wait until something is so, for a bounded time."""
+    end = time.monotonic() + LONG
+    while not ready():
+        assert time.monotonic() < end, "it never became so"
+        assert not is_over(), "it ended before"
+        await asyncio.sleep(0.01)
 
 
 def _nothing(name: str, _: str) -> Pinned:

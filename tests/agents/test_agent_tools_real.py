@@ -1,41 +1,17 @@
 """The real Claude Code and Codex call tools of Handrail while they work, whatever their step forbids besides."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
-
 import pytest
-from real_agents import Home, real_agents
-from real_room import RealRoom
-from test_watch_real import CODEX
+from opened_rooms import Open, opened, real_agents
 
 from handrail.model.events import ToolCalled
 from handrail.operations import runs
 from handrail.runtime.histories import events_of
-from handrail.testing.models.scripts import Action, Mcp, Say
-from handrail.testing.models.server import ModelServer
+from handrail.testing.models.scripts import Mcp, Say
 
-__all__ = ["real_agents"]
-Open = Callable[..., RealRoom]
+__all__ = ["opened", "real_agents"]
 REPORTS = Mcp("handrail", "report_progress", {"message": "the half is done", "percent": 50})
 ASKS = Mcp("handrail", "ask_person", {"question": "Red or blue?"})
 FORBIDDEN = Mcp("handrail", "list_runs", {})
-
-
-@pytest.fixture
-def opened(real_agents: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    """Open a room whose model plays scripts for both agents."""
-    with ExitStack() as stack:
-
-        def opening(**scripts: list[Action]) -> RealRoom:
-            model = stack.enter_context(ModelServer(scripts))
-            monkeypatch.setenv("ANTHROPIC_BASE_URL", model.url)
-            (real_agents.codex / "config.toml").write_text(CODEX.format(url=model.url))
-            room = RealRoom(tmp_path, real_agents, model)
-            stack.callback(room.close)
-            return room
-
-        yield opening
 
 
 @pytest.mark.parametrize("how", ["agent: claude, access: read, allowed_tools: [Read]", "agent: codex, access: read"])

@@ -1,5 +1,6 @@
 """How Claude Code is started: what stands in its arguments, its environment and its files."""
 
+import json
 import os
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -65,6 +66,16 @@ def test_the_prompt_is_told_on_the_input_and_stands_in_no_argument(call: AgentCa
 
 def test_a_prompt_is_never_a_command_to_claude_code_itself(call: AgentCall) -> None:
     assert launch(call, prompt="/clear all").stdin == b"\n/clear all"
+
+
+def test_a_call_that_listens_reads_lines_until_its_result(call: AgentCall) -> None:
+    made = launch(call, listens=True, prompt="/cost is a word.\nSo is \udce4.")
+    assert made.argv[-2:] == ("--input-format=stream-json", "--replay-user-messages")
+    assert made.until == '"type":"result"'
+    told = json.loads(made.stdin)
+    assert (made.stdin.count(b"\n"), told["message"]["content"]) == (1, "\n/cost is a word.\nSo is ?.")
+    assert "uuid" not in told
+    assert json.loads(ClaudeAgent().said("use tabs", "m-1"))["uuid"] == "m-1"
 
 
 def test_everything_a_step_asks_is_said(call: AgentCall) -> None:

@@ -60,11 +60,27 @@ def test_each_recorded_end_has_its_outcome() -> None:
             "refused": ("network", None, "API Error: Connection refused — a firewall or proxy may be b"),
             "schema": ("ok", None, ""),
             "schema_missing": ("ok", None, ""),
+            "told": ("ok", None, ""),
             "tools": ("ok", None, ""),
             "unknown_session": ("api_error", None, "No conversation found with session ID: 5e551011-0000-4000-80"),
             "usage_limit": ("quota", 3600.0, "API Error: Request rejected (429) · Claude AI usage limit re"),
         }
     )
+
+
+def test_what_it_took_up_meanwhile_is_told_and_all_its_results_are_counted() -> None:
+    outcome = read(*lines_of("told"), ended=Ended(0))
+    assert [mark[-1] for mark in outcome.heard if mark.startswith("0a0a")] == ["1", "2"]
+    assert (outcome.status, outcome.text) == ("ok", "Second.")
+    assert (outcome.usage, outcome.cost) == (Usage(3000, 300, 0), pytest.approx(0.018))
+
+
+def test_an_answer_is_no_result_any_more_when_something_was_taken_up_after_it() -> None:
+    lines = lines_of("told")
+    again = next(place for place, line in enumerate(lines) if b'"be brief"' in line)
+    assert (read(*lines[:again]).status, read(*lines[:again]).text) == ("ok", "First.")
+    outcome = read(*lines[: again + 1], ended=Ended(1))
+    assert (outcome.status, outcome.session, outcome.usage.tokens) == ("crashed", SESSION, 2200)
 
 
 def test_a_call_that_went_well_tells_its_words_its_conversation_and_what_it_took() -> None:

@@ -206,6 +206,24 @@ def test_what_the_service_refuses_ends_the_step_as_what_it_is(opened: Open) -> N
     assert found["limit"][0].reason == "quota"
 
 
+def test_after_a_usage_limit_the_conversation_goes_on_where_it_was(opened: Open) -> None:
+    script: list[Action] = [Shell("echo half of it"), Fail(429, "Claude AI usage limit reached|1800000600")]
+    room = opened(a=script)
+    state = room.run(step("a"))
+    assert (state.status, state.reason) == ("waiting", "quota")
+    met = room.ending(state.run).details["session"]
+    script[1] = Say("The other half.")
+    room.now = (state.until or 0) + 1
+    room.drive()
+    state = room.state(state.run)
+    assert (state.status, state.steps["one"].summary, state.steps["one"].session) == (
+        "succeeded",
+        "The other half.",
+        met,
+    )
+    assert "half of it" in json.dumps(room.model.asked("a")[-1]["messages"])
+
+
 def test_an_agent_that_hangs_is_ended_when_its_time_is_up(opened: Open) -> None:
     room = opened(a=[Hang()])
     state = room.run(step("a", "timeout: 3s"))

@@ -4,52 +4,20 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from real_agents import Home, program, real_agents
+from opened_rooms import Open, opened, real_agents
+from real_agents import program
 from real_room import RealRoom
 
 from handrail.operations import runs
-from handrail.testing.models.scripts import Action, Cut, Fail, Hang, Say, Shell, Structured
-from handrail.testing.models.server import ModelServer
+from handrail.testing.models.scripts import Cut, Fail, Hang, Say, Shell, Structured
 
-__all__ = ["real_agents"]
-Open = Callable[..., RealRoom]
+__all__ = ["opened", "real_agents"]
 BIG = 2_000_000
 ESCAPES = Shell("setsid sleep 300 </dev/null >/dev/null 2>&1 & echo begun")
 """Leaves a process that goes on in a session of its own; only without the sandbox, which ends with its command."""
-CONFIG = """
-model = "gpt-5.5"
-model_provider = "local"
-check_for_update_on_startup = false
-[features]
-plugins = false
-[model_providers.local]
-name = "local"
-base_url = "{url}/v1"
-env_key = "OPENAI_API_KEY"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-"""
-
-
-@pytest.fixture
-def opened(real_agents: Home, tmp_path: Path) -> Iterator[Open]:
-    """Open a room whose model plays scripts."""
-    with ExitStack() as stack:
-
-        def opening(**scripts: list[Action]) -> RealRoom:
-            model = stack.enter_context(ModelServer(scripts))
-            (real_agents.codex / "config.toml").write_text(CONFIG.format(url=model.url))
-            room = RealRoom(tmp_path, real_agents, model)
-            stack.callback(room.close)
-            return room
-
-        yield opening
 
 
 def step(script: str, more: str = "", name: str = "one") -> str:

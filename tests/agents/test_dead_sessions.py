@@ -1,21 +1,15 @@
 """A conversation that an agent does not know any more: the step begins a new one, told the run so far."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
-from real_agents import Home, real_agents
-from real_room import RealRoom
-from test_codex_real import CONFIG
+from opened_rooms import Open, opened, real_agents
 
 from handrail.model.events import StepBegan, StepEnded
 from handrail.runtime.records import from_log
 from handrail.testing.models.scripts import Say
-from handrail.testing.models.server import ModelServer
 
-__all__ = ["real_agents"]
+__all__ = ["opened", "real_agents"]
 KEPT_IN = {"claude": "claude/projects", "codex": "codex/sessions"}
 SAYS = {
     "claude": "No conversation found with session ID",
@@ -23,19 +17,9 @@ SAYS = {
 }
 
 
-@pytest.fixture
-def room(real_agents: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RealRoom]:
-    with ExitStack() as stack:
-        model = stack.enter_context(ModelServer({"a": [Say("The plan is made.")], "b": [Say("Done.")]}))
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", model.url)
-        (real_agents.codex / "config.toml").write_text(CONFIG.format(url=model.url))
-        made = RealRoom(tmp_path, real_agents, model)
-        stack.callback(made.close)
-        yield made
-
-
 @pytest.mark.parametrize("agent", KEPT_IN)
-def test_a_step_whose_conversation_is_gone_begins_a_new_one_without_a_try_charged(room: RealRoom, agent: str) -> None:
+def test_a_step_whose_conversation_is_gone_begins_a_new_one_without_a_try_charged(opened: Open, agent: str) -> None:
+    room = opened(a=[Say("The plan is made.")], b=[Say("Done.")])
     gone = room.home.root / KEPT_IN[agent]
     run = room.start(
         f"{{name: plan, agent: {agent}, access: full, prompt: 'Make a plan. [[s:a]]'}}",

@@ -19,20 +19,6 @@ from handrail.testing.models.server import ModelServer
 __all__ = ["real_agents"]
 HANDRAIL = str(Path(sys.executable).with_name("handrail"))
 LONG = 100.0
-CODEX = """\
-model = "gpt-5.5"
-model_provider = "local"
-check_for_update_on_startup = false
-[features]
-plugins = false
-[model_providers.local]
-name = "local"
-base_url = "{url}/v1"
-env_key = "OPENAI_API_KEY"
-wire_api = "responses"
-request_max_retries = 1
-stream_max_retries = 1
-"""
 SHIP = """\
 name: ship
 description: Write, check, review, ask, commit.
@@ -105,7 +91,7 @@ class Desk:
 def desk(tmp_path: Path, real_agents: Home) -> Iterator[Desk]:
     with ExitStack() as stack:
         model = stack.enter_context(ModelServer(SCRIPTS))
-        (real_agents.codex / "config.toml").write_text(CODEX.format(url=model.url))
+        real_agents.point_codex(model.url, retries=1)
         yield Desk(tmp_path, model)
 
 

@@ -1,52 +1,19 @@
 """The real Claude Code and Codex in the middle of a call: silence ends them, a budget does, and a person is heard."""
 
+import asyncio
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
+from typing import cast
 
 import pytest
-from real_agents import Home, real_agents
-from real_room import RealRoom
+from opened_rooms import Open, opened, real_agents
+from real_room import RealRoom, until
 
 from handrail.operations import runs
 from handrail.operations.telling import tell
-from handrail.testing.models.scripts import Action, Hang, Say, Shell
-from handrail.testing.models.server import ModelServer
+from handrail.testing.models.scripts import Hang, Say, Shell, Structured
 
-__all__ = ["real_agents"]
-Open = Callable[..., RealRoom]
+__all__ = ["opened", "real_agents"]
 ESCAPES = Shell("setsid sleep 300 >/dev/null 2>&1 & echo away")
-CODEX = """\
-model = "gpt-5.5"
-model_provider = "local"
-check_for_update_on_startup = false
-[features]
-plugins = false
-[model_providers.local]
-name = "local"
-base_url = "{url}/v1"
-env_key = "OPENAI_API_KEY"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-"""
-
-
-@pytest.fixture
-def opened(real_agents: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    """Open a room whose model plays scripts for both agents."""
-    with ExitStack() as stack:
-
-        def opening(**scripts: list[Action]) -> RealRoom:
-            model = stack.enter_context(ModelServer(scripts))
-            monkeypatch.setenv("ANTHROPIC_BASE_URL", model.url)
-            (real_agents.codex / "config.toml").write_text(CODEX.format(url=model.url))
-            room = RealRoom(tmp_path, real_agents, model)
-            stack.callback(room.close)
-            return room
-
-        yield opening
 
 
 def step(agent: str, more: str, script: str = "a") -> str:
@@ -67,34 +34,98 @@ def test_an_agent_whose_model_hangs_is_ended_for_its_silence(opened: Open, agent
 
 
 def test_a_budget_ends_claude_in_the_middle_and_a_grant_goes_on_in_its_conversation(opened: Open) -> None:
-    # Claude Code answers in the place of the model where it was interrupted.
-    room = opened(a=[Shell("echo one > one.txt"), Shell("sleep 300"), Say("All done."), Say("All done.")])
-    state = room.run(step("claude", "budget: {tokens: 1500}, output: said"))
+    # It is ended before or after it has taken in its fifth answer. That is asked for again, or Claude Code answers in
+    # the place of the model where it was interrupted: both fit into what is granted.
+    works = [Shell("echo one > one.txt"), *[Shell("true")] * 3, Shell("test -e granted || sleep 300")]
+    room = opened(a=[*works, *[Say("All done.")] * 3])
+    state = room.run(step("claude", "budget: {tokens: 4500}, output: said"))
     assert (state.status, state.reason) == ("blocked", "budget"), state.message
     ended = room.ending(state.run)
     assert ended.details["agent_status"] == "limit"
     assert room.marked(state.run) == {}
     assert (room.tree(state.run) / "one.txt").exists()
-    assert room.spent(state.run)["tokens"] > 1500
+    assert room.spent(state.run)["tokens"] > 4500
     assert room.spent(state.run)["usd"] > 0
 
+    (room.tree(state.run) / "granted").touch()
     runs.resume(room.log, state.run, "ann")
     room.drive()
     state = room.state(state.run)
-    assert (state.status, state.names["said"]) == ("succeeded", "All done.")
+    assert (state.status, state.names.get("said")) == ("succeeded", "All done."), state.message
     assert room.ending(state.run).details["session"] == ended.details["session"]
 
 
-def test_claude_is_told_what_a_person_says_when_its_answer_is_done(opened: Open) -> None:
-    wait = Shell("touch there; while ! test -e go; do sleep 0.05; done")
-    room = opened(a=[wait, Say("First."), Say("With tabs.")])
+WAITS = Shell("touch there; while ! test -e go; do sleep 0.05; done")
+
+
+def queued(room: RealRoom, run: str) -> int:
+    """How many messages Claude Code has taken in, to be told when its tool has ended."""
+    return sum(b'"state":"queued"' in line for line in room.transcript(run))
+
+
+def waits(room: RealRoom, run: str) -> bool:
+    return room.state(run).tree is not None and (room.tree(run) / "there").exists()
+
+
+def goes_on(room: RealRoom, run: str) -> None:
+    (room.tree(run) / "go").touch()
+
+
+def heard(room: RealRoom, run: str) -> int:
+    """How many messages the call has taken up."""
+    return len(cast("list[int]", room.ending(run).details["heard"]))
+
+
+def told_in(room: RealRoom, text: str) -> list[bool]:
+    return [text in str(each) for each in room.model.asked("a")]
+
+
+def test_claude_hears_in_the_middle_of_its_work_what_a_person_says(opened: Open) -> None:
+    room = opened(a=[WAITS, Structured({"n": 1})])
+    run = room.start(step("claude", "output: said, returns: {n: int}"))
+    words: list[str] = []
+    said = (lambda: words.append(tell(room.log, run, "use tabs", "ann").words), lambda: waits(room, run))
+    room.during(*said, (lambda: goes_on(room, run), lambda: queued(room, run) == 1))
+    state = room.state(run)
+    assert (state.status, state.names["said"], state.messages) == ("succeeded", {"n": 1}, ()), state.message
+    assert words == ["the agent of 'one' is told while it works"]
+    assert told_in(room, "use tabs") == [False, True]
+    assert (heard(room, run), state.spent.agent_calls) == (1, 1)
+
+
+def test_what_is_said_before_and_after_a_crash_of_ours_is_heard_once(opened: Open) -> None:
+    room = opened(a=[WAITS, Say("With tabs, in short.")])
     run = room.start(step("claude", "output: said"))
+    said = (lambda: tell(room.log, run, "use tabs", "ann"), lambda: waits(room, run))
+    room.dying(said, (lambda: None, lambda: queued(room, run) == 1))
+    tell(room.log, run, "be brief", "ann")
+    room.during(lambda: goes_on(room, run), lambda: queued(room, run) == 2)
+    state = room.state(run)
+    assert (state.status, state.names["said"], state.messages) == ("succeeded", "With tabs, in short.", ())
+    assert heard(room, run) == 2
+    assert (told_in(room, "use tabs"), told_in(room, "be brief")) == ([False, True], [False, True])
+    assert all(str(room.model.asked("a")[1]).count(text) == 1 for text in ("use tabs", "be brief"))
+
+
+def test_an_answer_that_came_while_nobody_drove_ends_the_call_of_claude(opened: Open) -> None:
+    room = opened(a=[WAITS, Say("All done.")])
+    run = room.start(step("claude", "output: said"))
+    room.dying((lambda: None, lambda: waits(room, run)))
+    goes_on(room, run)
+    asyncio.run(until(lambda: room.marked(run) == {}))
+    room.drive()
+    assert room.state(run).names["said"] == "All done."
+
+
+def test_codex_is_told_when_its_answer_is_done(opened: Open) -> None:
+    room = opened(a=[WAITS, Say("First."), Say("With tabs.")])
+    run = room.start(step("codex", "output: said"))
 
     def act() -> None:
         tell(room.log, run, "use tabs", "ann")
-        (room.tree(run) / "go").touch()
+        goes_on(room, run)
 
-    room.during(act, lambda: room.state(run).tree is not None and (room.tree(run) / "there").exists())
+    room.during(act, lambda: waits(room, run))
     state = room.state(run)
     assert (state.status, state.names["said"]) == ("succeeded", "With tabs.")
-    assert len(room.model.asked("a")) == 3
+    assert told_in(room, "use tabs") == [False, False, True]

@@ -126,7 +126,7 @@ def check(scalar: Scalar, value: str, escapes: dict[str, str]) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 def test_each_character_of_a_json_text_maps_to_its_place(value: str) -> None:
     for is_ascii in (True, False):
         text = json.dumps([value], ensure_ascii=is_ascii)
@@ -135,7 +135,7 @@ def test_each_character_of_a_json_text_maps_to_its_place(value: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 def test_each_character_in_double_quotes_maps_to_its_place(value: str) -> None:
     escapes = {"\n": "\\n", '"': '\\"', "\\": "\\\\", "é": "\\xe9"}
     written = "".join(escapes.get(char, char) for char in value)
@@ -143,7 +143,7 @@ def test_each_character_in_double_quotes_maps_to_its_place(value: str) -> None:
 
 
 @given(st.lists(WORDS.map(str.strip).filter(bool), min_size=1, max_size=4), INDENTS, st.integers(0, 2))
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 def test_each_character_in_single_quotes_over_lines_maps_to_its_place(
     words: list[str], indent: int, blank: int
 ) -> None:
@@ -154,7 +154,7 @@ def test_each_character_in_single_quotes_over_lines_maps_to_its_place(
 
 
 @given(st.lists(st.text(st.sampled_from("abc${}é😀"), min_size=1), min_size=1, max_size=4), INDENTS, st.integers(0, 2))
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 def test_each_character_of_plain_text_over_lines_maps_to_its_place(words: list[str], indent: int, blank: int) -> None:
     value = ("\n" * blank or " ").join(["x" + word for word in words])
     written = ("\n" * (blank + 1) + " " * indent).join(["x" + word for word in words])
@@ -162,7 +162,7 @@ def test_each_character_of_plain_text_over_lines_maps_to_its_place(words: list[s
 
 
 @given(TEXTS, INDENTS, st.sampled_from(["", "-", "+"]), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 def test_each_character_of_a_literal_block_maps_to_its_place(text: str, indent: int, chomp: str, named: bool) -> None:
     lines = ["x" + text, *text.split("\n"), "end"]
     if named:
@@ -174,7 +174,7 @@ def test_each_character_of_a_literal_block_maps_to_its_place(text: str, indent: 
 
 
 @given(st.lists(WORDS, max_size=6), INDENTS)
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 def test_each_character_of_a_folded_block_maps_to_its_place(lines: list[str], indent: int) -> None:
     written = "\n".join(" " * indent + line if line else "" for line in ["x", *lines, "end"])
     scalar = scalar_of(f"a: >\n{written}\n")

@@ -153,26 +153,26 @@ def test_the_samples_are_read_without_a_complaint() -> None:
 
 
 @given(ANY_TEXT | st.lists(HOSTILE).map("".join))
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 def test_no_text_makes_a_reader_raise(text: str) -> None:
     check(read_yaml, text)
     check(read_json, text)
 
 
 @given(mutated(WORKFLOW))
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 def test_no_broken_workflow_makes_the_yaml_reader_raise(text: str) -> None:
     check(read_yaml, text)
 
 
 @given(mutated(WORKFLOW))
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 def test_no_broken_workflow_makes_the_slow_parser_raise(text: str) -> None:
     check(read_slowly, text.removeprefix("\ufeff"))
 
 
 @given(mutated(DOCUMENT))
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 def test_no_broken_document_makes_the_json_reader_raise(text: str) -> None:
     check(read_json, text)
 
@@ -187,7 +187,7 @@ def data(texts: st.SearchStrategy[str]) -> st.SearchStrategy[object]:
 
 
 @given(data(st.text(st.characters(exclude_categories=["Cs"]))), st.booleans(), st.none() | st.integers(0, 3))
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 def test_valid_json_is_read_as_the_standard_library_reads_it(
     value: object, ascii_only: bool, indent: int | None
 ) -> None:
@@ -209,7 +209,7 @@ YAML_TEXTS = st.text(
 
 
 @given(data(YAML_TEXTS), st.booleans(), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 def test_valid_yaml_is_read_as_it_was_dumped(value: object, unicode: bool, flow: bool) -> None:
     text = yaml.safe_dump(value, allow_unicode=unicode, default_flow_style=flow)
     report = Report()

@@ -1,6 +1,7 @@
 """Repositories as a newcomer has them, and a machine whose programs are known."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from click.testing import Result
+from running import MASKS
 from shop import Shop
 
 PROGRAMS = ("git", "make", "sh", "sleep", "touch", "cat", "env", "echo", "true")
@@ -69,6 +71,13 @@ class Fresh:
 GREEN = "test:\n\t@echo 3 passed\nlint:\n\t@true\n"
 RED = "test:\n\t@echo 1 failed; exit 1\nlint:\n\t@true\n"
 NOTHING: dict[str, list[str]] = {"refs": [], "worktrees": [], "files": [], "config": []}
+
+
+def said(output: str) -> str:
+    """Mask times."""
+    for pattern, word in MASKS:
+        output = pattern.sub(word, output)
+    return re.sub(r"\d+(\.\d)? s\b", "0 s", output)
 
 
 def make_machine(folder: Path) -> Path:

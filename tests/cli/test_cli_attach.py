@@ -47,12 +47,12 @@ def sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @contextmanager
-def driven(team: Team, *args: str) -> Generator["subprocess.Popen[str]"]:
+def driven(team: Team, *args: str, **more: str) -> Generator["subprocess.Popen[str]"]:
     """A run that a process of its own drives; its agents go on at the latest when the test is over."""
     script = str(team.root.parent / "work.script.yaml")
     words = [HANDRAIL, "run", "work", "--agent", "scripted", "--script", script, *args]
     process = subprocess.Popen(
-        words, cwd=team.root, env=environ(team), stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True
+        words, cwd=team.root, env={**environ(team), **more}, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True
     )
     try:
         yield process
@@ -124,6 +124,21 @@ def test_stop_ends_the_agent_its_window_and_the_server(team: Team) -> None:
         assert "each agent has a window in tmux: handrail attach work-1" in err
         until(lambda: nothing_is_left(team))
         assert windows(team) == 0
+
+
+@real_tmux
+def test_an_agent_of_the_background_driver_has_its_window_where_a_person_looks_for_it(team: Team) -> None:
+    team.add("work", WATCHED, work=[WAITS])
+    with driven(team, "--detach", HANDRAIL_DRIVER_IDLE="1") as started:
+        assert "work-1 goes on in process" in started.communicate(timeout=60)[1]
+        until(lambda: windows(team) == 1)
+        with attached(team) as screen:
+            screen.until("work-1 work · scripted")
+            assert windows(team) == 1
+            go(team)
+            screen.until("the agent has ended; handrail status work-1")
+            assert screen.wait() == 0
+        until(lambda: team.runs.json("status", "work-1")["runs"][0]["status"] == "succeeded")
 
 
 @real_tmux

@@ -32,13 +32,13 @@ def forbids(programs: Path) -> None:
 
 
 def test_a_step_that_asks_for_it_is_refused_with_the_reason_and_what_helps(team: Team, bare: Path) -> None:
-    team.add("work", STEP.replace("MORE", "sandbox: bwrap"))
-    assert team.run("work", code=1) == snapshot("""\
+    team.add("build-it", STEP.replace("MORE", "sandbox: bwrap"))
+    assert team.run("build-it", code=1) == snapshot("""\
 error: step 'work' asks for `sandbox: bwrap`: bubblewrap is not installed: there is no `bwrap` on the PATH
 next: install it (Linux: apt install bubblewrap, dnf install bubblewrap), or write `sandbox: none`
 """)
     forbids(bare)
-    assert team.run("work", code=1) == snapshot("""\
+    assert team.run("build-it", code=1) == snapshot("""\
 error: step 'work' asks for `sandbox: bwrap`: bubblewrap does not work here: No permissions to create new namespace
 next: allow user namespaces on this machine (`bwrap --ro-bind / / true` must work), or write `sandbox: none`
 """)
@@ -47,10 +47,11 @@ next: allow user namespaces on this machine (`bwrap --ro-bind / / true` must wor
 
 def test_a_configuration_that_asks_for_it_counts_for_steps_that_say_nothing(team: Team, bare: Path) -> None:
     config = team.runs.shop.write(".handrail/config.toml", '[agent]\nsandbox = {kind = "bwrap", network = false}\n')
-    team.add("work", STEP.replace(", MORE", ""))
-    assert "the sandbox of [agent] in .handrail/config.toml needs your trust" in team.run("work", "--in", ".", code=3)
+    team.add("build-it", STEP.replace(", MORE", ""))
+    said = team.run("build-it", "--in", ".", code=3)
+    assert "the sandbox of [agent] in .handrail/config.toml needs your trust" in said
     assert team.runs.call("trust", str(config), "--yes").exit_code == 0
-    assert "step 'work' asks for `sandbox: bwrap`: bubblewrap is not installed" in team.run("work", code=1)
+    assert "step 'work' asks for `sandbox: bwrap`: bubblewrap is not installed" in team.run("build-it", code=1)
     team.add("free", STEP.replace("MORE", "sandbox: none"))
     assert "free-1 succeeded" in team.run("free")
     assert bare.is_dir()
@@ -64,7 +65,7 @@ def test_the_doctor_tells_that_it_is_there_and_forbidden(team: Team, bare: Path)
 
 
 def test_a_workflow_is_tested_where_there_is_neither_tmux_nor_a_sandbox(team: Team, bare: Path) -> None:
-    team.add("work", BWRAP)
-    team.runs.shop.write(".handrail/workflows/work/tests/first.yaml", TEST)
-    assert "1 passed" in team.text("test", "work")
+    team.add("build-it", BWRAP)
+    team.runs.shop.write(".handrail/workflows/build-it/tests/first.yaml", TEST)
+    assert "1 passed" in team.text("test", "build-it")
     assert bare.is_dir()

@@ -1,68 +1,12 @@
-"""`handrail test` as people and CI systems call it."""
+"""`handrail test` as people call it."""
 
 import re
-import shutil
-import signal
-import subprocess
-import xml.etree.ElementTree as ET
-from pathlib import Path
-from typing import Any
 
-import pytest
 from inline_snapshot import snapshot
-from running import HANDRAIL, until
+from notes_workflow import GOOD, NOTES, notes, put, said
 from team import Team
 
-from handrail.runtime.handlers.junit import read_junit
-
-NOTES = """\
-name: NAME
-input:
-  version: string
-steps:
-  - name: changes
-    command: git log --format=%s
-    output: changes
-  - name: write
-    prompt: Write NOTES.md for version {{ version }}. What changed is {{ changes }}.
-    done_when:
-      - changed: NOTES.md
-    retry: 1
-  - name: look
-    type: approval
-    message: Are the notes for ${version} good?
-    revise: write
-  - name: publish
-    command: ./publish.sh "${version}"
-"""
-GOOD = """\
-name: notes are written, looked at and published
-input: {version: "1.2"}
-turns:
-  write: {files: {NOTES.md: "# 1.2\\n"}, say: Written.}
-answers: {look: approve}
-commands:
-  publish: {stdout: published}
-expect:
-  path: [changes, write, look, publish]
-  prompts: {write: [version 1.2, changed is Start]}
-  files: {NOTES.md: "# 1.2\\n"}
-"""
-
-
-@pytest.fixture
-def notes(team: Team) -> Team:
-    team.runs.add("notes", NOTES)
-    return team
-
-
-def put(team: Team, text: str, name: str = "first") -> None:
-    team.runs.shop.write(f".handrail/workflows/notes/tests/{name}.yaml", text)
-
-
-def said(team: Team, *args: str, code: int = 0) -> str:
-    text = team.text("test", *args, code=code)
-    return text.replace(".handrail/workflows/notes/", "NOTES/")
+__all__ = ["notes"]
 
 
 def test_a_test_that_passes_is_one_line(notes: Team) -> None:
@@ -224,110 +168,6 @@ notes   NOTES/workflow.yaml
   – notes are written, looked at and published   skipped: not before the new publisher
 0 passed, 1 skipped in 0.0s
 """)
-
-
-def test_json_is_one_document(notes: Team) -> None:
-    put(notes, GOOD.replace("[changes, write, look, publish]", "[write]"))
-    found: Any = notes.json("test", code=1)
-    assert (found["ok"], found["passed"], found["failed"]) == (False, 0, 1)
-    (scenario,) = found["scenarios"]
-    assert scenario["problems"] == snapshot(
-        [
-            {
-                "message": "the run took another path",
-                "file": ".handrail/workflows/notes/tests/first.yaml",
-                "line": 9,
-                "difference": ["+ changes", "  write", "+ look", "+ publish"],
-            }
-        ]
-    )
-    assert scenario["path"] == snapshot(
-        [
-            {"step": "changes", "status": "succeeded", "tries": 1},
-            {"step": "write", "status": "succeeded", "tries": 1},
-            {"step": "look", "status": "approve", "tries": 1},
-            {"step": "publish", "status": "succeeded", "tries": 1},
-        ]
-    )
-    assert scenario["replaced"] == ["publish"]
-
-
-def test_junit_is_read_by_what_reads_junit(notes: Team, tmp_path: Path) -> None:
-    put(notes, GOOD, "a")
-    put(notes, GOOD.replace("notes are written", 'a <"wrong"> one').replace("[version 1.2", "[no \\x01"), "b")
-    put(notes, f"{GOOD}skip: later\n".replace("notes are written", "later notes"), "c")
-    report = tmp_path / "junit.xml"
-    said(notes, "--junit", str(report), code=1)
-    counted = read_junit(report.read_bytes())
-    assert (counted.tests, counted.failures, counted.errors, counted.skipped) == (3, 1, 0, 1)
-    suite = ET.fromstring(report.read_text()).find("testsuite")
-    assert suite is not None
-    assert [(case.get("classname"), case.get("name")) for case in suite.findall("testcase")] == snapshot(
-        [
-            ("notes", "notes are written, looked at and published"),
-            ("notes", 'a <"wrong"> one, looked at and published'),
-            ("notes", "later notes, looked at and published"),
-        ]
-    )
-    printed = notes.runs.call("test", "--junit", "-").stdout
-    assert read_junit(printed.encode()).tests == 3
-
-
-def test_json_and_junit_do_not_both_get_stdout(notes: Team) -> None:
-    put(notes, GOOD)
-    assert notes.runs.call("test", "--json", "--junit", "-").exit_code == 2
-
-
-def test_what_is_kept_can_be_looked_at_with_the_command_that_is_named(notes: Team) -> None:
-    put(notes, GOOD.replace("{stdout: published}", "{exit: 3}"))
-    found: Any = notes.json("test", "--keep", code=1)
-    kept = Path(found["scenarios"][0]["kept"])
-    env = {**notes.runs.environ(), "HANDRAIL_HOME": str(kept / "home")}
-    why = [HANDRAIL, "why", "notes-1", "publish"]
-    ran = subprocess.run(why, cwd=kept, env=env, capture_output=True, text=True, check=True)
-    assert "exit 3" in ran.stdout
-    shutil.rmtree(kept)
-
-
-def test_nothing_of_the_users_is_touched(notes: Team) -> None:
-    put(notes, GOOD)
-    notes.git("add", "-A")
-    notes.git("commit", "-qm", "Tests")
-    before = (notes.git("status", "--porcelain"), notes.git("worktree", "list"), notes.git("for-each-ref"))
-    said(notes)
-    assert (notes.git("status", "--porcelain"), notes.git("worktree", "list"), notes.git("for-each-ref")) == before
-    assert notes.json("status")["runs"] == []
-
-
-def test_a_workflow_without_trust_is_not_tested_unless_it_is_asked_for(notes: Team) -> None:
-    put(notes, GOOD)
-    notes.runs.shop.workflow("notes", NOTES + "    timeout: 5m\n")
-    assert said(notes, code=3) == snapshot("""\
-error: the workflow NOTES/workflow.yaml needs your trust before it runs: it has changed since you trusted it
-next: read it, then: handrail trust NOTES/workflow.yaml, or test it as it is now: handrail test --trust
-""")
-    assert "1 passed" in said(notes, "--trust")
-    assert "needs your trust" in notes.text("run", "notes", "--input", "version=1", code=3)
-
-
-def test_changing_a_test_changes_neither_trust_nor_the_pinned_version(notes: Team) -> None:
-    pinned = notes.json("compile", "notes")
-    put(notes, GOOD)
-    assert notes.json("compile", "notes") == pinned
-    assert notes.json("trust", "notes", "--show")["state"] == "trusted"
-
-
-def test_ctrl_c_ends_what_the_scenarios_started(notes: Team, tmp_path: Path) -> None:
-    mark = tmp_path / "started"
-    put(notes, GOOD.replace("{files:", f"{{run: 'echo $$ > {mark}; exec sleep 300', files:"))
-    process = subprocess.Popen(
-        [HANDRAIL, "test"], cwd=notes.root, env=notes.runs.environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    until(lambda: mark.exists() and mark.read_text().strip() != "")
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert (process.returncode, err.decode().strip()) == (130, "stopped")
-    until(lambda: not Path(f"/proc/{mark.read_text().strip()}").exists())
 
 
 def test_the_tests_of_the_library_pass(team: Team) -> None:

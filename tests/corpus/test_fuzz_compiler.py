@@ -126,19 +126,19 @@ def check(bundle: Bundle) -> None:
 
 
 @given(mutated(SAMPLES))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_change_to_a_sound_workflow_makes_the_compiler_raise(bundle: Bundle) -> None:
     check(bundle)
 
 
 @given(mutated(BROKEN))
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_change_to_a_broken_workflow_makes_the_compiler_raise(bundle: Bundle) -> None:
     check(bundle)
 
 
 @given(mutated(ROUTINES))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_change_to_a_guided_workflow_makes_the_compiler_raise(bundle: Bundle) -> None:
     check(bundle)
 
@@ -155,12 +155,12 @@ def written(value: JsonValue, name: str) -> Bundle:
 
 
 @given(shaped(NATIVE))
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_no_native_workflow_of_the_right_form_makes_the_compiler_raise(value: JsonValue) -> None:
     check(written(value, "workflow.yaml"))
 
 
 @given(shaped(GUIDED))
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_no_guided_workflow_of_the_right_form_makes_the_compiler_raise(value: JsonValue) -> None:
     check(written(value, "workflow.json"))

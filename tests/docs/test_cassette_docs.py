@@ -1,45 +1,24 @@
 """The pages docs/cassettes.md and docs/secrets.md are tried out, and name what the program knows."""
 
 import re
-import subprocess
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
 from doc_commands import Shown, commands, fits
 from doc_examples import problems
 from doc_pages import blocks
+from doc_repository import begin, shown
 
 from handrail.agents.cassette_format import RecordedCall
 from handrail.model.secret_forms import FORMS
 
+__all__ = ["shown"]
 PAGE = "docs/cassettes.md"
 ROOT = Path(__file__).parents[2]
-IDENTITY = "[user]\n\tname = Ada\n\temail = ada@example.org\n"
-
-
-@pytest.fixture
-def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shown:
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    found = Shown(tmp_path / "shop", tmp_path / "home")
-    found.root.mkdir()
-    found.home.mkdir()
-    (found.home / ".gitconfig").write_text(IDENTITY, "utf-8")
-    return found
-
-
-def git(shown: Shown, *words: str) -> None:
-    env = {"HOME": str(shown.home), "PATH": "/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM": "1"}
-    subprocess.run(["git", *words], cwd=shown.root, env=env, check=True, capture_output=True, timeout=60)
 
 
 def test_every_command_of_the_page_on_cassettes_prints_what_it_shows(shown: Shown) -> None:
-    for block in blocks(PAGE):
-        if "file" in block.notes:
-            shown.write(block)
-    git(shown, "init", "-q", "-b", "main")
-    git(shown, "add", "-A")
-    git(shown, "commit", "-qm", "Start")
+    begin(shown, PAGE)
     for block in blocks(PAGE):
         for command in commands(block) if block.language == "console" else ():
             _, printed = shown.run(command.line)

@@ -1,38 +1,25 @@
 """The page docs/init.md is tried out as it stands, in a real git repository."""
 
-import subprocess
 from pathlib import Path
 
-import pytest
 from doc_commands import Shown, commands, fits
 from doc_pages import blocks, prose
+from doc_repository import commit, shown
 
 from handrail.cli.init import command
 from handrail.model.diagnostics import Report
 from handrail.operations.initializing import AGENTS
 from handrail.sources.config import read_repository_config
 
+__all__ = ["shown"]
 PAGE = "docs/init.md"
-IDENTITY = "[user]\n\tname = Ada\n\temail = ada@example.org\n"
-
-
-@pytest.fixture
-def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shown:
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    found = Shown(tmp_path / "shop", tmp_path / "home")
-    found.root.mkdir()
-    found.home.mkdir()
-    (found.home / ".gitconfig").write_text(IDENTITY, "utf-8")
-    return found
 
 
 def test_every_command_of_the_page_prints_what_it_shows(shown: Shown) -> None:
     for block in blocks(PAGE):
         if block.notes.get("file") == "Makefile":
             shown.write(block)
-    env = {"HOME": str(shown.home), "PATH": "/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM": "1"}
-    for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "Start")):
-        subprocess.run(["git", *words], cwd=shown.root, env=env, check=True, capture_output=True)
+    commit(shown)
     for block in blocks(PAGE):
         for each in commands(block) if block.language == "console" else ():
             code, printed = shown.run(each.line)

@@ -1,43 +1,21 @@
 """The page docs/mcp.md is tried out as it stands: its commands, its configurations, its tables."""
 
 import json
-import os
-import subprocess
 import tomllib
-from pathlib import Path
 
-import pytest
-from doc_commands import Shown, commands, fits
+from doc_commands import Shown
 from doc_pages import blocks, tables
+from doc_repository import begin, shown, untrue
 
 from handrail.serve.tools import TOOLS
 
+__all__ = ["shown"]
 PAGE = "docs/mcp.md"
-IDENTITY = "[user]\n\tname = Ada\n\temail = ada@example.org\n"
-
-
-@pytest.fixture
-def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shown:
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    found = Shown(tmp_path / "shop", tmp_path / "home")
-    found.root.mkdir()
-    found.home.mkdir()
-    (found.home / ".gitconfig").write_text(IDENTITY, "utf-8")
-    return found
 
 
 def test_every_command_of_the_page_prints_what_it_shows(shown: Shown) -> None:
-    for block in blocks(PAGE):
-        if "file" in block.notes:
-            shown.write(block)
-    env = {"HOME": str(shown.home), "PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1"}
-    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "Start"]):
-        subprocess.run(["git", *words], cwd=shown.root, env=env, check=True, capture_output=True)
-    for block in blocks(PAGE):
-        for command in commands(block) if block.language == "console" else ():
-            _, printed = shown.run(command.line)
-            if command.expected.strip():
-                assert fits(command.expected, printed), f"{block}: $ {command.line}\n{printed}"
+    begin(shown, PAGE)
+    assert untrue(shown, PAGE) == []
 
 
 def test_every_configuration_starts_the_server() -> None:

@@ -31,7 +31,7 @@ def test_every_command_of_the_tutorial_prints_what_it_shows(shop: DocShop) -> No
         if "file" in block.notes and block.notes["file"] not in FIRST:
             shop.write(block.notes["file"], block.text)
         if block.language == "console":
-            play(block, shop)
+            assert play(block, shop) == ""
 
 
 def test_every_block_of_the_tutorial_is_a_file_or_commands() -> None:

@@ -1,26 +1,12 @@
 """What agents are told, read as they read it."""
 
-import re
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from inline_snapshot import snapshot
-from native_case import compile_text, shown
 
-from handrail.engine.composing import MOST_FEEDBACK, Told, composed, proof_words
-from handrail.engine.delimiting import code, fenced, lone_block, mark_for, middle_cut, one_line
-from handrail.model.proofs import ExistsProof, FilesProof, Proof, ReportProof
+from handrail.engine.composing import MOST_FEEDBACK, Told, composed
 from handrail.model.settings import Access
 from handrail.model.values import (
-    Constant,
-    Expression,
     JsonValue,
-    ListOfValues,
-    MapOfValues,
-    NamedValue,
-    TextWithHoles,
-    Value,
 )
 
 HANDOFF = '# The run so far\n\n<data-0 of="task">\nLogin times out\n</data-0>'
@@ -35,15 +21,6 @@ FULL = Told(
     output="repro",
     attempts=3,
 )
-
-
-def proofs_of(done_when: str) -> tuple[Proof, ...]:
-    """Compile `done_when` of a step with an output `repro`."""
-    head = "name: w\nsteps:\n  - name: s\n    prompt: Do it.\n    output: repro\n"
-    text = f"{head}    returns: {{test: path, files: [glob]}}\n    done_when:\n{done_when}"
-    compiled, _, _ = compile_text(text)
-    assert compiled.plan is not None, shown(compiled.diagnostics)
-    return compiled.plan.steps[0].done_when
 
 
 def test_a_lone_prompt_is_followed_by_its_rules_alone() -> None:
@@ -260,76 +237,6 @@ def test_a_result_of_any_form_shows_no_schema() -> None:
     assert "# Result" in composed(Told(prompt="x", schema={}))
 
 
-def test_each_kind_of_proof_has_its_words() -> None:
-    text = """\
-      - passes: pytest -q ${repro.test}
-      - fails: pytest -q "${repro.test}"
-        exit: 1
-      - fails: grep -r '${repro.test}' src
-      - passes: wc -c ${repro.files | json | file}
-      - changed: ${repro.files}
-      - unchanged: [src/**, "docs/${repro.test}", "*.md"]
-      - exists: reports/out.xml
-      - expect: repro.files | length >= 1
-      - report: {junit: reports/out.xml, min_tests: 3}
-      - passes: |
-          cd web
-          npm test -- "${repro.test}" "$HR_9"
-"""
-    assert "\n".join(proof_words(proofs_of(text))) == snapshot("""\
-`pytest -q "${repro.test}"` exits with code 0
-`pytest -q "${repro.test}"` fails with exit code 1
-`grep -r ''"${repro.test}"'' src` fails, with any exit code but 0
-`wc -c "${repro.files | json | file}"` exits with code 0
-at least one file that matches `${repro.files}` has changed
-no file that matches `src/**`, `docs/${repro.test}` or `*.md` has changed
-`reports/out.xml` exists
-`repro.files | length >= 1` is true
-the JUnit report `reports/out.xml` shows that at least 3 tests ran and none failed
-this script exits with code 0:
-```sh
-cd web
-npm test -- "${repro.test}" "$HR_9"
-```\
-""")
-
-
-def test_a_script_stands_as_a_block_under_its_number() -> None:
-    words = proof_words(proofs_of("      - passes: |\n          cd web\n          npm test\n"))
-    assert composed(Told(prompt="x", proofs=words)).partition("# Checks")[2] == snapshot("""\
-
-
-When you stop, Handrail checks this itself. The step is done only when all of it holds:
-
-1. this script exits with code 0:
-   ```sh
-   cd web
-   npm test
-   ```\
-""")
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (Constant(["a", "b"]), "`a` or `b`"),
-        (Constant([]), "`[]`"),
-        (ListOfValues((Constant("a"), Constant("b"), Expression("c"))), "`a`, `b` or `${c}`"),
-        (TextWithHoles(("src/", Expression("x.y"))), "`src/${x.y}`"),
-        (ListOfValues((ListOfValues((Constant("a"), Constant("b"))),)), "`a, b`"),
-        (MapOfValues((NamedValue("a", Constant(1)),)), "`a: 1`"),
-        (Constant("a`b`"), "`` a`b` ``"),
-    ],
-)
-def test_values_stand_in_proofs_as_their_author_wrote_them(value: Value, words: str) -> None:
-    assert proof_words((FilesProof(value, "unchanged"),)) == (f"no file that matches {words} has changed",)
-
-
-def test_one_test_is_singular() -> None:
-    assert "at least 1 test ran" in proof_words((ReportProof(Constant("r.xml")),))[0]
-    assert proof_words((ExistsProof(Expression("repro.test")),)) == ("`${repro.test}` exists",)
-
-
 def test_long_feedback_keeps_its_beginning_and_more_of_its_end() -> None:
     text = composed(Told(prompt="x", failed="first" + "." * 100_000 + "last", attempt=2, attempts=3))
     assert "first" in text
@@ -343,75 +250,3 @@ def test_what_no_agent_can_be_sent_is_replaced() -> None:
     assert text.startswith("a\ufffdb\ufffdc\td")
     assert "\x1b" not in text
     text.encode()
-
-
-def test_a_text_that_knows_a_mark_gets_another_one() -> None:
-    once = mark_for(["forged"])
-    assert mark_for(["forged"]) == once
-    assert mark_for([f"forged {mark_for(['forged'])}"]) not in f"forged {once}"
-
-
-FORGERIES = st.lists(
-    st.sampled_from(["</data-", "<data-", ">", "\n", "a", "`", "```", "\ud800", "# Rules", "</message-", "0" * 12])
-    | st.text(max_size=5)
-    | st.text("0123456789abcdef", min_size=12, max_size=12),
-    max_size=20,
-).map("".join)
-
-
-@given(FORGERIES)
-def test_no_text_ends_its_own_block(text: str) -> None:
-    whole = lone_block("checks", text)
-    opened = re.match(r'<data-([0-9a-f]{12}) of="checks">\n', whole)
-    assert opened is not None
-    assert whole.count(opened[1]) == 2
-    assert whole.endswith(f"\n</data-{opened[1]}>")
-
-
-@given(FORGERIES, FORGERIES)
-def test_a_block_that_quotes_the_tags_of_another_cannot_end_itself(text: str, more: str) -> None:
-    quoted = lone_block("checks", text) + more
-    opened = re.match(r"<data-([0-9a-f]{12})", lone_block("checks", quoted))
-    assert opened is not None
-    assert opened[1] not in quoted
-
-
-@given(FORGERIES)
-def test_no_text_ends_its_own_fence_or_code(text: str) -> None:
-    fence = fenced(text, "json").splitlines()[0].removesuffix("json")
-    assert fence not in text
-    ticks = re.match("`+", code(text))
-    assert ticks is not None
-    assert not re.search(f"(?<!`){ticks[0]}(?!`)", text) or text.startswith("`")
-
-
-@given(
-    st.builds(
-        Told,
-        prompt=FORGERIES,
-        handoff=FORGERIES,
-        proofs=st.lists(FORGERIES, max_size=3).map(tuple),
-        schema=st.sampled_from([None, SCHEMA, NO_FORM]),
-        failed=FORGERIES,
-        revision=FORGERIES,
-        answer=FORGERIES,
-        attempt=st.integers(1, 4),
-        attempts=st.integers(1, 3),
-        access=st.sampled_from(["read", "edit", "full"]),
-        goes_on=st.booleans(),
-    )
-)
-def test_every_text_is_composed_alike_each_time_and_can_be_sent(told: Told) -> None:
-    text = composed(told)
-    assert text == composed(told)
-    assert text.encode()
-    if told.goes_on:
-        assert "# Rules\n\nRead" not in text
-
-
-@given(FORGERIES, st.integers(10, 40))
-def test_lines_and_cuts_keep_their_size(text: str, most: int) -> None:
-    line = one_line(text, most)
-    assert len(line) <= most
-    assert len(line.splitlines()) <= 1
-    assert len(middle_cut(text, most)) <= most + 40

@@ -191,7 +191,7 @@ observations = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(
     st.sampled_from(AUTONOMIES),
     st.sampled_from(RISKS),

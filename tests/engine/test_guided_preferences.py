@@ -156,7 +156,7 @@ artifacts = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(words, artifacts)
 def test_never_stop_completes_exactly_with_a_gap_for_what_would_refuse(notes: str, sent: list[Any]) -> None:
     output = Given(by="me", notes=notes, artifacts=tuple(sent))

@@ -1,5 +1,7 @@
 """The result that stands in an agent's last words."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,5 +53,6 @@ def test_a_text_made_to_be_slow_is_given_up() -> None:
 
 
 @given(st.text('{}[]",:1`ajson\n ', max_size=80))
-def test_no_words_raise(text: str) -> None:
-    from_text(text, REPRO)
+def test_no_words_raise_and_what_is_found_is_json(text: str) -> None:
+    found = from_text(text, REPRO)
+    assert json.loads(json.dumps(found)) == found

@@ -129,13 +129,13 @@ def _go(walk: Walk, seed: int) -> None:
             return
 
 
-@settings(max_examples=120, deadline=None)
+@settings(deadline=None)
 @given(walks())
 def test_replaying_a_log_gives_the_live_state(walk: Walk) -> None:
     assert replay(walk.events, walk.blobs) == walk.state
 
 
-@settings(max_examples=120, deadline=None)
+@settings(deadline=None)
 @given(walks())
 def test_a_running_state_always_has_a_next_move_or_something_pending(walk: Walk) -> None:
     for state in walk.states:

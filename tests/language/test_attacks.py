@@ -268,11 +268,10 @@ def test_an_attack_on_the_template_parser_is_refused(text: str) -> None:
     assert caught.value.problem.code in CODES
 
 
-@pytest.mark.parametrize(
-    "text", ["numbers | sort | reverse | sum", "rows | map('text') | unique", "text | upper | length"]
-)
-def test_honest_work_on_large_data_fits_the_budget(text: str) -> None:
-    evaluate(parse(text), SCOPE)
+def test_honest_work_on_large_data_fits_the_budget() -> None:
+    assert evaluate(parse("numbers | sort | reverse | sum"), SCOPE) == 4_999_950_000
+    assert evaluate(parse("rows | map('text') | unique"), SCOPE) == ["y" * 1000]
+    assert evaluate(parse("text | upper | length"), SCOPE) == 1_000_000
 
 
 def test_there_are_no_regular_expressions_to_blow_up() -> None:

@@ -125,7 +125,8 @@ def test_a_left_grown_tree_inside_parentheses_counts_as_a_whole() -> None:
 
 
 def test_many_conditions_in_a_row_are_not_deep() -> None:
-    parse(" or ".join(f"x == {number}" for number in range(200)))
+    text = " or ".join(f"x == {number}" for number in range(200))
+    assert unparse(parse(text)) == text
 
 
 @pytest.mark.parametrize(

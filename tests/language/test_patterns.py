@@ -51,7 +51,7 @@ def _piece(draw: st.DrawFn, depth: int) -> str:
     return atom + draw(st.sampled_from(REPEATS))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(deadline=None)
 @given(patterns(), st.text("abAB. \né1", max_size=8), st.sampled_from(["", "i", "m", "s", "ims"]))
 @example("$", "a\n", "")
 @example("^b.c$", "a\nb\nc", "ms")
@@ -120,7 +120,7 @@ def test_each_character_costs_at_most_the_size_of_the_pattern(pattern: str, char
     assert long.visits <= 2 * short.visits, "what was walked once is not walked again"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(patterns(), st.text("ab", max_size=200))
 def test_no_pattern_costs_more_on_any_text(pattern: str, text: str) -> None:
     try:

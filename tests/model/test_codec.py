@@ -72,7 +72,7 @@ def record(cls: type, depth: int) -> st.SearchStrategy[Any]:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(record(Plan, 6))
 def test_a_plan_survives_being_stored(made: Plan) -> None:
     stored = json.loads(json.dumps(encode(made)))

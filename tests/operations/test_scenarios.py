@@ -17,7 +17,7 @@ from handrail.wiring import open_room
 
 Plays = Callable[[str, str], list[Outcome]]
 ASKING = """\
-name: work
+name: build-it
 input: {size: int = 1}
 steps:
   - name: plan
@@ -51,7 +51,7 @@ def plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plays:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "rooms"))
     (tmp_path / "rooms").mkdir()
-    folder = tmp_path / ".handrail" / "workflows" / "work"
+    folder = tmp_path / ".handrail" / "workflows" / "build-it"
 
     def play(workflow: str, tests: str) -> list[Outcome]:
         (folder / "tests").mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plays:
         (folder / "tests" / "t.yaml").write_text(tests, "utf-8")
         with trusting(here(tmp_path, os.environ)) as place:
             bench = Bench(open_room, lambda name, _: pin(place, name))
-            found = list(bench.play(find_suites(place, ("work",))))
+            found = list(bench.play(find_suites(place, ("build-it",))))
         assert list((tmp_path / "rooms").iterdir()) == []
         return found
 
@@ -155,7 +155,7 @@ def test_a_run_may_be_expected_to_stand_at_its_question(plays: Plays) -> None:
 
 
 QUESTION = """\
-name: work
+name: build-it
 steps:
   - {name: do, prompt: Do it now.}
   - {name: ship, command: "false", retry: {max: 2, backoff: 1h}, on_fail: block}
@@ -191,7 +191,7 @@ tools: {git: echo not git}
 files: {run.sh: {text: "#!/bin/sh\\ngit --version\\n", executable: true}}
 expect: {outputs: {said: not git}}
 """
-    (outcome,) = plays("name: work\nsteps:\n  - {name: ask, command: ./run.sh, output: said}\n", tests)
+    (outcome,) = plays("name: build-it\nsteps:\n  - {name: ask, command: ./run.sh, output: said}\n", tests)
     assert problems(outcome) == []
     assert outcome.replaced == ("git",)
 
@@ -202,7 +202,7 @@ def test_a_called_workflow_is_played_too(plays: Plays, tmp_path: Path) -> None:
     inner.write_text("name: inner\nsteps:\n  - {name: ok, type: approval, message: Go?}\n", "utf-8")
     tests = "name: in and out\nanswers: {sub/ok: approve}\nexpect: {path: [sub, sub/ok, last]}\n"
     workflow = """\
-name: work
+name: build-it
 steps:
   - {name: sub, type: workflow, workflow: inner}
   - {name: last, command: 'true'}
@@ -215,8 +215,8 @@ WRONG: dict[str, tuple[str, int, str]] = {
     "an unknown key": ("name: x\nexpct: {}\n", 2, "did you mean 'expect'?"),
     "no expectation": ("name: x\n", 1, "a scenario needs 'expect'"),
     "an unknown step in a path": ("name: x\nexpect:\n  path: [do, shp]\n", 3, "did you mean 'ship'?"),
-    "an unknown step with turns": ("name: x\nturns: {doo: {}}\nexpect: {}\n", 2, "'doo' is no step of work"),
-    "a part of a step without parts": ("name: x\nexpect: {not_run: do/fix}\n", 2, "'do/fix' is no step of work"),
+    "an unknown step with turns": ("name: x\nturns: {doo: {}}\nexpect: {}\n", 2, "'doo' is no step of build-it"),
+    "a part of a step without parts": ("name: x\nexpect: {not_run: do/fix}\n", 2, "'do/fix' is no step of build-it"),
     "an unknown input": ("name: x\ninput: {a: 1}\nexpect: {}\n", 2, "there is no input 'a'"),
     "a bad turn": ("name: x\nturns: {do: {sayy: hi}}\nexpect: {}\n", 2, "did you mean 'say'?"),
     "a bad status": ("name: x\nexpect: {status: ok}\n", 2, "'ok' is not allowed here"),
@@ -237,11 +237,11 @@ def test_a_slip_in_a_test_file_is_told_at_its_line(name: str, plays: Plays) -> N
 
 def test_whoever_stops_listening_ends_what_is_played(plays: Plays, tmp_path: Path) -> None:
     plays(QUESTION, "name: x\nturns: {do: {say: done}}\ncommands: {ship: {}}\nexpect: {}\n")
-    test = tmp_path / ".handrail/workflows/work/tests/t.yaml"
+    test = tmp_path / ".handrail/workflows/build-it/tests/t.yaml"
     test.write_text("- {name: a, expect: {}}\n- {name: b, turns: {do: {delay: 600}}, expect: {}}\n", "utf-8")
     with trusting(here(tmp_path, os.environ)) as place:
         bench = Bench(open_room, lambda name, _: pin(place, name), fail_fast=True)
-        found: list[Any] = list(bench.play(find_suites(place, ("work",))))
+        found: list[Any] = list(bench.play(find_suites(place, ("build-it",))))
     assert [each.scenario.name for each in found] == ["a"]
     assert not [each for each in threading.enumerate() if each.name.startswith("scenario")]
     assert list((tmp_path / "rooms").iterdir()) == []

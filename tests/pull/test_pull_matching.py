@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from handrail.engine.sizes import DOTS, cut
 from handrail.operations.pulling.matching import (
     EXACT_ID,
     Kept,
@@ -14,7 +15,7 @@ from handrail.operations.pulling.matching import (
     remembered_words,
     words_in,
 )
-from handrail.runtime.summaries import MOST_RECAP, cut
+from handrail.runtime.summaries import MOST_RECAP
 
 WORDS = st.sampled_from(["login", "page", "mend", "report", "clock", "cookie"])
 KEPT = st.builds(
@@ -75,7 +76,7 @@ def test_another_run_never_changes_the_order_of_the_rest(remembered: Remembered,
 
 @given(st.text(max_size=60), st.integers(3, 80))
 def test_a_cut_text_fits_and_begins_as_the_whole_one(text: str, most: int) -> None:
-    short = cut(text, most)
+    short = cut(text, most, DOTS)
     assert len(short.encode("utf-8", "replace")) <= most
     assert short == text or text.startswith(short[:-1])
 
@@ -88,4 +89,4 @@ def test_any_query_is_words_at_most(text: str) -> None:
 
 
 def test_a_recap_has_a_bound_in_bytes() -> None:
-    assert len(cut("𝄞" * 2000, MOST_RECAP).encode()) <= MOST_RECAP
+    assert len(cut("𝄞" * 2000, MOST_RECAP, DOTS).encode()) <= MOST_RECAP

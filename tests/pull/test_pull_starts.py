@@ -31,3 +31,21 @@ def test_a_context_that_is_too_large_or_reserved_starts_nothing_and_a_great_numb
         assert pull.start("sample-flow", **context).code == "CONTEXT_BUDGET_EXCEEDED"
     assert not pull.size()
     assert "x is 9007199254740993." in pull.start("sample-flow", x=2**53 + 1).text
+
+
+def test_a_start_that_is_made_again_with_its_request_id_gives_the_same_run(pull: Pull) -> None:
+    name = pull.add(chain(3))
+    wanted: Json = {"workflowId": name, "workspacePath": str(pull.workspace), "goal": "Go.", "requestId": "mine-1"}
+    first = pull.call("start_workflow", **wanted)
+    size = pull.size()
+    other = pull.again()
+    assert other.call("start_workflow", **wanted).data == first.data
+    assert pull.call("start_workflow", **{**wanted, "goal": "Go on."}).code == "VALIDATION_ERROR"
+    assert pull.size() == size
+    second = pull.advance(first)
+    late = pull.call("start_workflow", **wanted)
+    assert (late.run, late.address, late.token) == (first.run, "step-2", second.token)
+    runs = {pull.call("start_workflow", **{**wanted, "requestId": each}).run for each in ("mine-2", "mine-3")}
+    assert len(runs | {first.run, pull.start(name).run}) == 4
+    pull.assert_sound()
+    other.close()

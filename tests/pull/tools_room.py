@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,11 +18,10 @@ from handrail.model.events import ToolCalled
 from handrail.model.run import RunState
 from handrail.model.tokens import NO_BRANCH, Token, TokenKind, mint
 from handrail.operations.agent_tools import AgentDesk, ToolAnswer
-from handrail.ports.log import Log
 from handrail.runtime.histories import events_of, state_of
 from handrail.sources.tiers import here
 from handrail.store.keyring import keys_in
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite_log import SqliteLog, open_log
 
 HANDRAIL = str(Path(sys.executable).with_name("handrail"))
 LONG = 60.0
@@ -134,13 +133,8 @@ class ToolsRoom:
         for each in self.started:
             each.wait(LONG)
 
-    @contextmanager
-    def log(self) -> Generator[Log]:
-        found = open_log(self.home / "data")
-        try:
-            yield found
-        finally:
-            found.close()
+    def log(self) -> "closing[SqliteLog]":
+        return closing(open_log(self.home / "data"))
 
     def state(self, run: str = "work-1") -> RunState:
         with self.log() as log:

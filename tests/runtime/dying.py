@@ -12,6 +12,7 @@ from zlib import crc32
 from handrail.ports.log import Append, Lease, StoredEvent
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
 from handrail.store.sqlite_log import SqliteLog, open_log
+from handrail.workspace.nursery import NURSERY
 from handrail.workspace.processes import LocalProcesses
 
 Life = Callable[[str, Path, int, int], None]
@@ -96,6 +97,7 @@ class CrashingProcesses(LocalProcesses):
     def __init__(self, points: Points) -> None:
         super().__init__()
         self._points = points
+        NURSERY.open()
 
     def _point(self, name: str, folder: str) -> None:
         self._points.label = "/".join(Path(folder).parts[-3:])

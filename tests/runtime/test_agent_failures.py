@@ -41,6 +41,9 @@ def test_an_agent_that_cannot_answer_now_is_waited_for_and_no_try_is_used(shop: 
     shop.drive()
     state = shop.state(state.run)
     assert (state.status, state.steps["one"].attempts, state.names["said"]) == ("succeeded", 1, "done")
+    first, second = shop.calls(state.run, "one")
+    assert second.spec["session"] == shop.endings(state.run, "one")[0].details["session"] != ""
+    assert (first.spec["session"], "Do the thing." in str(second.spec["prompt"])) == ("", False)
 
 
 def test_without_a_time_to_wait_the_pauses_double(shop: StepsRoom) -> None:

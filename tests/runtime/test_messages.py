@@ -1,4 +1,4 @@
-"""What a person says to an agent while it works: told with its next call, never lost, and never in the way."""
+"""What a person says to an agent that does not listen while it works: told with its next call, and never lost."""
 
 import os
 import signal
@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 from runtime_room import of_kind
 from steps_room import StepsRoom
 
 from handrail.errors import UsageError
-from handrail.model.events import MessageGiven
+from handrail.model.events import MessageGiven, StepPassedOver
 from handrail.operations import runs
+from handrail.operations.event_words import told
+from handrail.operations.explaining import explain
 from handrail.operations.telling import tell
 
 WAIT = "touch there.log; while ! test -e go.log; do sleep 0.01; done"
@@ -112,7 +115,7 @@ def test_a_message_outlives_whoever_drives(shop: StepsRoom) -> None:
     os.kill(driver.pid, signal.SIGKILL)
     driver.wait()
     said = tell(shop.log, run, "use tabs", "ann")
-    assert (said.step, said.words) == ("one", "'one' is told when its agent has ended its answer")
+    assert (said.step, said.words) == ("one", "the agent of 'one' is told when it has ended its answer")
     there(shop)[0].with_name("go.log").touch()
     shop.drive()
     assert shop.state(run).names["said"] == "second"
@@ -152,3 +155,20 @@ def test_what_cannot_be_told_is_refused_with_what_helps(shop: StepsRoom) -> None
     ):
         with pytest.raises(UsageError, match=why):
             tell(shop.log, state.run, text, "ann")
+
+
+def test_an_answer_stands_where_the_budget_allows_no_call_to_tell_its_agent_more(shop: StepsRoom) -> None:
+    priced = {**WORKS, "usage": {"input_tokens": 600, "output_tokens": 400, "cost": 1.0}}
+    steps = ("{name: one, prompt: Do it., output: said}", "{name: two, command: 'echo ${said}', output: read}")
+    text = case(*steps).replace("steps:", "budget: {usd: 1, at_limit: finish}\nsteps:", 1)
+    run = shop.start(text, {"one": [priced, MORE]})
+    told_during(shop, run, "use tabs")
+    state = shop.state(run)
+    assert (state.status, state.steps["one"].status) == ("succeeded", "succeeded")
+    assert (state.names["said"], state.names["read"]) == ("first", "first")
+    assert (len(shop.calls(run, "one")), state.message) == (1, "no agent came any more that could be told: use tabs")
+    (kept,) = of_kind(shop.log, run, StepPassedOver)
+    assert told(kept) == snapshot(
+        "its answer stands: the budget is used up: $1.00 of $1.00; its agent was not told any more: use tabs"
+    )
+    assert told(kept) in [reason.what for reason in explain(shop.log, run, "one")]

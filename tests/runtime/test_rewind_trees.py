@@ -14,8 +14,9 @@ from handrail.operations import runs
 DATES = "export GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z'; "
 LOOK = (
     "{ git status --porcelain=v2 -uall; git ls-files -s; git rev-parse HEAD; git branch --show-current; "
-    "find . -name .git -prune -o ! -name '*.log' -type f -printf '%p %m ' -exec sha256sum {} +; "
-    "find . -type l -printf '%p %l\\n'; } > seen.$(ls seen.* 2>/dev/null | wc -l).log"
+    "find . -name .git -prune -o ! -name '*.log' -type f -exec stat -c '%a %n' {} + | sort; "
+    "find . -name .git -prune -o ! -name '*.log' -type f -exec sha256sum {} + | sort; "
+    "find . -type l -printf '%p %l\\n' | sort; } > seen.$(ls seen.* 2>/dev/null | wc -l).log"
 )
 SCRIPT: dict[str, Any] = {
     "s1": {"files": {"a.txt": "one\n", "README.md": "changed\n"}, "output": 1},

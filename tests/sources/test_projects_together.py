@@ -129,7 +129,7 @@ def test_files_that_cannot_be_read_are_no_evidence(tmp_path: Path, name: str) ->
 def test_no_content_of_a_file_stops_the_search(tmp_path_factory: pytest.TempPathFactory, text: str, name: str) -> None:
     root = tmp_path_factory.mktemp("repo")
     (root / name).write_text(text, "utf-8", newline="", errors="replace")
-    detect(root)
+    assert all(check.command.strip() for check in detect(root).checks)
 
 
 FRESH = Settings("claude/sonnet", (("lint", "make lint"),), ("npm ci",), (".env",))

@@ -8,7 +8,7 @@ import pytest
 from git_crashing import OPERATIONS, killed_at, set_up
 from git_room import GitRoom, everything, fill, git, listing
 
-STRIDE = 1 if os.environ.get("HANDRAIL_SOAK") else 6
+STRIDE = 1 if os.environ.get("HANDRAIL_SOAK") else 12
 """Every command is killed in the long campaign, every sixth, before or after it, otherwise."""
 
 

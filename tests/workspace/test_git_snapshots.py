@@ -44,6 +44,20 @@ def test_an_unchanged_tree_gives_the_same_snapshot(shop: GitRoom) -> None:
     assert git(shop.repo, "rev-parse", "refs/handrail/r1^") == first.id
 
 
+def test_files_that_were_only_looked_at_are_in_the_next_snapshot(shop: GitRoom) -> None:
+    tree, path = shop.prepare()
+    first = shop.spaces.snapshot(tree, "r1")
+    fill(path, {"a.txt": "a"})
+    assert [each.path for each in shop.spaces.changes(tree, first.id)] == ["a.txt"]
+    second = shop.spaces.snapshot(tree, "r1")
+    assert git(path, "show", f"{second.id}:a.txt") == "a"
+    (path / "a.txt").unlink()
+    assert shop.spaces.changes(tree, first.id) == ()
+    assert shop.spaces.snapshot(tree, "r1").tree == first.tree
+    other = shop.spaces.snapshot(tree, "r2")
+    assert (other.tree, other.id != first.id) == (first.tree, True)
+
+
 def test_equal_files_have_equal_trees(shop: GitRoom) -> None:
     one, path = shop.prepare("r1")
     two, other = shop.prepare("r2")

@@ -1,13 +1,10 @@
 """The cassette agent: plays what an agent did in a recorded run, as a real process; the agent's own reader reads it."""
 
-import json
-import sys
 from dataclasses import replace
-from pathlib import Path
 
-import handrail
 from handrail.agents.cassette_format import RecordedCall, comparable, drift, read_cassette
 from handrail.agents.json_lines import read_line, text
+from handrail.agents.played import EVERYTHING, play
 from handrail.errors import UsageError
 from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch, Lines, SoFar, so_far
 from handrail.ports.processes import Ended, Gone
@@ -15,7 +12,6 @@ from handrail.ports.processes import Ended, Gone
 NAME = "cassette"
 HEAD = "handrail_replay"
 """The type of the first line, by which the reader learns whose lines follow."""
-_BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.agents.cassette_program import main; main()"
 
 
 class CassetteAgent:
@@ -29,9 +25,7 @@ class CassetteAgent:
     @property
     def can(self) -> Abilities:
         """All that the recorded agents were held to."""
-        return Abilities(
-            tools=True, single_turn=True, schema=True, resume=True, system_prompt=True, cost=True, mcp=True
-        )
+        return EVERYTHING
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -47,12 +41,8 @@ class CassetteAgent:
         recorded = cassette.find(call.run, call.address, call.turn)
         where = drift(comparable(recorded.prompt, cassette.run), comparable(call.prompt, call.run))
         strict = bool(where) and cassette.strict
-        Path(folder).mkdir(parents=True, exist_ok=True)
         task = _task(recorded, {"type": HEAD, "agent": recorded.agent, "drift": where, "strict": strict})
-        (Path(folder) / "task.json").write_text(json.dumps(task), encoding="utf-8")
-        root = str(Path(handrail.__file__).parents[1])
-        argv = (sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT, root, folder, call.workspace)
-        return Launch(argv, stdin=call.prompt.encode(errors="replace"))
+        return play("cassette_program", task, call, folder, call.workspace)
 
     def lines(self) -> "CassetteLines":
         """Give a reader for one call."""

@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias, cast
 
 from handrail.errors import EnvironmentFault, InvalidWorkflow, NotFound
+from handrail.frozen import frozen
 from handrail.model.values import JsonValue
 
 VERSION = 1
@@ -19,7 +20,7 @@ _BLOCK = re.compile(r"\b(data|message)-[0-9a-f]{12}\b")
 _COMMIT = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RecordedCall:
     """One call of an agent, as it went."""
 
@@ -40,7 +41,7 @@ class RecordedCall:
     """What it changed in the work tree, as git writes it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cassette:
     """A recorded run."""
 

@@ -53,6 +53,12 @@ _NEVER = ("EnterWorktree", "ExitWorktree", "CronCreate", "CronDelete", "CronList
 """Tools that lead out of the work tree, or go on after the answer."""
 
 
+_LISTENS = ("--input-format=stream-json", "--replay-user-messages")
+"""Lets it read lines while it works, and say which of them it took up."""
+_DONE = '"type":"result"'
+"""Found by chance in another line it only closes the input too early: what was not said is told by the next call."""
+
+
 class ClaudeAgent:
     """The `Agent` that calls `claude -p`, with the user's own configuration and login."""
 
@@ -67,9 +73,16 @@ class ClaudeAgent:
 
     @property
     def can(self) -> Abilities:
-        """All of it but taking words in the middle of a call."""
+        """All of it."""
         return Abilities(
-            tools=True, single_turn=True, schema=True, resume=True, system_prompt=True, cost=True, mcp=True
+            tools=True,
+            single_turn=True,
+            schema=True,
+            resume=True,
+            system_prompt=True,
+            cost=True,
+            follow_up=True,
+            mcp=True,
         )
 
     @property
@@ -84,7 +97,16 @@ class ClaudeAgent:
         argv = (required(NAME, self.program), "-p", "--output-format=stream-json", "--verbose", *files, *_words(call))
         # A prompt that begins with a slash would be a command to Claude Code itself, answered without the model.
         prompt = f"\n{call.prompt}" if call.prompt.startswith("/") else call.prompt
-        return Launch(argv, (*_OURS, *_environment(call)), prompt.encode(errors="replace"))
+        env = (*_OURS, *_environment(call))
+        if call.listens:
+            return Launch((*argv, *_LISTENS), env, self.said(prompt, ""), _DONE)
+        return Launch(argv, env, prompt.encode(errors="replace"))
+
+    def said(self, text: str, mark: str) -> bytes:
+        """Give a line of its input: it takes that up after the tool that runs, or else when its answer is done."""
+        message = {"role": "user", "content": text.encode(errors="replace").decode()}
+        line = {"type": "user", "message": message, "parent_tool_use_id": None, **({"uuid": mark} if mark else {})}
+        return f"{json.dumps(line)}\n".encode()
 
     def lines(self) -> ClaudeLines:
         """Give a reader for one call."""

@@ -32,6 +32,7 @@ _ERRORS: dict[str, OutcomeStatus] = {
 }
 """What Claude Code calls an error for which there is no answer of the service with a status."""
 _TOLD = re.compile(rb'\{"type": ?"user"')
+_HEARD = b'"isReplay":true'
 _USED = re.compile(rb'"tool_use_id": ?"([^"\\]*)"')
 _FAILED = re.compile(rb'"is_error": ?true')
 _GAVE_UP = frozenset({"refusal", "max_tokens"})
@@ -50,6 +51,7 @@ class ClaudeLines:
         self._resets: float | None = None
         self._said = 0.0
         self._interrupted = False
+        self._heard: list[str] = []
         self._took = Took()
         self._tools: set[str] = set()
         self._model = ""
@@ -94,6 +96,7 @@ class ClaudeLines:
             cost=self._took.cost,
             message=message,
             retry_after=self._after(status, message),
+            heard=tuple(self._heard),
         )
 
     def so_far(self) -> SoFar:
@@ -123,7 +126,11 @@ class ClaudeLines:
         return "\n".join([*filter(None, [words]), *(_tool(each) for each in _blocks(said, "tool_use"))])
 
     def _user(self, said: Line) -> str:
-        """Take what the agent was told: how its tools failed, and that it was interrupted."""
+        """Take what the agent was told: words that it took up, how its tools failed, and that it was interrupted."""
+        if said.get("isReplay") is True:
+            self._heard.append(text(said, "uuid"))
+            # What it takes up after its answer is answered anew.
+            self._result = None
         self._tools -= {text(each, "tool_use_id") for each in _blocks(said, "tool_result")}
         if any(text(each, "text").startswith(INTERRUPTED) for each in _blocks(said, "text")):
             self._interrupted = True
@@ -138,6 +145,7 @@ class ClaudeLines:
             session=self._session,
             usage=self._took.usage,
             message=STOPPED if self._interrupted else without_result(ended),
+            heard=tuple(self._heard),
         )
 
     def _status(self, result: Line) -> tuple[OutcomeStatus, str]:
@@ -184,7 +192,8 @@ class ClaudeLines:
 
 def _is_plain(line: bytes) -> bool:
     """Whether a line only gives what a tool found, which may be megabytes that nobody here reads."""
-    return _TOLD.match(line) is not None and _FAILED.search(line) is None and INTERRUPTED.encode() not in line
+    told = _TOLD.match(line) is not None and _HEARD not in line
+    return told and _FAILED.search(line) is None and INTERRUPTED.encode() not in line
 
 
 def glimpse_of(line: bytes) -> str | None:

@@ -43,11 +43,13 @@ class CodexAgent:
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Say how to start it, with the prompt on its input; the schema of a result is written to `folder`."""
-        codex, mode = required(NAME, self.program), f'sandbox_mode="{_SANDBOX[call.access]}"'
+        # Inside of Handrail's sandbox, which keeps it to the same, its own one seldom works.
+        within = call.access == "full" or call.options.get("sandbox") == "bwrap"
+        codex, mode = required(NAME, self.program), f'sandbox_mode="{_SANDBOX["full" if within else call.access]}"'
         words = ("exec", "--json", "--skip-git-repo-check", "-c", mode, "-c", 'approval_policy="never"')
         going_on = ("resume", call.session) if call.session else ()
         given = (*words, *_server(call), *_model(call), *_schema(call, Path(folder)), *going_on, "-")
-        tried = () if call.access == "full" else ("/bin/sh", "-c", _TRIED, "sh", codex, mode)
+        tried = () if within else ("/bin/sh", "-c", _TRIED, "sh", codex, mode)
         home = call.options.get("home")
         env = (("CODEX_HOME", home),) if home else ()
         return Launch((*(tried or (codex,)), *given), env, call.prompt.encode(errors="replace"))

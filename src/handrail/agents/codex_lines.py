@@ -9,7 +9,6 @@ import re
 import shlex
 from dataclasses import replace
 from datetime import datetime
-from pathlib import PurePath
 
 from handrail.agents.codex_errors import kind_of, seconds_left
 from handrail.agents.json_lines import Line, count, part, read_line, text, without_result
@@ -42,6 +41,13 @@ class CodexLines:
         """Take one line; give what to show of it on the screen, or nothing."""
         said = read_line(line)
         match said.get("type"):
+            case "item.completed":
+                self._trouble = ""
+                self._items.discard(text(part(said, "item"), "id"))
+                return self._item(part(said, "item"))
+            case "item.started":
+                self._trouble = ""
+                self._items.add(text(part(said, "item"), "id"))
             case "thread.started":
                 self._session = text(said, "thread_id") or None
             case "turn.completed" | "turn.failed":
@@ -50,13 +56,6 @@ class CodexLines:
                 self._trouble = text(said, "message")
             case "handrail.sandbox":
                 self._confined = False
-            case "item.started":
-                self._trouble = ""
-                self._items |= {text(part(said, "item"), "id")}
-            case "item.completed":
-                self._trouble = ""
-                self._items -= {text(part(said, "item"), "id")}
-                return self._item(part(said, "item"))
             case _:
                 pass
         return ""
@@ -149,7 +148,7 @@ def _command(item: Line) -> str:
 def _files(item: Line) -> list[str]:
     changes = item.get("changes")
     each = [change for change in changes if isinstance(change, dict)] if isinstance(changes, list) else []
-    return [PurePath(text(change, "path")).name for change in each]
+    return [text(change, "path").rstrip("/").rpartition("/")[2] for change in each]
 
 
 def _ran(item: Line) -> str:

@@ -1,12 +1,13 @@
 """Puts agents that are described by data beside those that come with Handrail."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from handrail.agents.programs import program_of
 from handrail.agents.registry import BUILT_IN, RENAMABLE
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.model.suggest import did_you_mean
 from handrail.ports.agents import Abilities, Agent, AgentCall, Launch, Lines
 from handrail.ports.definitions import AgentDefinition, BrokenDefinition, Defined
@@ -49,7 +50,7 @@ def _renamed(given: AgentDefinition) -> Agent:
     return WithVariables(agent, given.env) if given.env else agent
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WithVariables:
     """An agent that is given variables beside its own."""
 

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from handrail.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class AccountFile:
     """Where an agent keeps the name of the account that it is logged in to, beside what it logs in with."""
 
@@ -20,7 +21,7 @@ class AccountFile:
     """What leads to the name."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Login:
     """Where an agent's login shows."""
 

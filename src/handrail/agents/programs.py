@@ -1,15 +1,15 @@
 """The programs of agents: where they are on this machine, and how they get there."""
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from handrail.errors import NotFound
+from handrail.frozen import frozen
 from handrail.ports.agents import Agent
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program:
     """What an agent is on the command line."""
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
+
+from handrail.frozen import frozen
 
 ANY_ITEM = "[*]"
 EXAMPLES = "reproduce, review@2/reviewer, build[auth]/implement or build[*]/implement"
@@ -24,7 +25,7 @@ def is_address(key: str) -> bool:
     return _ADDRESS.fullmatch(key) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Match:
     """The key that plays for an address."""
 

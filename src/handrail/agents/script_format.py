@@ -2,7 +2,6 @@
 
 import re
 from base64 import b64decode
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +13,7 @@ from handrail.authoring.limits import MAX_BYTES
 from handrail.authoring.misfits import short
 from handrail.authoring.yaml_reader import read_yaml
 from handrail.errors import EnvironmentFault, InvalidWorkflow, NotFound
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence, SourceText, Span, plain
 from handrail.model.suggest import did_you_mean
@@ -23,7 +23,7 @@ _BLANK = re.compile(r"\ufeff?(?:\s*(?:#[^\n]*)?\n)*\s*(?:#[^\n]*)?")
 _WHAT_IT_IS = "write step addresses with their turns, such as `reproduce: [{say: done}]`"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turns:
     """The turns of one key, in the order of the calls."""
 
@@ -32,7 +32,7 @@ class Turns:
     """Whether the last one plays for all further calls too."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Script:
     """A script that was checked: step addresses, as they are written, with their turns."""
 

@@ -1,11 +1,8 @@
 """The scripted agent: plays what a script says, as a real process, the same way every time."""
 
-import json
-import sys
 from hashlib import sha256
-from pathlib import Path
 
-import handrail
+from handrail.agents.played import EVERYTHING, play
 from handrail.agents.script_format import read_script
 from handrail.agents.scripted_lines import ScriptedLines, glimpse_of
 from handrail.agents.scripted_turn import Task
@@ -13,7 +10,6 @@ from handrail.errors import UsageError
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
 NAME = "scripted"
-_BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.agents.scripted_program import main; main()"
 
 
 class ScriptedAgent:
@@ -27,9 +23,7 @@ class ScriptedAgent:
     @property
     def can(self) -> Abilities:
         """Everything: it does what the script says and refuses what the step forbids."""
-        return Abilities(
-            tools=True, single_turn=True, schema=True, resume=True, system_prompt=True, cost=True, mcp=True
-        )
+        return EVERYTHING
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -49,11 +43,7 @@ class ScriptedAgent:
             "own_tools": [] if call.server is None else list(call.server.tools),
             "turn": script.turn(call.address, call.turn, call.turn_in_round),
         }
-        _write(Path(folder), json.dumps(task).encode())
-        # Neither the workspace nor the environment may decide which modules it loads.
-        root = str(Path(handrail.__file__).parents[1])
-        argv = (sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT, root, folder)
-        return Launch(argv, stdin=call.prompt.encode(errors="replace"))
+        return play("scripted_program", task, call, folder)
 
     def lines(self) -> ScriptedLines:
         """Give a reader for one call."""
@@ -75,11 +65,3 @@ def _script_of(call: AgentCall) -> str:
     if not path:
         raise UsageError("the scripted agent needs a script", next_step="add `--script FILE`")
     return path
-
-
-def _write(folder: Path, data: bytes) -> None:
-    """Write the task whole: a process of this call that a crash left alive may be reading it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / "task.json.tmp"
-    draft.write_bytes(data)
-    draft.replace(folder / "task.json")

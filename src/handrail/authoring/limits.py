@@ -1,8 +1,8 @@
 """What both readers share: the limits of a file and how its texts are shown in messages."""
 
 import re
-from dataclasses import dataclass
 
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText, Span
 
@@ -19,7 +19,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a character: no file can hold it, so it is taken out of every value."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """What a syntax error comes to; without a code it is the reader's own."""
 

@@ -1,7 +1,7 @@
 """The steps of a workflow as Python objects, one class per type; a key that Python reserves ends in `_`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Literal, TypeAlias
 
 from handrail.authoring.object_checks import Check
@@ -20,6 +20,7 @@ from handrail.authoring.object_parts import (
     Role,
     Texts,
 )
+from handrail.frozen import frozen
 
 Returns: TypeAlias = str | Sequence["Returns"] | Mapping[str, "Returns"]
 OnFail: TypeAlias = Literal["block", "fail", "continue", "warn", "retry", "escalate", "undo"]
@@ -29,7 +30,7 @@ Checks: TypeAlias = Literal["project"] | Mapping[str, str]
 Env: TypeAlias = Mapping[str, str | int | float | bool]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Step(AgentSettings):
     """What every step may say; write one of the classes below."""
 
@@ -52,7 +53,7 @@ class Step(AgentSettings):
 Steps: TypeAlias = Sequence[Step | Fields]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Agent(Step):
     """An agent with a prompt: text, a file such as prompts/10-coding.md, or a prompt's name."""
 
@@ -61,7 +62,7 @@ class Agent(Step):
     requires_approval: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class AgentLoop(Step):
     """One agent finds, a second judges, a third fixes, until nothing worth fixing is left."""
 
@@ -79,7 +80,7 @@ class AgentLoop(Step):
     on_max_iterations: CovenOnMax | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Review(AgentLoop):
     """An agent loop with the library's prompts."""
 
@@ -87,7 +88,7 @@ class Review(AgentLoop):
     max_cycles: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Loop(Step):
     """Steps that are repeated: `while_`, `until`, `for_` a number of rounds, or `for_each` item."""
 
@@ -104,7 +105,7 @@ class Loop(Step):
     steps: Steps
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ParallelAgents(Step):
     """The same work for many items at once, each in a worktree of its own."""
 
@@ -118,7 +119,7 @@ class ParallelAgents(Step):
     steps: Steps | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Script(Step):
     """A shell command."""
 
@@ -129,7 +130,7 @@ class Script(Step):
     on_success: Literal["exit_loop"] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Gate(Step):
     """Commands that must succeed, with an agent that may fix what failed."""
 
@@ -141,7 +142,7 @@ class Gate(Step):
     warn_when: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Approval(Step):
     """A person approves, sends back or rejects."""
 
@@ -152,7 +153,7 @@ class Approval(Step):
     on_reject: Literal["stop", "revise"] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Call(Step):
     """Another workflow, run as one step (`type: workflow`)."""
 
@@ -160,7 +161,7 @@ class Call(Step):
     workflow: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Use(Step):
     """Another workflow, whose steps are put here."""
 
@@ -168,7 +169,7 @@ class Use(Step):
     use: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CreateIssues(Step):
     """Issues made from a list."""
 
@@ -177,7 +178,7 @@ class CreateIssues(Step):
     labels: Sequence[str] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Commit(Step):
     """A commit of what was changed."""
 
@@ -185,7 +186,7 @@ class Commit(Step):
     paths: Texts | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Merge(Step):
     """Branches, merged one after the other."""
 
@@ -195,7 +196,7 @@ class Merge(Step):
     on_conflict: str | Fix | Fields | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PullRequest(Step):
     """A pull request, opened or updated."""
 
@@ -210,7 +211,7 @@ class PullRequest(Step):
     follow: Follow | Fields | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class End(Step):
     """The end of the run, before its last step."""
 

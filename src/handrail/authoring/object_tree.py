@@ -5,13 +5,14 @@ built-in containers are read by the built-in methods, and size, depth and text a
 """
 
 import re
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from math import isfinite
 from typing import cast
 
 from handrail.authoring.limits import MAX_BYTES, MAX_DEPTH, MAX_INT, MAX_NODES, SURROGATE, Refused, shown
 from handrail.authoring.object_parts import KEYS, Part
 from handrail.authoring.object_workflow import Procedure, Workflow
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.source import Bundle, Entry, Mapping, Node, Scalar, ScalarValue, Sequence, SourceText, Span
@@ -55,7 +56,7 @@ def _not_a_workflow(value: object, source: SourceText, report: Report) -> None:
     report.error("python-value", f"resolve() returned {_thing(value)}, not a workflow", at, hint)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Place:
     """A value with the way that leads to it."""
 
@@ -187,7 +188,7 @@ class _Builder:
         return Refused()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Known:
     """What was read from a part."""
 

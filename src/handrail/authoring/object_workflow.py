@@ -1,7 +1,7 @@
 """The whole workflow as a Python object, what `resolve` is told, and the short form that only lists prompts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Literal, TypeAlias
 
 from handrail.authoring.object_parts import (
@@ -17,12 +17,13 @@ from handrail.authoring.object_parts import (
     Schedule,
 )
 from handrail.authoring.object_steps import Steps
+from handrail.frozen import frozen
 
 TriggerWord: TypeAlias = Literal["manual", "on_event"]
 Trigger: TypeAlias = TriggerWord | Schedule | IssueTrigger | PullRequestTrigger | EventTrigger | Fields
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResolveContext:
     """What `resolve` is told about the run that is about to start."""
 
@@ -31,7 +32,7 @@ class ResolveContext:
     repository_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Workflow(Part):
     """A workflow; its name equals the name of its folder."""
 
@@ -49,7 +50,7 @@ class Workflow(Part):
     steps: Steps
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subroutine(Part):
     """An agent step that is little more than its prompt file."""
 
@@ -63,7 +64,7 @@ class Subroutine(Part):
     disallowed_tools: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Procedure(Part):
     """A workflow that is a list of prompts."""
 

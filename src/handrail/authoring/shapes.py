@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+from handrail.frozen import frozen
+
 Kind: TypeAlias = Literal["text", "number", "flag", "nothing", "list", "map"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """Text; `placeholder` texts such as `${x}` are always allowed where a shape says so."""
 
@@ -24,7 +26,7 @@ class Text:
     example: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """One of a few words; `also` are other spellings that old files use."""
 
@@ -33,14 +35,14 @@ class Choice:
     placeholder: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flag:
     """True or false."""
 
     placeholder: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Number:
     """A number within bounds."""
 
@@ -50,17 +52,17 @@ class Number:
     placeholder: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nothing:
     """An empty value."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Anything:
     """Any value."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListOf:
     """Items of one shape."""
 
@@ -70,7 +72,7 @@ class ListOf:
     unique: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MapOf:
     """Names of the author's choosing, with values of one shape."""
 
@@ -80,7 +82,7 @@ class MapOf:
     key_what: str = "name"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """One key of a record: its shape, whether it must stand there, and what it means."""
 
@@ -111,7 +113,7 @@ class Record:
         return tuple(name for name, key in self.keys.items() if key.required)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Either:
     """Different shapes for different kinds of value, told apart by the kind alone."""
 
@@ -119,7 +121,7 @@ class Either:
     forms: dict[Kind, "Shape"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ref:
     """A shape by name, so that shapes can hold themselves."""
 
@@ -127,7 +129,7 @@ class Ref:
     shape: Callable[[], "Shape"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tagged:
     """A record whose keys decide which record it is."""
 

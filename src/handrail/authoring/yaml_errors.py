@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from handrail.authoring.limits import BOM, Finding, quoted, shown
 from handrail.authoring.yaml_events import Broken
 from handrail.authoring.yaml_repair import LONGEST_LINE, negation, quote_placeholders, quote_value, value_at
+from handrail.frozen import frozen
 from handrail.model.source import Scalar, SourceText, Span
 
 _NUMBERED_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
@@ -18,7 +18,7 @@ _BLOCK = re.compile(r":[ \t]+[|>][-+0-9]*[ \t]*$")
 _PLACEHOLDER = re.compile(r"\$\{[^}\n]*\}?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Case:
     """A complaint with its places as offsets in the source, and the last scalar that was read before it."""
 

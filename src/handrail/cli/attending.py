@@ -95,7 +95,11 @@ class Attendance:
         found = asked_by(self.session.log, self.run, frozenset(self._passed_over))
         if found is None:
             return
-        self._question = Question(self.session, *found)
+        question = Question(self.session, *found)
+        if not (self._moving.done() or self.follower.has_told(*question.key)):
+            # What led to it is shown first; it asks to be looked at itself then.
+            return
+        self._question = question
         keyboard.forget()
         self._prompt(self._question.lines(self.view.writer.columns, self._meanwhile()))
 

@@ -8,10 +8,10 @@ import tempfile
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.errors import EnvironmentFault
+from handrail.frozen import frozen
 from handrail.sources.folders import Folders, user_folders
 from handrail.workspace.environment import PASS_ENV, allowed_environment
 
@@ -22,7 +22,7 @@ _REMOVED_WITHIN = 5.0
 _GIT_CONFIG = "[user]\n\tname = You\n\temail = you@example.org\n[init]\n\tdefaultBranch = main\n"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoPlace:
     """Where everything of one demo lies."""
 

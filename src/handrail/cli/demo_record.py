@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, cast
 
 from handrail.cli.demo_terminal import RUN
+from handrail.frozen import frozen
 from handrail.model import events as ev
 from handrail.operations.addresses import members
 from handrail.operations.event_words import agent_words, spent_in
@@ -21,7 +21,7 @@ DONE_BEFORE = "total"
 AGENT, PERSON, HANDRAIL = "agent", "you", "handrail"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bar:
     """One step in the timeline."""
 

@@ -20,6 +20,7 @@ from handrail.cli.demo_record import (
 from handrail.cli.demo_screen import Screen
 from handrail.cli.demo_terminal import NEXT, RUN, NotAsShown, Terminal
 from handrail.cli.demo_timeline import render_timeline
+from handrail.frozen import frozen
 from handrail.operations.costs import cost_of
 from handrail.operations.families import asking
 from handrail.ports.log import Log
@@ -35,7 +36,7 @@ to merged code, with a crash in the middle. The agent is scripted: no key, no
 network. All else is real: git, tests, processes. Nothing of yours is touched."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A part that was shown."""
 

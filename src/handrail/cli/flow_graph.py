@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from handrail.frozen import frozen
 from handrail.model.actions import ApprovalAction, EndAction, GateAction, GroupAction, LoopAction, ParallelAction, body
 from handrail.model.guidance import GuidedLoopAction
 from handrail.model.plan import Plan, Step
@@ -12,7 +13,7 @@ Shape = Literal["start", "end", "step", "question", "gate", "approval", "holder"
 LONGEST = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """One thing that is drawn."""
 
@@ -23,7 +24,7 @@ class Box:
     reached: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrow:
     """From one box to another."""
 
@@ -32,7 +33,7 @@ class Arrow:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Loose:
     """An arrow whose end is the next box."""
 

@@ -1,20 +1,20 @@
 """`handrail init`."""
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from handrail.cli.options import current_place, json_option
 from handrail.cli.output import write_json
+from handrail.frozen import frozen
 
 if TYPE_CHECKING:
     from handrail.cli.render_init import Report
     from handrail.operations.initializing_trial import Tried
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Options:
     """How it was called."""
 

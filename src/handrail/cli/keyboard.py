@@ -4,12 +4,13 @@ import os
 import select
 import sys
 import termios
-from dataclasses import dataclass
+
+from handrail.frozen import frozen
 
 LONGEST = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Keyboard:
     """The terminal at stdin, as long as this process is the one in front."""
 

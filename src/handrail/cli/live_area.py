@@ -6,6 +6,7 @@
 3. While a person is asked, nothing moves: what has to be told is told after the answer.
 """
 
+import errno
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -116,8 +117,13 @@ class LiveArea:
         return line if self.color else click.unstyle(line)
 
     def _write(self, text: str) -> None:
-        self.out.write(text)
-        self.out.flush()
+        try:
+            self.out.write(text)
+            self.out.flush()
+        except OSError as error:
+            # The window was closed a moment ago: the signal that says so is about to be heard, and decides.
+            if error.errno != errno.EIO:
+                raise
 
 
 @dataclass(slots=True)

@@ -1,12 +1,12 @@
 """The live lines of a run: what is being done, by whom, since when, for how much."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
 import click
 
 from handrail.cli.safe_text import crop, harmless, pad, width
+from handrail.frozen import frozen
 from handrail.operations.live import Activity, Break, Effort
 
 MOST = 5
@@ -18,7 +18,7 @@ HINT = "Ctrl-C pauses, nothing is lost"
 PAUSING = "pausing …"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Circumstances:
     """What the lines depend on beside the activity."""
 

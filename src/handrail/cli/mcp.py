@@ -1,9 +1,7 @@
 """`handrail mcp`."""
 
-import gc
 import os
-from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,20 +35,17 @@ def command(*, port: int | None, host: str, token_file: Path | None, agent: bool
     elif port is not None:
         _serve_http(port, host, token_file)
     else:
-        with _undisturbed():
-            from handrail.serve.mcp_server import serve_stdio
-
-        with ExitStack() as stack:
-            serve_stdio(_late_calls(stack))
+        _serve_client()
 
 
-@contextmanager
-def _undisturbed() -> Generator[None]:
-    """Import without collecting garbage, of which there is none: a tenth of the time until a client is greeted."""
-    gc.disable()
-    yield
-    gc.freeze()
-    gc.enable()
+def _serve_client() -> None:
+    from handrail.serve.lean import load_sdk
+
+    load_sdk()
+    from handrail.serve.mcp_server import serve_stdio
+
+    with ExitStack() as stack:
+        serve_stdio(_late_calls(stack))
 
 
 def _late_calls(stack: ExitStack) -> "LateCalls":
@@ -66,24 +61,29 @@ def _late_calls(stack: ExitStack) -> "LateCalls":
         from handrail.serve.calls import Calls
         from handrail.serve.desks import desk_of
 
-        session = stack.enter_context(open_session())
-        return Calls(desk_of(session.system, session.place))
+        with ExitStack() as trial:
+            session = trial.enter_context(open_session())
+            calls = Calls(desk_of(session.system, session.place))
+            stack.push(trial.pop_all())
+        return calls
 
     return LateCalls(load, opened, _refused)
 
 
-def _refused(error: "HandrailError") -> "ToolResult":
-    from handrail.serve.rendering import failed
+def _refused(error: "HandrailError | OSError") -> "ToolResult":
+    from handrail.serve.rendering import troubled
 
-    return failed(error.code.upper().replace("-", "_"), error.message, error.next_step or "")
+    return troubled(error)
 
 
 def _serve_agent() -> None:
     """Serve the agent of a step; what it may use and who it is stands in the environment."""
-    with _undisturbed():
-        from handrail.serve.agent_tools import offered
-        from handrail.serve.late import LateCalls
-        from handrail.serve.mcp_server import serve_stdio
+    from handrail.serve.lean import load_sdk
+
+    load_sdk()
+    from handrail.serve.agent_tools import offered
+    from handrail.serve.late import LateCalls
+    from handrail.serve.mcp_server import serve_stdio
 
     def load() -> None:
         for name in ("handrail.cli.session", "handrail.serve.agent_calls"):
@@ -95,8 +95,11 @@ def _serve_agent() -> None:
             from handrail.cli.session import open_session
             from handrail.serve.agent_calls import AgentCalls, agent_desk
 
-            session = stack.enter_context(open_session())
-            return AgentCalls(agent_desk(session.log, session.place))
+            with ExitStack() as trial:
+                session = trial.enter_context(open_session())
+                calls = AgentCalls(agent_desk(session.log, session.place))
+                stack.push(trial.pop_all())
+            return calls
 
         serve_stdio(LateCalls(load, opened, _refused), offered(os.environ.get("HANDRAIL_AGENT_TOOLS", "")))
 

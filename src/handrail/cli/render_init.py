@@ -2,10 +2,10 @@
 
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from handrail.cli.safe_text import crop, harmless, width
+from handrail.frozen import frozen
 from handrail.operations.configured import CONFIG
 from handrail.operations.initializing import Survey
 from handrail.operations.initializing_config import LeftOut, Settings
@@ -18,7 +18,7 @@ WIDE = " " * 10
 RUN = "handrail run"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """Everything that there is to say."""
 

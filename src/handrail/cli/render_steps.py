@@ -174,7 +174,7 @@ _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
     "question_asked": lambda event: ("?", f"needs you: {event.question}"),
     "question_answered": lambda event: ("✓", told(event) or ""),
     "message_given": lambda event: ("✓", told(event) or ""),
-    "step_passed_over": lambda _: ("–", "failed, and the run goes on without it"),
+    "step_passed_over": lambda event: ("✓" if event.how == "answered" else "–", told(event) or ""),
     "retry_scheduled": lambda event: ("…", _scheduled(event)),
     "round_ended": _round_ended,
     "loop_ended": _loop_ended,

@@ -4,10 +4,10 @@ import getpass
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from handrail.cli.options import current_place
 from handrail.errors import NotFound
+from handrail.frozen import frozen
 from handrail.operations.runs import find
 from handrail.operations.starting import workflows_seen_from
 from handrail.ports.log import Log
@@ -16,7 +16,7 @@ from handrail.store.database import FILE
 from handrail.wiring import System, open_system
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """Where a command was called, and the log with everything that drives its runs."""
 

@@ -12,7 +12,8 @@ from handrail.cli.options import json_option, run_argument
 def command(*, run: str, text: str, as_json: bool) -> int:
     """Say something to the agent of a run while it works, without disturbing it.
 
-    It is told in its conversation when its present answer is done; where none is at work, the next agent is told.
+    It is told while it works where it can listen (claude), else in its conversation when its present answer is done;
+    where none is at work, the next agent is told.
     """
     from dataclasses import asdict
 

@@ -2,7 +2,6 @@
 
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +9,14 @@ import click
 
 from handrail.cli.options import current_place, json_option, workflows_argument
 from handrail.cli.output import write_json
+from handrail.frozen import frozen
 
 if TYPE_CHECKING:
     from handrail.operations.scenarios import Outcome
     from handrail.sources.tiers import Place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Wanted:
     """What was asked for."""
 

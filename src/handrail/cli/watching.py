@@ -1,7 +1,6 @@
 """A run that a person watches: driven here, shown as it goes, and how it stands in the end."""
 
 import asyncio
-from dataclasses import dataclass
 
 import click
 
@@ -14,6 +13,7 @@ from handrail.cli.render_final import final_lines
 from handrail.cli.safe_text import harmless
 from handrail.cli.session import Session
 from handrail.errors import LogConflict
+from handrail.frozen import frozen
 from handrail.operations.costs import spent_before
 from handrail.operations.driving import Follower, Happened, until_taken_up
 from handrail.operations.families import held_words, holder_of
@@ -25,7 +25,7 @@ INTERRUPTED = 130
 HUNG_UP = 129
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Watch:
     """How a run is driven and shown: by whom, and whether as one JSON document at the end."""
 

@@ -4,11 +4,10 @@ The numbers hold for a run that gets to its end: one that is rejected, blocked o
 than the least.
 """
 
-from dataclasses import dataclass
-
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
 from handrail.compiler.constant import decided, fixed
+from handrail.frozen import frozen
 from handrail.model.actions import (
     MOST_REPAIRS,
     Action,
@@ -36,7 +35,7 @@ from handrail.model.settings import AgentTask, Budget
 from handrail.model.values import Constant, Expression, ListOfValues, TextWithHoles, Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """A least and a most number; a most of None means that no bound is known."""
 

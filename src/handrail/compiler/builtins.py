@@ -5,9 +5,9 @@ Each text is read when it is first asked for: most commands need few of them.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from handrail.frozen import frozen
 from handrail.model.source import SourceText
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from handrail.model.values import JsonValue
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Feature:
     """A feature's texts for each section of a prompt, and the schema of its configuration."""
 
@@ -27,7 +27,7 @@ class Feature:
     verify: "tuple[JsonValue, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContractPack:
     """The schema of an artifact under its contract's id, with a minimal example."""
 

@@ -1,9 +1,10 @@
 """What a compilation may draw on beyond the workflow's own files. Sources supply it; the compiler only asks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from handrail.compiler.builtins import Builtins
+from handrail.frozen import frozen
 from handrail.model.document import Document
 from handrail.model.source import SourceText
 
@@ -16,7 +17,7 @@ def _no_names() -> tuple[str, ...]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Catalog:
     """The library, the project's bindings, and the way to other workflows."""
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.plan import Plan
 from handrail.model.source import Entry, Mapping, Node, Span
@@ -33,7 +34,7 @@ class Places:
         return found or self.spans.get(address)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compiled:
     """A compilation's result; `plan` and `hash` are None when an error was found."""
 

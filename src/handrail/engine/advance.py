@@ -6,8 +6,6 @@
 4. Every running state without something pending has a next event: there is no state from which nothing follows.
 """
 
-from dataclasses import dataclass
-
 from handrail.engine import guided_loops, loops, messages, outcomes, rescan, works
 from handrail.engine.apply import apply
 from handrail.engine.apply_guided import left_behind
@@ -16,6 +14,7 @@ from handrail.engine.begin import begin
 from handrail.engine.context_conditions import decided
 from handrail.engine.names import condition
 from handrail.engine.walk import Moment, current, list_of
+from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError
 from handrail.model.events import Event, GroupLeft, RunBlocked, RunEnded, StepSkipped, Why
 from handrail.model.plan import Plan, Step
@@ -26,7 +25,7 @@ MOST_EVENTS = 10_000
 """Events that one advance may decide; a plan that decides more without doing anything is stopped."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Advance:
     """What was decided, and the state after it."""
 

@@ -7,11 +7,12 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import cast
 
 from handrail.engine.budgets import around_children, left_for_children
 from handrail.engine.walk import current
+from handrail.frozen import frozen
 from handrail.model.events import ChildEnded, Event, Parent, RunStarted, StepBegan, ToolCalled
 from handrail.model.plan import Plan
 from handrail.model.run import Pending, RunState, changed
@@ -27,7 +28,7 @@ _GENERATIONS = re.compile(r"(?:\.[0-9]+)+\Z", re.ASCII)
 PUT = "your question was put to a person; end your turn now, you will be called again with the answer"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ChildWanted:
     """A run that is to be started: its workflow is found, compiled and trusted, its plan is kept."""
 
@@ -38,7 +39,7 @@ class ChildWanted:
     task: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Call:
     """One call of a tool, checked as far as that can be done without the run's state."""
 
@@ -53,7 +54,7 @@ class Call:
     child: ChildWanted | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decided:
     """What is recorded of a call, and the run that begins with it."""
 

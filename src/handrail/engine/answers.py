@@ -1,18 +1,17 @@
 """Turns what the outside says into events: a person's answer, an outcome reported by an outside performer."""
 
-from dataclasses import dataclass
-
 from handrail.engine.confirming import MOST_REVISIONS
 from handrail.engine.flows import is_call
 from handrail.engine.walk import list_of
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.model.events import ApprovalDecided, Decision, StepEnded
 from handrail.model.plan import Plan
 from handrail.model.run import Pending, RunState, awaits_confirmation
 from handrail.model.values import JsonValue
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What a person said."""
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from rpds import HashTrieMap
@@ -13,6 +13,7 @@ from handrail.engine.apply_steps import RUNNING
 from handrail.engine.hands import OF_AGENTS
 from handrail.engine.snapshots import decode_state
 from handrail.engine.turns import taken_back
+from handrail.frozen import frozen
 from handrail.model import events as ev
 from handrail.model.names import spoken
 from handrail.model.run import Frame, Pending, RunState, StepState, changed, step_of
@@ -59,7 +60,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Around:
     """What a body sees of the run around it."""
 

@@ -122,7 +122,7 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
         kept["used"] = with_used(state, step.session, event.details["used"])
     state = charged(_without_lost(state, event), spent, **kept)
     if event.status == "succeeded" and (pending.action == "agent" or not state.held_by):
-        state = told(state, event.address)
+        state = told(state, event.address, event.details.get("heard"))
     if flows.is_call(state, event.address):
         return flows.call_over(state, event.address, step, **RUNNING)
     failure = _failure(event, step)
@@ -166,10 +166,10 @@ def _hindered(step: StepState, failure: Failure) -> StepState:
     return step._replace(waits=step.waits + 1)
 
 
-def told(state: RunState, address: str) -> RunState:
+def told(state: RunState, address: str, meanwhile: JsonValue = None) -> RunState:
     """An agent has heard what a person said to it; as long as it fails it may not have, and is told again."""
     if state.pending is not None:
-        state = messages.heard(state, state.pending)
+        state = messages.heard(state, state.pending, cast("list[int]", meanwhile or []))
     feedback, answers = state.feedback.discard(known_as(state, address)), state.answers.discard(address)
     return changed(state, feedback=feedback, answers=answers)
 
@@ -247,10 +247,18 @@ def _leave_loop(state: RunState) -> RunState:
 
 
 def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
-    """Go on without a step that failed."""
+    """Go on without a step that failed, or without a further call for one that has its answer."""
+    if event.how == "answered":
+        return _answered(state, event)
     step = state.steps[event.address]._replace(status="passed_over" if event.how == "warn" else "failed")
     restore = step.before if event.how == "undo" and state.tree is not None else state.restore
     return finished(state, event.address, step._replace(before=""), restore=restore)
+
+
+def _answered(state: RunState, event: ev.StepPassedOver) -> RunState:
+    step = state.steps[event.address]._replace(status="succeeded")
+    names = state.names.insert(spoken(event.output), step.output) if event.output else state.names
+    return finished(state, event.address, step, names=names)
 
 
 def retry(state: RunState, event: ev.RetryScheduled) -> RunState:

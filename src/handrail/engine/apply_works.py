@@ -92,7 +92,8 @@ def question_asked(state: RunState, event: ev.QuestionAsked) -> RunState:
     step = step._replace(status="waiting", session=event.session)
     asking = replace(pending, seq=state.seq + 1, kind="question")
     waiting = {"status": "waiting", "reason": "question", "message": event.question}
-    heard = told(charged(state, event.spent, used=with_used(state, event.session, event.used)), event.address)
+    state = charged(state, event.spent, used=with_used(state, event.session, event.used))
+    heard = told(state, event.address, list(event.heard))
     return with_step(heard, event.address, step, pending=asking, **waiting)
 
 

@@ -7,7 +7,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from handrail.engine.carrying import carried
@@ -19,6 +19,7 @@ from handrail.engine.names import scope_for, value_of
 from handrail.engine.returns import schema_of
 from handrail.engine.turns import turn_key
 from handrail.engine.walk import known_as
+from handrail.frozen import frozen
 from handrail.language.refs import Ref
 from handrail.language.template import Template, parse_template, render, template_refs
 from handrail.model.events import StepBegan, Why
@@ -29,7 +30,7 @@ from handrail.model.settings import AgentTask, confinement
 from handrail.model.values import JsonValue, Prompt
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Ask:
     """One call of an agent that a step wants."""
 
@@ -133,9 +134,9 @@ def session_of(state: RunState, ask: Ask, choice: Choice) -> str:
 
 
 def _breaks_off(state: RunState, known: StepState | None, address: str) -> bool:
-    """Whether the last call was ended by the budget, or is followed by what a person said meanwhile."""
+    """Whether the last call was ended by a budget or a limit, or is followed by what a person said meanwhile."""
     failure = state.failure
-    cut_short = failure is not None and failure.hindrance == "budget" and failure.address == address
+    cut_short = failure is not None and failure.hindrance in ("budget", "wait") and failure.address == address
     return cut_short or (known is not None and known.status == "waiting")
 
 

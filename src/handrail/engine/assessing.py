@@ -1,10 +1,10 @@
 """Reads the judgments that a step asks for out of what was given, in the words that the assessment knows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from handrail.engine.artifacts import shown
 from handrail.engine.script_values import trimmed
+from handrail.frozen import frozen
 from handrail.model.events import Shortfall, ShortfallCode
 from handrail.model.guidance import Assessment, Consequence, Dimension
 from handrail.model.values import JsonValue
@@ -15,7 +15,7 @@ LONGEST_SUMMARY = 1024
 _KEYS = frozenset({"kind", "assessmentId", "dimensions", "summary"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judgment:
     """One level that was given, as the assessment writes it."""
 
@@ -36,7 +36,7 @@ class Judgment:
         return {**kept, "written": self.written} if self.written else kept
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assessed:
     """What was understood of an assessment, or what it lacks."""
 

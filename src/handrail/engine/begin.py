@@ -1,16 +1,18 @@
 """Begins a step: evaluates what its performer needs, and records it as the intent."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.engine import budgets, guided_loops, loops, works
 from handrail.engine.asking import asked, of_step
 from handrail.engine.confirming import question
 from handrail.engine.guided_calls import SCHEMA, as_guided, guided_task
 from handrail.engine.hands import holds_all
+from handrail.engine.messages import not_taken_up, only_follows_up
 from handrail.engine.names import evaluated, rendered, value_of
 from handrail.engine.outside_work import begin_outside
 from handrail.engine.shell_work import checks_of, gate_spec, script_spec
 from handrail.engine.walk import Moment
+from handrail.frozen import frozen
 from handrail.model.actions import (
     AgentAction,
     ApprovalAction,
@@ -100,7 +102,7 @@ def _at_once(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment)
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Asking:
     plan: Plan
     state: RunState
@@ -132,6 +134,8 @@ def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
     failure = asking.state.failure
     if limit is not None and limit.at_limit == "finish" and failure is not None and failure.hindrance == "budget":
         return StepPassedOver(address=at.address, how="continue", at=at.now)
+    if limit is not None and limit.at_limit == "finish" and only_follows_up(asking.state, at.address):
+        return _answer_stands(asking, limit, at)
     if limit is not None and limit.at_limit == "finish":
         why = Why("budget", {"budget": limit.message}, result=False)
         return StepSkipped(address=at.address, why=why, at=at.now)
@@ -144,6 +148,12 @@ def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
     if asking.schema is not None:
         ask = replace(ask, schema=asking.schema)
     return asked(asking.state, ask, at.now)
+
+
+def _answer_stands(asking: _Asking, limit: budgets.Limit, at: Moment) -> Event:
+    said = not_taken_up(asking.state, limit.message)
+    name = asking.step.output or ""
+    return StepPassedOver(address=at.address, how="answered", output=name, message=said, at=at.now)
 
 
 def _commit(state: RunState, action: CommitAction, own: dict[str, JsonValue]) -> dict[str, JsonValue]:

@@ -11,10 +11,11 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import reduce
 from typing import Any, Literal
 
+from handrail.frozen import frozen
 from handrail.model.actions import body
 from handrail.model.events import RunBlocked
 from handrail.model.plan import Plan, Step
@@ -29,7 +30,7 @@ AtLimit = Literal["ask", "finish", "stop"]
 UNKNOWN_PRICE = "an agent does not tell its price, and the budget says `unknown_price: block`"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """A limit that is reached."""
 

@@ -9,10 +9,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
+from handrail.frozen import frozen
 from handrail.model.agent_names import Named, implied, named
 from handrail.model.run import RunState
 from handrail.model.settings import NO_POLICY, AgentPolicy, AgentTask
@@ -27,7 +27,7 @@ FALLBACK = "fallback"
 """How the reason begins where another agent than the step's own was turned to."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ground:
     """Something that names an agent, a model or both."""
 
@@ -35,7 +35,7 @@ class Ground:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """What a run knows about the agents of its steps."""
 
@@ -46,7 +46,7 @@ class Given:
     task: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """The agent of a step; None where nothing names one."""
 

@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from handrail.engine.delimiting import clean, code, fenced, lone_block, middle_cut
+from handrail.frozen import frozen
 from handrail.model.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof, Proof, ReportProof
 from handrail.model.settings import Access
 from handrail.model.values import (
@@ -31,7 +31,7 @@ _RULES: dict[Access, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Told:
     """Everything that goes into what an agent is told."""
 

@@ -1,22 +1,22 @@
 """Whether a step was confirmed by whom it asks for: told by an agent that is connected, decided by a person else."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from handrail.engine.guided_prompts import Names, confirmation
+from handrail.engine.guided_texts import CONFIRMATION, confirmed_example
 from handrail.engine.preferences import STOP_ON_USER, never_stops
+from handrail.frozen import frozen
 from handrail.model.events import ApprovalRequested, GapRecorded, Shortfall
 from handrail.model.guidance import Confirmation, DelegateAction, GuidedAction
 from handrail.model.plan import Step
 from handrail.model.run import RunState
 from handrail.model.values import JsonValue
 
-CONFIRMATION = "wr.confirmation"
 MOST_REVISIONS = 10
 """How often a person may send a step back before it is confirmed or rejected."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Confirmed:
     """Who is to confirm a step, and what was said about it."""
 
@@ -75,8 +75,7 @@ def denied(found: Confirmed) -> tuple[Shortfall, ...]:
         return ()
     message = "the step was not confirmed"
     fix = "change what is wanted, and send the step again once there is a yes"
-    example: JsonValue = {"kind": CONFIRMATION, "confirmed": True, "by": "their name"}
-    return (Shortfall("not_confirmed", message, CONFIRMATION, fix, example=example),)
+    return (Shortfall("not_confirmed", message, CONFIRMATION, fix, example=confirmed_example()),)
 
 
 def unasked(found: Confirmed, address: str, now: float) -> tuple[GapRecorded, ...]:

@@ -33,11 +33,12 @@ by the reason alone (`CONFIDENCE`).
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.engine.finding_records import SEVERITIES, Finding, likeness, named_alike, rank
 from handrail.engine.finding_texts import UNREVIEWED
 from handrail.engine.judgements import NO_REASON, Judgement
+from handrail.frozen import frozen
 from handrail.model.codec import decode, encode
 from handrail.model.values import JsonValue
 
@@ -49,7 +50,7 @@ UNSETTLED = 0.25
 """The confidence where fixes undo each other."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Declined:
     """A finding that the arbiter does not want repaired."""
 
@@ -57,7 +58,7 @@ class Declined:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Round:
     """What one round came to; ids are sorted, so that the order of a report means nothing."""
 
@@ -71,7 +72,7 @@ class Round:
     fixed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Ledger:
     """Everything that a review loop remembers of its rounds."""
 

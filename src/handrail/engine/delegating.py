@@ -6,11 +6,12 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from handrail.engine.artifacts import shown
 from handrail.engine.guided_texts import delegation_result
 from handrail.engine.kept_notes import kept_notes
+from handrail.frozen import frozen
 from handrail.model.events import GapRecorded, Shortfall
 from handrail.model.run import RunState
 from handrail.model.values import JsonValue
@@ -20,7 +21,7 @@ STATUSES = ("done", "failed", "skipped")
 _KEYS = frozenset({"kind", "delegation", "status", "summary", "result"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandedOn:
     """What a step hands on, by its numbers, and what came of it."""
 

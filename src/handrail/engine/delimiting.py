@@ -12,7 +12,7 @@ from handrail.model.values import JsonValue
 BlockKind: TypeAlias = Literal["data", "message"]
 """`data` only informs; a `message` is a person's, and counts."""
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _TICKS = re.compile(r"`+")
 _MARK_LENGTH = 12
 

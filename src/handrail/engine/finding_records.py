@@ -8,12 +8,12 @@ findings of one file apart. Line and severity are no part of it.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from types import MappingProxyType
 from unicodedata import normalize
 
+from handrail.frozen import frozen
 from handrail.model.values import JsonValue
 
 SEVERITIES = ("critical", "high", "medium", "low")
@@ -58,7 +58,7 @@ _NAME = re.compile(r"\w*(?:\d|[a-z_][A-Z]|\w_\w|__)\w*|\w+(?=\(\))")
 _COUNTER = re.compile(r"\W*[A-Za-z]{0,8}\W?\d{1,4}\W*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Finding:
     """What a reviewer objects to."""
 

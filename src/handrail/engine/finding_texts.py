@@ -5,9 +5,9 @@ Where no item does, the whole text is one finding of medium severity, unless it 
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from handrail.engine.finding_records import LONGEST_TEXT, SEVERITY_WORDS, Finding, clipped, finding, place, severity_of
+from handrail.frozen import frozen
 
 LONGEST_ANSWER = 100_000
 UNREVIEWED = "not-reviewable"
@@ -63,7 +63,7 @@ _SENTENCE_END = re.compile(r"[.!?;,](?:\s|$)|\n(?:#.*)?|^#.*")
 _LONGEST_NOTHING = 600
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Item:
     text: str
     severity: str = ""

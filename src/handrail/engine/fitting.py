@@ -14,6 +14,7 @@ from handrail.engine.artifacts import issues, shown
 from handrail.engine.globs import glob_problem
 from handrail.engine.plain_json import read_plain, require_plain
 from handrail.engine.script_values import is_number
+from handrail.frozen import frozen
 from handrail.model.names import spoken
 from handrail.model.paths import escape
 from handrail.model.suggest import suggest
@@ -36,7 +37,7 @@ SLUG = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 _SLUG = re.compile(SLUG)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """One thing that is wrong with a result."""
 
@@ -52,7 +53,7 @@ class Problem:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fit:
     """The result has its type; `repairs` tells what was written differently."""
 
@@ -60,7 +61,7 @@ class Fit:
     repairs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Misfit:
     """The result has not its type."""
 

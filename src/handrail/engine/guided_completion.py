@@ -8,7 +8,7 @@
 5. What a person prefers to be passed over refuses nothing: it is recorded as a gap, before the step's end.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.engine.advance import advance
 from handrail.engine.apply import apply
@@ -25,6 +25,7 @@ from handrail.engine.loop_signals import loop_control
 from handrail.engine.preferences import divided, gap_of, never_stops
 from handrail.engine.walk import current
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.model.events import (
     ContextMerged,
     DelegationReported,
@@ -46,7 +47,7 @@ MOST_REFUSALS = 10
 """Tries of a step that may be refused, one after the other, before a person is asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Completion:
     """The events that follow from what was given, and what it lacks where it was refused."""
 
@@ -59,7 +60,7 @@ class Completion:
         return bool(self.shortfalls)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Read:
     """What was understood of a call."""
 

@@ -1,13 +1,14 @@
 """What a guided step asks of what is given for it: its contract, judgments, criteria, notes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from handrail.engine.artifacts import fits, issues
 from handrail.engine.assessing import Assessed, assessed
 from handrail.engine.criteria import requirements, unmet
 from handrail.engine.guided_loops import visible
 from handrail.engine.minimal_artifacts import minimal
+from handrail.frozen import frozen
 from handrail.model.events import Shortfall, ShortfallCode
 from handrail.model.guidance import Contract, GuidedAction
 from handrail.model.plan import Plan
@@ -15,7 +16,7 @@ from handrail.model.run import Pending, RunState
 from handrail.model.values import JsonValue
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Given:
     """What a performer gives back."""
 
@@ -25,7 +26,7 @@ class Given:
     context: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """One call of a performer, with the state after what it brought and is kept in any case."""
 

@@ -6,13 +6,13 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
 from handrail.engine import loops
 from handrail.engine.context_conditions import decided
 from handrail.engine.script_values import type_name
 from handrail.engine.walk import Moment, holder
+from handrail.frozen import frozen
 from handrail.model.actions import body
 from handrail.model.events import Event, LoopEnded, LoopEntered, RoundStarted, RunBlocked, Why
 from handrail.model.guidance import ArtifactDecides, ContextDecides, GuidedAction, GuidedLoopAction
@@ -23,7 +23,7 @@ from handrail.model.values import JsonValue
 Names = Mapping[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lacking:
     """What a loop cannot be decided without."""
 

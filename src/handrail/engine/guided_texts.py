@@ -15,6 +15,8 @@ from handrail.engine.minimal_artifacts import minimal
 from handrail.model.values import JsonValue
 
 Spec = Mapping[str, JsonValue]
+CONFIRMATION = "wr.confirmation"
+"""The kind of artifact that says who confirmed a step."""
 _CONFIRMERS = {
     "user": "your user",
     "coordinator_eval": "whoever coordinates this work",
@@ -201,7 +203,7 @@ def _confirmation(spec: Spec) -> Iterator[str]:
 
 def confirmed_example() -> JsonValue:
     """Give an example of the yes that a step asks for."""
-    return {"kind": "wr.confirmation", "confirmed": True, "by": "<who said yes>"}
+    return {"kind": CONFIRMATION, "confirmed": True, "by": "<who said yes>"}
 
 
 def _notes(spec: Spec, *, notes_known: bool) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from handrail.engine.delimiting import block, clean, code, json_text, mark_for, one_line
 from handrail.engine.handoff_artifacts import artifacts
+from handrail.frozen import frozen
 from handrail.model.events import StepStatus
 from handrail.model.names import spoken
 from handrail.model.run import RunState, StepState
@@ -31,7 +31,7 @@ _WORDS: dict[StepStatus, str] = {
 _INSIDE = re.compile(r"[/@\[#]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Limits:
     """How many characters of outputs are given, of one and of all."""
 
@@ -42,7 +42,7 @@ class _Limits:
 _LIMITS: dict[Handoff, _Limits] = {"summary": _Limits(1_500, 15_000), "full": _Limits(38_000, 38_000)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Past:
     """A step that is over, with its place in the list."""
 
@@ -51,7 +51,7 @@ class _Past:
     step: StepState
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Part:
     """One block, with what has to be said of it outside."""
 

@@ -6,10 +6,10 @@ cannot be understood declines nothing: a finding is never lost by a garbled answ
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from handrail.engine.finding_records import LONGEST_TEXT, Finding, clipped
+from handrail.frozen import frozen
 from handrail.model.values import JsonValue
 
 NO_REASON = "the arbiter gave no reason"
@@ -36,7 +36,7 @@ _FIRST = re.compile(
 _LINE = re.compile(r"\W*([\w.-]+)\W+(accept(?:ed)?|declined?|reject(?:ed)?)\b\W*(.*)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Judgement:
     """What an arbiter decided."""
 
@@ -49,7 +49,7 @@ class Judgement:
     """False: the answer said neither yes nor no, so everything stays open."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Decision:
     accepts: bool
     reason: str

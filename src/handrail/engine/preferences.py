@@ -6,10 +6,10 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import get_args
 
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.model.events import Event, GapRecorded, PreferencesSet, Shortfall, ShortfallCode
 from handrail.model.plan import Plan
 from handrail.model.run import RunState
@@ -28,7 +28,7 @@ _RISKED: dict[str, frozenset[ShortfallCode]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Wish:
     """What a person prefers; what is not said stays as it is."""
 

@@ -1,17 +1,18 @@
 """What a kernel decides on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.engine import budgets
 from handrail.engine.asking import Ask, asked
+from handrail.frozen import frozen
 from handrail.model.events import BlockReason, Event, WorkLeft
 from handrail.model.plan import Plan, Step
 from handrail.model.run import RunState, WorkState
 from handrail.model.values import JsonValue
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scene:
     """A step of several efforts, and everything around it."""
 

@@ -5,6 +5,8 @@ import json
 from handrail.model.values import JsonValue
 
 CUT = " […]"
+DOTS = "…"
+"""The mark where a few words stand in a list."""
 MOST_SHORTFALLS = 10
 """Things that are told at once to stand in the way of a step."""
 MOST_MESSAGE = 512

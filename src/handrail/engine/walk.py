@@ -1,7 +1,6 @@
 """Where a run stands in its plan."""
 
-from dataclasses import dataclass
-
+from handrail.frozen import frozen
 from handrail.model.actions import body
 from handrail.model.events import Why
 from handrail.model.names import spoken
@@ -9,7 +8,7 @@ from handrail.model.plan import Plan, Step
 from handrail.model.run import RunState
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moment:
     """The circumstances in which a step begins."""
 

@@ -4,8 +4,8 @@ Nothing is said about values of which nothing is known; what remains is found wh
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from handrail.frozen import frozen
 from handrail.language import check_filters
 from handrail.language.hyphens import joined
 from handrail.language.lookup import find_key
@@ -57,7 +57,7 @@ from handrail.model.types import (
 __all__ = ["Checked", "Ref", "check", "refs"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checked:
     """What is known about an expression: its type, what is wrong with it, the variables it reads."""
 

@@ -1,9 +1,9 @@
 """The table of filters: what each takes, gives and does. Every one works on plain data and is charged to the budget."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from handrail.frozen import frozen
 from handrail.language import filters_data as data
 from handrail.language import filters_text as text
 from handrail.language.values import Budget, Kind, Value
@@ -22,7 +22,7 @@ _ANYTHING: frozenset[Kind] = frozenset({"none", "boolean", "number", "text", "li
 _NUMERIC: frozenset[Kind] = frozenset({"number", "text"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """One argument of a filter; without a default it must be given."""
 
@@ -32,7 +32,7 @@ class Parameter:
     default: Value = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilterSpec:
     """One filter."""
 

@@ -1,11 +1,12 @@
 """`steps.run-tests.exit_code` reads as a subtraction; this finds what was meant."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from handrail.frozen import frozen
 from handrail.language.syntax import Attribute, Binary, Compare, Expression, Filter, Item, Literal, Name, Test
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Joined:
     """What was probably meant by a subtraction: the whole expression, and the path up to the joined name."""
 

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from handrail.frozen import frozen
 from handrail.language.braces import find_close
 from handrail.language.evaluate import evaluate_within
 from handrail.language.parser import parse
@@ -17,7 +17,7 @@ _OPENING = re.compile(r"\$\$\{|\$\{\{|\$\{")
 _SHELL_DEFAULT = re.compile(r"\s*([A-Za-z_][\w.]*)\s*:?[-=]([^}]*)$", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placeholder:
     """One `${...}`; the positions include its marks."""
 
@@ -26,7 +26,7 @@ class Placeholder:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interpolated:
     """Text with placeholders."""
 
@@ -116,7 +116,7 @@ def _inner(text: str, start: int, close: int) -> Expression:
         raise LanguageError(Problem(problem.code, problem.message, problem.start, problem.end, hint)) from None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Condition:
     """A condition, and its bare form for those who wrote it with marks around."""
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from handrail.frozen import frozen
+
 MOST_VISITS = 100_000
 """Nodes that a search walks through, a tenth of a second of work; what people write stays far below it."""
 WORD = re.compile(r"\w")
@@ -20,7 +22,7 @@ class BadPattern(ValueError):
     """A pattern that is not valid, or that cannot be matched in bounded time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where a text is looked at: between two characters; empty at its ends."""
 
@@ -40,7 +42,7 @@ class Node:
     leads: list[int] = field(default_factory=list[int])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Walked:
     """Whether a pattern was found, and through how many of its nodes that led."""
 
@@ -48,7 +50,7 @@ class Walked:
     visits: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pattern:
     """A pattern that can be looked for."""
 

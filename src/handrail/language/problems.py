@@ -1,9 +1,9 @@
 """What is wrong with an expression, a template or a command, at offsets into the text that was given."""
 
-from dataclasses import dataclass
+from handrail.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """One finding; callers map its offsets to a file, a line and a column."""
 

@@ -1,11 +1,10 @@
 """Which variables and fields an expression reads, for checks that look at several steps at once."""
 
-from dataclasses import dataclass
-
+from handrail.frozen import frozen
 from handrail.language.syntax import Attribute, Expression, Item, Literal, Name, children
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ref:
     """A variable with the fields that are read from it, as in `steps.run_tests.exit_code`."""
 

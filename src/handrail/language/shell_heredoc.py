@@ -1,9 +1,9 @@
 """Here-documents: noted where they are announced, read after the line has ended."""
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from handrail.frozen import frozen
 from handrail.language.shell_syntax import Command, Word
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _DELIMITER = re.compile(r"(\\?[\w.+-]+|'[^'\n]*'|\"[^\"\n]*\")+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heredoc:
     """A here-document whose body is still to come."""
 

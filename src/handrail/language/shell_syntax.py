@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from handrail.frozen import frozen
 from handrail.language.problems import Problem
 from handrail.language.syntax import Expression
 
@@ -9,7 +10,7 @@ HOLE = "\0"
 """Stands in a word's text for a value of ours."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binding:
     """An environment variable that carries a value; `as_file` asks for the path of a file that holds it."""
 
@@ -18,7 +19,7 @@ class Binding:
     as_file: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompiledCommand:
     """A script in which no value is text, and the variables it needs."""
 
@@ -28,7 +29,7 @@ class CompiledCommand:
     warnings: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """Where a value of ours stands in the command."""
 

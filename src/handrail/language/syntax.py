@@ -1,8 +1,10 @@
 """The syntax tree of an expression: frozen nodes, whose positions do not count when they are compared."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal as Word
 from typing import TypeAlias
+
+from handrail.frozen import frozen
 
 UnaryOperator: TypeAlias = Word["-", "+", "not"]
 BinaryOperator: TypeAlias = Word["+", "-", "*", "/", "//", "%", "~"]
@@ -15,7 +17,7 @@ TESTS: frozenset[str] = frozenset(
 """What may follow `is` and `is not`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Literal:
     """Text, a number, a boolean or none, as written."""
 
@@ -31,7 +33,7 @@ class Literal:
         return hash((type(self.value), self.value))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Name:
     """A variable."""
 
@@ -40,7 +42,7 @@ class Name:
     end: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attribute:
     """A field of a map: `subject.name`."""
 
@@ -50,7 +52,7 @@ class Attribute:
     end: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """An item of a list or a map: `subject[index]`."""
 
@@ -60,7 +62,7 @@ class Item:
     end: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListDisplay:
     """A list, as written."""
 
@@ -69,7 +71,7 @@ class ListDisplay:
     end: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MapDisplay:
     """A map, as written; keys are texts."""
 
@@ -78,7 +80,7 @@ class MapDisplay:
     end: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unary:
     """`-x`, `+x` or `not x`."""
 
@@ -88,7 +90,7 @@ class Unary:
     end: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binary:
     """Arithmetic on numbers, or `~` which joins texts."""
 
@@ -99,7 +101,7 @@ class Binary:
     end: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compare:
     """One comparison; they do not chain."""
 
@@ -110,7 +112,7 @@ class Compare:
     end: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Logic:
     """Two or more conditions joined by the same word."""
 
@@ -120,7 +122,7 @@ class Logic:
     end: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conditional:
     """`then if condition else otherwise`."""
 
@@ -131,7 +133,7 @@ class Conditional:
     end: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filter:
     """`subject | name(arguments)`."""
 
@@ -144,7 +146,7 @@ class Filter:
     name_start: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Test:
     """`subject is name` or `subject is not name`."""
 

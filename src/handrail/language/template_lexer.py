@@ -5,9 +5,10 @@ output takes all white space on that side. Everything else stays as written.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NoReturn
 
+from handrail.frozen import frozen
 from handrail.language.braces import find_close
 from handrail.language.problems import LanguageError, Problem
 
@@ -19,7 +20,7 @@ _CLOSERS = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _END_RAW = re.compile(r"\{%-?\s*endraw\s*-?%\}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """A stretch of a template; `text` of an output or tag is what stands between its marks, at `start`."""
 

@@ -1,26 +1,26 @@
 """The parts of a template."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from handrail.frozen import frozen
 from handrail.language.syntax import Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """Text as it is."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Output:
     """`{{ expression }}`."""
 
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """One condition of an `{% if %}` with what follows it."""
 
@@ -28,7 +28,7 @@ class Branch:
     body: tuple["Part", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class If:
     """`{% if %}`, any number of `{% elif %}`, perhaps `{% else %}`."""
 
@@ -36,7 +36,7 @@ class If:
     otherwise: tuple["Part", ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class For:
     """`{% for name in source %}`, perhaps with `{% else %}` for an empty source."""
 
@@ -49,7 +49,7 @@ class For:
 Part: TypeAlias = Text | Output | If | For
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Template:
     """A parsed template."""
 

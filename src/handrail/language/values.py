@@ -1,9 +1,9 @@
 """Plain data and the budget every operation on it is charged to: what values are, how they compare, how they read."""
 
 import json
-from dataclasses import dataclass
 from typing import Literal, NoReturn, Protocol, TypeAlias, cast
 
+from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError, Problem, UndefinedError
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | tuple[Value, ...] | dict[str, Value] | None"
@@ -27,7 +27,7 @@ _KINDS: dict[type, Kind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """How much one evaluation or one rendering may take."""
 

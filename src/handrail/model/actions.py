@@ -1,8 +1,8 @@
 """What a step does: one frozen value per kind, a closed union."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.guidance import DelegateAction, GuidedAction, GuidedLoopAction
 from handrail.model.settings import AgentTask
 from handrail.model.values import Command, Expression, NamedValue, Value
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from handrail.model.plan import Step
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedCommand:
     """A check: a command with the name under which it is shown."""
 
@@ -19,7 +19,7 @@ class NamedCommand:
     command: Command
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checks:
     """Commands that must pass: the project's own, pinned when a run starts, or the ones given here."""
 
@@ -27,7 +27,7 @@ class Checks:
     commands: tuple[NamedCommand, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentAction:
     """One prompt to one agent."""
 
@@ -36,7 +36,7 @@ class AgentAction:
     kind: Literal["agent"] = "agent"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Convergence:
     """When a review loop has nothing left to gain: findings below a severity, or rounds without progress."""
 
@@ -48,7 +48,7 @@ MOST_REPAIRS = 3
 """Fixes in one round of a review loop that may leave its checks red."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class AgentLoopAction:
     """Review, judge, fix, again, until nothing worth fixing is left."""
 
@@ -67,7 +67,7 @@ class AgentLoopAction:
     kind: Literal["agent-loop"] = "agent-loop"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class While:
     """Tested before each round."""
 
@@ -75,7 +75,7 @@ class While:
     kind: Literal["while"] = "while"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Until:
     """Tested after each round."""
 
@@ -83,7 +83,7 @@ class Until:
     kind: Literal["until"] = "until"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Times:
     """A number of rounds."""
 
@@ -91,7 +91,7 @@ class Times:
     kind: Literal["times"] = "times"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Each:
     """A round per item; a map gives items of `{key, value}`."""
 
@@ -102,7 +102,7 @@ class Each:
     kind: Literal["each"] = "each"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LoopAction:
     """A body of steps, repeated."""
 
@@ -114,7 +114,7 @@ class LoopAction:
     kind: Literal["loop"] = "loop"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ParallelAction:
     """A body of steps for each item, each in its own work tree, several at a time."""
 
@@ -126,7 +126,7 @@ class ParallelAction:
     kind: Literal["parallel-agents"] = "parallel-agents"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScriptAction:
     """A shell command in the workspace."""
 
@@ -138,7 +138,7 @@ class ScriptAction:
     kind: Literal["script"] = "script"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GateAction:
     """Checks that must pass, with an agent that may fix between tries."""
 
@@ -150,7 +150,7 @@ class GateAction:
     kind: Literal["gate"] = "gate"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ApprovalAction:
     """A person approves, asks to revise, or rejects."""
 
@@ -162,7 +162,7 @@ class ApprovalAction:
     kind: Literal["approval"] = "approval"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallAction:
     """Another workflow, as a child run; its inputs are the step's `input`."""
 
@@ -170,7 +170,7 @@ class CallAction:
     kind: Literal["workflow"] = "workflow"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupAction:
     """A routine's steps, expanded in place; they see the routine's own inputs, bound here, and nothing else."""
 
@@ -180,7 +180,7 @@ class GroupAction:
     kind: Literal["use"] = "use"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CreateIssuesAction:
     """Issues in the tracker, from a list of records."""
 
@@ -189,7 +189,7 @@ class CreateIssuesAction:
     kind: Literal["create-issues"] = "create-issues"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommitAction:
     """A commit of what changed."""
 
@@ -198,7 +198,7 @@ class CommitAction:
     kind: Literal["commit"] = "commit"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MergeAction:
     """Branches brought together on the run's branch."""
 
@@ -208,7 +208,7 @@ class MergeAction:
     kind: Literal["merge"] = "merge"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Follow:
     """What a run does with its pull request once that is open."""
 
@@ -216,7 +216,7 @@ class Follow:
     fix: AgentTask
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PullRequestAction:
     """A pull request, opened or brought up to date."""
 
@@ -231,7 +231,7 @@ class PullRequestAction:
     kind: Literal["pull-request"] = "pull-request"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EndAction:
     """The run ends here."""
 
@@ -240,7 +240,7 @@ class EndAction:
     kind: Literal["end"] = "end"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DynamicAction:
     """A coroutine that calls steps; its calls are recorded, and it is replayed from them."""
 

@@ -1,7 +1,8 @@
 """How people name an agent: `codex`, `claude/opus`, or a model alone that only one agent has."""
 
 import re
-from dataclasses import dataclass
+
+from handrail.frozen import frozen
 
 _OTHER_NAMES = {"openai": "codex", "claude-code": "claude", "gemini-cli": "gemini"}
 _MODELS_OF = (
@@ -12,7 +13,7 @@ _MODELS_OF = (
 """An agent with the names of the models that only it has."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Named:
     """An agent, a model, or both; None where nothing is said of it."""
 

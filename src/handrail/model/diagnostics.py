@@ -1,9 +1,9 @@
 """What a check has to say about a place in a file, and the collector that every check reports to."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from handrail.frozen import frozen
 from handrail.model.source import Entry, Node, Span
 
 MOST = 200
@@ -18,7 +18,7 @@ class Severity(StrEnum):
     ADVICE = "advice"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnostic:
     """One finding, at a line and column, with a stable code and what to do."""
 

@@ -1,15 +1,15 @@
 """An authored workflow as a positioned tree, whatever the form it was written in."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.source import Bundle, Mapping
 
 Form: TypeAlias = Literal["yaml", "json", "python"]
 Dialect: TypeAlias = Literal["native", "workrail"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """What a reader gives and the compiler's passes rewrite: the tree, and the files it may refer to."""
 

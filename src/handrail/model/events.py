@@ -7,9 +7,10 @@ made something pending is its identity, which never recurs.
 The file is long because it is one vocabulary: whoever reads a log wants all its words in one place.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.settings import NO_POLICY, AgentPolicy, Budget
 from handrail.model.trees import Tree, TreeSource
 from handrail.model.values import JsonValue
@@ -43,7 +44,7 @@ VERSION = 1
 """Shape of the events here; older ones are lifted when they are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parent:
     """The run, and the event in it, that a child run answers to."""
 
@@ -52,7 +53,7 @@ class Parent:
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Why:
     """The condition that decided, with the values it read."""
 
@@ -61,7 +62,7 @@ class Why:
     result: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RunStarted:
     """A run came into being, pinned to a plan."""
 
@@ -105,7 +106,7 @@ class RunStarted:
     kind: Literal["run_started"] = "run_started"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RunForked:
     """A run came into being as a copy of another at one point of its history."""
 
@@ -121,7 +122,7 @@ class RunForked:
     kind: Literal["run_forked"] = "run_forked"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class WorkspaceReady:
     """The run's work tree was made and set up."""
 
@@ -135,7 +136,7 @@ class WorkspaceReady:
     kind: Literal["workspace_ready"] = "workspace_ready"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class TreeRestored:
     """The work tree was brought back to a snapshot; a borrowed one was left as it is."""
 
@@ -146,7 +147,7 @@ class TreeRestored:
     kind: Literal["tree_restored"] = "tree_restored"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class WorkEntered:
     """A step began that is made of several efforts: a review loop, a gate with a fix, a merge, a fan-out."""
 
@@ -159,7 +160,7 @@ class WorkEntered:
     kind: Literal["work_entered"] = "work_entered"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class WorkLeft:
     """Such a step is over."""
 
@@ -173,7 +174,7 @@ class WorkLeft:
     kind: Literal["work_left"] = "work_left"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ItemStarted:
     """An item of a fan-out got a run of its own."""
 
@@ -184,7 +185,7 @@ class ItemStarted:
     kind: Literal["item_started"] = "item_started"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ItemEnded:
     """The run of an item is over."""
 
@@ -197,7 +198,7 @@ class ItemEnded:
     kind: Literal["item_ended"] = "item_ended"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class QuestionAsked:
     """An agent asks a person; its step goes on with the answer."""
 
@@ -209,10 +210,12 @@ class QuestionAsked:
     spent: dict[str, float] = field(default_factory=dict[str, float])
     used: JsonValue = None
     """What the conversation took in all so far, from an agent that tells only that."""
+    heard: tuple[int, ...] = ()
+    """The messages that it took up in the middle of the call, by the numbers of their events."""
     kind: Literal["question_asked"] = "question_asked"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class QuestionAnswered:
     """A person answered an agent."""
 
@@ -224,9 +227,9 @@ class QuestionAnswered:
     kind: Literal["question_answered"] = "question_answered"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class MessageGiven:
-    """A person said something to the agents of the run, without being asked; the next call of one tells it."""
+    """A person said something to the agents of the run, without being asked; the present call or the next tells it."""
 
     text: str
     by: str
@@ -236,7 +239,7 @@ class MessageGiven:
     kind: Literal["message_given"] = "message_given"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class StepSkipped:
     """A step's condition did not hold."""
 
@@ -246,7 +249,7 @@ class StepSkipped:
     kind: Literal["step_skipped"] = "step_skipped"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassedBy:
     """A step that was looked at and not chosen, and why."""
 
@@ -254,7 +257,7 @@ class PassedBy:
     why: Why
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class StepChosen:
     """Of the steps that are not done, another than the following one is next: those before it do not apply."""
 
@@ -266,7 +269,7 @@ class StepChosen:
     kind: Literal["step_chosen"] = "step_chosen"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class StepBegan:
     """The intent to perform a step, with everything that its performer needs."""
 
@@ -280,7 +283,7 @@ class StepBegan:
     kind: Literal["step_began"] = "step_began"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class StepEnded:
     """What became of a step that had begun."""
 
@@ -300,7 +303,7 @@ class StepEnded:
     kind: Literal["step_ended"] = "step_ended"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shortfall:
     """One thing that stands between what was given and what a step asks for."""
 
@@ -314,7 +317,7 @@ class Shortfall:
     sent: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class StepRefused:
     """What was given does not complete the step; it is pending again, under this event's number."""
 
@@ -333,7 +336,7 @@ class StepRefused:
     kind: Literal["step_refused"] = "step_refused"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class WorkReported:
     """A connected agent handed in its work for a step; the engine looks itself whether it holds."""
 
@@ -347,7 +350,7 @@ class WorkReported:
     kind: Literal["work_reported"] = "work_reported"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DelegationReported:
     """Results of work that a step hands on came in; the step is pending again, under this event's number."""
 
@@ -360,7 +363,7 @@ class DelegationReported:
     kind: Literal["delegation_reported"] = "delegation_reported"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CheckpointMade:
     """A connected agent kept a point, to come back to it."""
 
@@ -371,7 +374,7 @@ class CheckpointMade:
     kind: Literal["checkpoint_made"] = "checkpoint_made"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PreferencesSet:
     """A person said how far the run goes on alone, and what it may risk."""
 
@@ -382,7 +385,7 @@ class PreferencesSet:
     kind: Literal["preferences_set"] = "preferences_set"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GapRecorded:
     """The run goes on although something is missing; it is told at the end."""
 
@@ -396,7 +399,7 @@ class GapRecorded:
     kind: Literal["gap_recorded"] = "gap_recorded"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CapabilityObserved:
     """It was found out whether the agent can do something that the workflow needs or likes."""
 
@@ -408,7 +411,7 @@ class CapabilityObserved:
     kind: Literal["capability_observed"] = "capability_observed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ToolCalled:
     """An agent that the engine launched called a tool of Handrail."""
 
@@ -424,7 +427,7 @@ class ToolCalled:
     kind: Literal["tool_called"] = "tool_called"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ChildEnded:
     """A run that an agent had started by a tool is over; what it took counts for the run around it."""
 
@@ -437,7 +440,7 @@ class ChildEnded:
     kind: Literal["child_ended"] = "child_ended"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ContextMerged:
     """Values were merged into the context: each replaces the one of its name, null removes it."""
 
@@ -447,7 +450,7 @@ class ContextMerged:
     kind: Literal["context_merged"] = "context_merged"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CallRequested:
     """The coroutine of a dynamic step asked for a step, which begins with the next event."""
 
@@ -462,17 +465,20 @@ class CallRequested:
     kind: Literal["call_requested"] = "call_requested"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class StepPassedOver:
-    """A step had failed for good, and the run goes on without it."""
+    """A step had failed for good, and the run goes on without it; or it was `answered`, and its answer stands."""
 
     address: str
-    how: Literal["continue", "warn", "undo"]
+    how: Literal["continue", "warn", "undo", "answered"]
     at: float
+    output: str = ""
+    message: str = ""
+    """Why an answer stands, although its agent was to be called again."""
     kind: Literal["step_passed_over"] = "step_passed_over"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RetryScheduled:
     """Another try follows, not before a time."""
 
@@ -485,7 +491,7 @@ class RetryScheduled:
     kind: Literal["retry_scheduled"] = "retry_scheduled"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class TimerFired:
     """A time that was waited for has come."""
 
@@ -494,7 +500,7 @@ class TimerFired:
     kind: Literal["timer_fired"] = "timer_fired"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LoopEntered:
     """A loop began; its items and their keys are fixed from now on."""
 
@@ -510,7 +516,7 @@ class LoopEntered:
     kind: Literal["loop_entered"] = "loop_entered"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RoundStarted:
     """A round of a loop began."""
 
@@ -521,7 +527,7 @@ class RoundStarted:
     kind: Literal["round_started"] = "round_started"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RoundEnded:
     """A round of a loop is over; a failed one was caught by the loop."""
 
@@ -535,7 +541,7 @@ class RoundEnded:
     kind: Literal["round_ended"] = "round_ended"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LoopEnded:
     """A loop is over."""
 
@@ -546,7 +552,7 @@ class LoopEnded:
     kind: Literal["loop_ended"] = "loop_ended"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GroupEntered:
     """The steps of a routine begin, with its inputs bound."""
 
@@ -556,7 +562,7 @@ class GroupEntered:
     kind: Literal["group_entered"] = "group_entered"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GroupLeft:
     """The steps of a routine are done."""
 
@@ -565,7 +571,7 @@ class GroupLeft:
     kind: Literal["group_left"] = "group_left"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ApprovalRequested:
     """A person is asked."""
 
@@ -580,7 +586,7 @@ class ApprovalRequested:
     kind: Literal["approval_requested"] = "approval_requested"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ApprovalDecided:
     """A person answered."""
 
@@ -597,7 +603,7 @@ class ApprovalDecided:
     kind: Literal["approval_decided"] = "approval_decided"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ChildStarted:
     """Another workflow was started on behalf of a step."""
 
@@ -611,7 +617,7 @@ class ChildStarted:
     kind: Literal["child_started"] = "child_started"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RunWaits:
     """The run goes on when something comes from outside."""
 
@@ -622,7 +628,7 @@ class RunWaits:
     kind: Literal["run_waits"] = "run_waits"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RunBlocked:
     """The run needs a person."""
 
@@ -635,7 +641,7 @@ class RunBlocked:
     kind: Literal["run_blocked"] = "run_blocked"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RunResumed:
     """The run goes on, beginning its current step anew."""
 
@@ -644,7 +650,7 @@ class RunResumed:
     kind: Literal["run_resumed"] = "run_resumed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RunRewound:
     """The run went back to before a step; what came after stays in the history."""
 
@@ -659,7 +665,7 @@ class RunRewound:
     kind: Literal["run_rewound"] = "run_rewound"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RunTaken:
     """An outside performer drives the run from now on."""
 
@@ -669,7 +675,7 @@ class RunTaken:
     kind: Literal["run_taken"] = "run_taken"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RunReleased:
     """The engine drives the run again."""
 
@@ -678,7 +684,7 @@ class RunReleased:
     kind: Literal["run_released"] = "run_released"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RunEnded:
     """The run is over."""
 

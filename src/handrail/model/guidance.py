@@ -1,8 +1,8 @@
 """What WorkRail-style workflows say beyond native ones: guided steps, their loops, contracts and assessments."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.values import ContextCondition, JsonValue, Prompt
 
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Tier: TypeAlias = Literal["lightweight", "mid", "heavy"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fragment:
     """Text added to a step's prompt when its condition holds as the prompt is rendered."""
 
@@ -20,7 +20,7 @@ class Fragment:
     when: ContextCondition | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Confirmation:
     """Whether, when and by whom a step must be confirmed."""
 
@@ -29,7 +29,7 @@ class Confirmation:
     by: Literal["user", "coordinator_eval", "human_approval"] = "user"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValidationRule:
     """One rule for the text a step gives back."""
 
@@ -45,7 +45,7 @@ class ValidationRule:
     kind: Literal["rule"] = "rule"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValidationGroup:
     """Rules combined."""
 
@@ -57,7 +57,7 @@ class ValidationGroup:
 Validation: TypeAlias = ValidationRule | ValidationGroup
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contract:
     """A pack's schema for an artifact a step must give, expanded so that the plan needs no library."""
 
@@ -67,7 +67,7 @@ class Contract:
     required: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Consequence:
     """What a level in an assessment leads to: the same step again, with guidance."""
 
@@ -76,7 +76,7 @@ class Consequence:
     for_assessment: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionParameter:
     """One parameter of a described function."""
 
@@ -88,7 +88,7 @@ class FunctionParameter:
     default: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionDefinition:
     """A named piece of guidance that prompts refer to like a function."""
 
@@ -98,7 +98,7 @@ class FunctionDefinition:
     scope: Literal["workflow", "loop", "step"] = "workflow"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verification:
     """A command that must pass after the step, or a question to verify it by."""
 
@@ -106,7 +106,7 @@ class Verification:
     prompt: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Audit:
     """A second look at the step's work, by a rubric."""
 
@@ -114,7 +114,7 @@ class Audit:
     rubric: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GuidedAction:
     """A step that an agent is guided through: prompt, what it must give back, and what follows from that."""
 
@@ -138,7 +138,7 @@ class GuidedAction:
     kind: Literal["guided"] = "guided"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArtifactDecides:
     """The newest loop-control artifact of the body decides whether another round follows."""
 
@@ -147,7 +147,7 @@ class ArtifactDecides:
     kind: Literal["artifact"] = "artifact"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextDecides:
     """A condition over the context decides."""
 
@@ -155,7 +155,7 @@ class ContextDecides:
     kind: Literal["context"] = "context"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GuidedLoopAction:
     """A loop by WorkRail's kernel: the decision is taken again before every step of the body."""
 
@@ -177,7 +177,7 @@ class GuidedLoopAction:
     kind: Literal["guided-loop"] = "guided-loop"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delegation:
     """One piece of work handed to another workflow."""
 
@@ -191,7 +191,7 @@ class Delegation:
     allowed_tools: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DelegateAction:
     """Several delegations at once, and what is made of their results."""
 
@@ -204,7 +204,7 @@ class DelegateAction:
     kind: Literal["delegate"] = "delegate"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dimension:
     """One thing that is judged."""
 
@@ -214,7 +214,7 @@ class Dimension:
     required: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assessment:
     """A judgment an agent must give in bounded words, with its reasons."""
 
@@ -224,7 +224,7 @@ class Assessment:
     rationale_required: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reference:
     """A document the agent should know of; only the declaration counts, never the file."""
 
@@ -236,7 +236,7 @@ class Reference:
     resolve_from: Literal["workspace", "package"] = "workspace"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Capability:
     """Something the agent must or should be able to do."""
 
@@ -244,7 +244,7 @@ class Capability:
     level: Literal["required", "preferred"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeatureUse:
     """A feature that was applied, with its configuration."""
 
@@ -252,7 +252,7 @@ class FeatureUse:
     config: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slot:
     """An extension point with what it was bound to, and whether the project said so."""
 
@@ -263,7 +263,7 @@ class Slot:
     accepts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class GuidedWorkflow:
     """Everything a WorkRail-style workflow declares beside its steps."""
 

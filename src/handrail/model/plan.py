@@ -1,8 +1,9 @@
 """The compiled workflow: frozen, self-contained, content-hashed. A run is pinned to one."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.actions import Action
 from handrail.model.guidance import Assessment, Consequence, GuidedWorkflow
 from handrail.model.proofs import Proof
@@ -14,7 +15,7 @@ FORMAT = 1
 """Raised when the meaning of a plan's fields changes; part of every hash."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Injected:
     """What put a step there, and on whose behalf."""
 
@@ -25,7 +26,7 @@ class Injected:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Step:
     """One node of a plan: what every step has in common, and its action."""
 
@@ -51,7 +52,7 @@ class Step:
     injected: Injected | None = field(default=None, metadata=NOT_HASHED)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Input:
     """A declared input; without a default it is required."""
 
@@ -62,14 +63,14 @@ class Input:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ManualTrigger:
     """Started by a person or a command."""
 
     kind: Literal["manual"] = "manual"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventTrigger:
     """Started by a named event."""
 
@@ -77,7 +78,7 @@ class EventTrigger:
     kind: Literal["event"] = "event"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScheduleTrigger:
     """Started by the clock."""
 
@@ -87,7 +88,7 @@ class ScheduleTrigger:
     kind: Literal["schedule"] = "schedule"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IssueTrigger:
     """Started when an issue has one of the labels."""
 
@@ -95,7 +96,7 @@ class IssueTrigger:
     kind: Literal["issue"] = "issue"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PullRequestTrigger:
     """Started when a pull request has one of the labels."""
 
@@ -106,7 +107,7 @@ class PullRequestTrigger:
 Trigger: TypeAlias = ManualTrigger | EventTrigger | ScheduleTrigger | IssueTrigger | PullRequestTrigger
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Concurrency:
     """Which runs exclude each other, and what a new one does then."""
 
@@ -114,7 +115,7 @@ class Concurrency:
     if_running: Literal["skip", "queue", "stop_old"] = "queue"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Plan:
     """A whole workflow, compiled."""
 

@@ -3,13 +3,13 @@
 Where models of one family differ, the dearer of those in use stands here: a limit is rather reached early than late.
 """
 
-from dataclasses import dataclass
+from handrail.frozen import frozen
 
 AS_OF = "2026-11"
 """When the list prices were looked up."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Price:
     """US dollars for a million tokens."""
 

@@ -1,12 +1,12 @@
 """What Handrail establishes itself before a step is done: one frozen value per kind, a closed union."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.values import Command, Expression, Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandProof:
     """A command must pass, or must fail (with a given exit code)."""
 
@@ -16,7 +16,7 @@ class CommandProof:
     kind: Literal["command"] = "command"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilesProof:
     """Files must have been changed by the step, or must not have been."""
 
@@ -25,7 +25,7 @@ class FilesProof:
     kind: Literal["files"] = "files"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExistsProof:
     """A path must exist."""
 
@@ -33,7 +33,7 @@ class ExistsProof:
     kind: Literal["exists"] = "exists"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpectProof:
     """An expression must be true."""
 
@@ -41,7 +41,7 @@ class ExpectProof:
     kind: Literal["expect"] = "expect"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReportProof:
     """A JUnit report must show that enough tests ran and none failed."""
 

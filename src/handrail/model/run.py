@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from rpds import HashTrieMap, Queue
 
+from handrail.frozen import frozen
 from handrail.model.events import BlockReason, Hands, Parent, RunStatus, StepStatus, WaitReason
 from handrail.model.settings import NO_POLICY, AgentPolicy, Budget
 from handrail.model.spending import NOTHING, Spent
@@ -71,7 +72,7 @@ def awaits_confirmation(step: StepState) -> bool:
     return step.status == "waiting" and isinstance(asked, dict) and not asked.get("confirmed")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoopState:
     """Where a loop stands."""
 
@@ -94,7 +95,7 @@ class LoopState:
     """Whether what a step of the body gives may end it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupState:
     """The names that a routine hides while its steps run."""
 
@@ -104,7 +105,7 @@ class GroupState:
     latest: "HashTrieMap[str, str]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkState:
     """Where a step stands that is made of several efforts; each kind keeps in `data` what it needs."""
 
@@ -114,7 +115,7 @@ class WorkState:
     output: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """A list of steps that is being worked through, and the next one in it."""
 
@@ -130,7 +131,7 @@ Hindrance: TypeAlias = Literal["try", "wait", "person", "replace", "budget", "an
 new conversation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     """The current step's last try failed."""
 
@@ -149,7 +150,7 @@ class Failure:
 PendingKind: TypeAlias = Literal["step", "approval", "child", "items", "question"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pending:
     """Something that was begun and has no outcome yet; identified by the sequence number that began it."""
 
@@ -165,7 +166,7 @@ class Pending:
     """The event by which a connected agent handed in its work, while the engine looks whether that holds."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FlowState:
     """The dynamic step that is under way, and the calls it made; their outcomes stand with the steps."""
 

@@ -4,7 +4,8 @@ A hyphen, underscore or slash may stand in a JSON escape. What is hidden is the 
 """
 
 import re
-from dataclasses import dataclass
+
+from handrail.frozen import frozen
 
 _DASH = rb"(?:-|\\u002[dD])"
 _SET = rb"[\"'\\\s:=>]{1,12}"
@@ -26,7 +27,7 @@ _PYPI = rb"pypi(?:-|\\u)"
 _URL = rb"://[^\s/:@\"'\\<>]{0,128}:[^\s/@\"'<>]{1,256}@"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """One kind of credential."""
 

@@ -1,8 +1,8 @@
 """What can be set on a step or a workflow: limits, tries, failure, and how an agent is called."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.values import Prompt, Value
 
 OnFail: TypeAlias = Literal["block", "fail", "continue", "warn", "escalate", "undo"]
@@ -17,7 +17,7 @@ HandrailTool: TypeAlias = Literal["report_progress", "ask_person", "create_child
 """Tools of Handrail itself that an agent may be given."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retry:
     """How many more tries, and the pause before the first of them in seconds, doubled each time."""
 
@@ -28,7 +28,7 @@ class Retry:
 NO_RETRY = Retry()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Budget:
     """What may be spent before the run stops, asks or finishes up."""
 
@@ -40,7 +40,7 @@ class Budget:
     unknown_price: Literal["estimate", "block"] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class AgentTask:
     """One way of asking an agent: its prompt and everything that shapes the call, defaults already applied."""
 
@@ -75,7 +75,7 @@ class AgentTask:
     """Values that only this prompt sees."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentPolicy:
     """Whom a run turns to where its steps name no agent, and what it does where an agent cannot answer."""
 

@@ -6,8 +6,10 @@ a pass that rewrites it builds new nodes with the spans of what they came from.
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NamedTuple, TypeAlias
+
+from handrail.frozen import frozen
 
 
 class Position(NamedTuple):
@@ -79,7 +81,7 @@ Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded", "js
 """How a scalar was written; `made` means by a program, so that every offset in it maps to its start."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scalar:
     """A leaf: text, number, boolean or nothing."""
 
@@ -88,7 +90,7 @@ class Scalar:
     style: Style = "plain"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One key of a mapping with its value."""
 
@@ -101,7 +103,7 @@ class Entry:
         return str(self.key.value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mapping:
     """Keys with values, in the order they were written; keys are unique."""
 
@@ -120,7 +122,7 @@ class Mapping:
         return iter(self.entries.values())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sequence:
     """Items in order."""
 
@@ -145,7 +147,7 @@ def plain(node: Node) -> object:
             return {name: plain(entry.value) for name, entry in node.entries.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bundle:
     """A workflow's files as texts, so that reading and compiling touch no file.
 

@@ -1,13 +1,14 @@
 """What agents take: money, tokens, calls and time, added up."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from handrail.frozen import frozen
 
 TIME_ONLY = frozenset({"seconds"})
 """What most efforts take: commands take their time, and nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spent:
     """What agents took in this run and the runs it started."""
 

@@ -10,8 +10,9 @@ import base64
 import binascii
 import hashlib
 import hmac
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from handrail.frozen import frozen
 
 TokenKind: TypeAlias = Literal["continue", "checkpoint", "resume", "agent"]
 TokenFault: TypeAlias = Literal["format", "signature", "foreign"]
@@ -28,7 +29,7 @@ _HEAD = 2 + _MARK + 2 * _NAME + 4 + 1
 NO_BRANCH = "0" * (2 * _NAME)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     """What a token says."""
 
@@ -42,7 +43,7 @@ class Token:
     """Eight hexadecimal digits: the branch that it begins; zeros where it begins none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Misread:
     """Why a text is no token of ours."""
 

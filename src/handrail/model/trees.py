@@ -1,9 +1,9 @@
 """Where a run works: what its work tree is made from, and the one that was made."""
 
-from dataclasses import dataclass
+from handrail.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class TreeSource:
     """What a work tree is made from; pinned when the run starts."""
 
@@ -29,7 +29,7 @@ class TreeSource:
     """Commits that are merged at once: the items that this one comes after."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Tree:
     """A work tree that is there."""
 

@@ -1,7 +1,8 @@
 """Types of values, as authors declare them (`input`, `returns`) and as checks know them."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from handrail.frozen import frozen
 
 ScalarKind: TypeAlias = Literal["string", "int", "number", "bool", "path", "slug", "glob", "null"]
 
@@ -9,21 +10,21 @@ TEXT_KINDS: frozenset[str] = frozenset({"string", "path", "slug", "glob"})
 NUMBER_KINDS: frozenset[str] = frozenset({"int", "number"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnyType:
     """Nothing is known about the value."""
 
     kind: Literal["any"] = "any"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScalarType:
     """Text, a number, a boolean, or nothing."""
 
     kind: ScalarKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChoiceType:
     """One of a few texts."""
 
@@ -31,7 +32,7 @@ class ChoiceType:
     kind: Literal["choice"] = "choice"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListType:
     """A list of one type."""
 
@@ -39,7 +40,7 @@ class ListType:
     kind: Literal["list"] = "list"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MapType:
     """Names that are not known beforehand, with values of one type."""
 
@@ -47,7 +48,7 @@ class MapType:
     kind: Literal["map"] = "map"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """One field of a record."""
 
@@ -56,7 +57,7 @@ class Field:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordType:
     """Known fields; an open record may have others, of which nothing is known."""
 
@@ -96,7 +97,7 @@ class GrowingRecord(RecordType):
         return tuple(self.table)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SchemaType:
     """A JSON Schema of the author's own, kept as its canonical JSON text."""
 

@@ -3,8 +3,10 @@
 Expressions are kept as their canonical text; `handrail.language` parses it again where it is evaluated.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
+
+from handrail.frozen import frozen
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
@@ -12,7 +14,7 @@ NOT_HASHED = {"hashed": False}
 """Metadata of a field that says where something came from and is no part of what it means."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """Plain data."""
 
@@ -20,7 +22,7 @@ class Constant:
     kind: Literal["constant"] = "constant"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expression:
     """An expression of the language, in canonical text."""
 
@@ -28,7 +30,7 @@ class Expression:
     kind: Literal["expression"] = "expression"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextWithHoles:
     """Text in which expressions are rendered."""
 
@@ -36,7 +38,7 @@ class TextWithHoles:
     kind: Literal["text"] = "text"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListOfValues:
     """A list with something to evaluate in it."""
 
@@ -44,7 +46,7 @@ class ListOfValues:
     kind: Literal["list"] = "list"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedValue:
     """A name with its value."""
 
@@ -52,7 +54,7 @@ class NamedValue:
     value: "Value"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MapOfValues:
     """A map with something to evaluate in it."""
 
@@ -63,7 +65,7 @@ class MapOfValues:
 Value: TypeAlias = Constant | Expression | TextWithHoles | ListOfValues | MapOfValues
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prompt:
     """What an agent is told, and where that text came from."""
 
@@ -74,7 +76,7 @@ class Prompt:
     description: str | None = field(default=None, metadata=NOT_HASHED)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShellBinding:
     """A value that a command reads from an environment variable, or from the file whose path the variable holds."""
 
@@ -83,7 +85,7 @@ class ShellBinding:
     as_file: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """A shell script in which values stand as environment variables, never as shell text."""
 
@@ -94,7 +96,7 @@ class Command:
 # WorkRail's conditions are nodes of their own, with lenient comparison and flat names.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compare:
     """One variable of the context against one operator; without an operator its truthiness."""
 
@@ -105,7 +107,7 @@ class Compare:
     kind: Literal["compare"] = "compare"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AllOf:
     """True when every part is."""
 
@@ -113,7 +115,7 @@ class AllOf:
     kind: Literal["all_of"] = "all_of"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnyOf:
     """True when some part is."""
 
@@ -121,7 +123,7 @@ class AnyOf:
     kind: Literal["any_of"] = "any_of"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Negation:
     """True when its part is not."""
 
@@ -129,7 +131,7 @@ class Negation:
     kind: Literal["negation"] = "negation"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Always:
     """An empty condition: true on its own, false inside another."""
 

@@ -1,10 +1,10 @@
 """Finds the steps that a person names, in a run and in the runs of its items and of the workflows it calls."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from handrail.engine.guided_calls import called_again
 from handrail.errors import NotFound
+from handrail.frozen import frozen
 from handrail.model.events import Event, RunStarted, StepBegan, StepRefused
 from handrail.model.run import RunState
 from handrail.model.suggest import did_you_mean
@@ -29,7 +29,7 @@ ENDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """A run of a family, and how the addresses of its steps are written from the run that is asked about."""
 
@@ -42,7 +42,7 @@ class Member:
     """What the addresses of an item's own steps begin with; it knows those of the run around it too."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundStep:
     """A step that was meant."""
 
@@ -54,7 +54,7 @@ class FoundStep:
     """Which of its beginnings, counted from 1; None for the last."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Try:
     """One time that a step began, and how that ended."""
 

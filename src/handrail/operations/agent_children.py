@@ -8,6 +8,7 @@ from typing import Any, cast
 from handrail.engine.agent_tools import ChildWanted, refusal
 from handrail.engine.choosing import Given
 from handrail.engine.results import results_of
+from handrail.engine.sizes import DOTS, cut
 from handrail.errors import UsageError
 from handrail.model.run import RunState
 from handrail.model.values import JsonValue
@@ -22,7 +23,6 @@ from handrail.operations.wrappings import require_wrappings
 from handrail.ports.log import Filter, Log
 from handrail.runtime.histories import plan_of, state_of
 from handrail.runtime.ports import Pinned
-from handrail.runtime.summaries import cut
 from handrail.sources.tiers import Place
 
 MOST_RESULT = 4_000
@@ -85,9 +85,9 @@ def _row(log: Log, run: str) -> dict[str, JsonValue]:
         "status": acting.status if state.status == "running" else state.status,
         "reason": acting.reason,
         "step": at or None,
-        "message": cut(acting.message, MOST_RESULT),
+        "message": cut(acting.message, MOST_RESULT, DOTS),
         "branch": state.tree.branch if state.tree is not None else None,
-        "result": cast("JsonValue", result) if len(text) <= MOST_RESULT else cut(text, MOST_RESULT),
+        "result": cast("JsonValue", result) if len(text) <= MOST_RESULT else cut(text, MOST_RESULT, DOTS),
     }
 
 

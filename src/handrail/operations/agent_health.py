@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from handrail.agents.logins import LOGINS, Login
 from handrail.agents.programs import PROGRAMS
 from handrail.agents.registry import KnownAgents
+from handrail.frozen import frozen
 from handrail.ports.agents import Abilities
 from handrail.workspace.tools import Installed, exit_code_of
 
@@ -29,7 +29,7 @@ REFUSED = ("tools", "single_turn", "model", "resume", "mcp")
 """Those without which a step that asks for it is refused; the others are made up for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentHealth:
     """One agent, as it stands on this machine."""
 

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from handrail.engine.agent_tools import PUT, Call, ChildWanted, tools_of
 from handrail.errors import HandrailError, UsageError
+from handrail.frozen import frozen
 from handrail.model.events import StepBegan, StepRefused, ToolCalled
 from handrail.model.run import RunState
 from handrail.model.tokens import Misread, read_token
@@ -38,7 +39,7 @@ _LOOK_EVERY = 0.02
 Arguments = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caller:
     """Whose call it is: a step of a run, as it stands now."""
 
@@ -50,7 +51,7 @@ class Caller:
     """Whether the step is still pending."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Made:
     """What was found out about a call before the driver decides."""
 
@@ -61,7 +62,7 @@ class Made:
     """A message for another run: `{run, text}`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolAnswer:
     """What an agent is told."""
 

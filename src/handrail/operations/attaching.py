@@ -1,10 +1,10 @@
 """Opens windows on the agents of a run that are at work, so that a person can look at one."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.engine.guided_calls import call_of
 from handrail.errors import EnvironmentFault, UsageError
+from handrail.frozen import frozen
 from handrail.model.events import StepBegan
 from handrail.model.run import Pending, RunState
 from handrail.operations.addresses import Member, members, same_step
@@ -18,7 +18,7 @@ from handrail.workspace.processes import LocalProcesses
 from handrail.workspace.tmux import INSTALL, Sessions, missing
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtWork:
     """A call of an agent that goes on."""
 
@@ -30,7 +30,7 @@ class AtWork:
     """The address of its step, seen from the run that was asked about."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attached:
     """A window that a person is shown."""
 

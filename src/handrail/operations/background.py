@@ -4,9 +4,9 @@ import asyncio
 import os
 import signal
 import time
-from dataclasses import dataclass
 
 from handrail.errors import EnvironmentFault
+from handrail.frozen import frozen
 from handrail.operations import runs
 from handrail.ports.log import Holder, Log
 from handrail.runtime import background
@@ -26,14 +26,14 @@ _CONSUMED_WITHIN = 1.0
 _LOOK_EVERY = 0.01
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Started:
     """A background driver was started."""
 
     pid: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AlreadyRunning:
     """There is a background driver already; it takes care of everything."""
 

@@ -4,12 +4,12 @@ Nothing is recorded while an agent works: all that a cassette holds is kept anyw
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.agents.cassette import HEAD
 from handrail.agents.cassette_format import RecordedCall, digest, write_cassette
 from handrail.agents.json_lines import read_line, text
+from handrail.frozen import frozen
 from handrail.model.events import Event, QuestionAsked, StepBegan, StepEnded, StepRefused
 from handrail.operations.agent_calls import agent_calls
 from handrail.operations.families import family
@@ -21,7 +21,7 @@ from handrail.runtime.histories import events_of, state_before, state_of
 from handrail.workspace.secrets import redactor_here
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recording:
     """Where what was kept of a run is found."""
 

@@ -1,10 +1,10 @@
 """Opens and compiles one workflow and keeps all that is to be said about it."""
 
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from handrail.errors import InvalidWorkflow, Untrusted
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.document import Document
 from handrail.sources.opening import Opened, open_workflow
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from handrail.model.plan import Plan
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checked:
     """A workflow as far as it could be understood."""
 
@@ -41,7 +41,7 @@ class Checked:
         return self.plan is not None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Valid:
     """A workflow that can be used."""
 

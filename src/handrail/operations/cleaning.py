@@ -1,9 +1,10 @@
 """Removes what runs left behind and nobody needs any more, in every repository that a run of the log knows."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.errors import NotFound, WorkspaceFault
+from handrail.frozen import frozen
 from handrail.model.events import RunForked, RunStarted
 from handrail.model.trees import TreeSource
 from handrail.operations.families import root_of
@@ -15,7 +16,7 @@ from handrail.workspace.janitor import Leftover, Life
 from handrail.workspace.places import Places
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cleaned:
     """What was removed, or would be; what is kept, each with its reasons; the refs that keep what was in it."""
 

@@ -1,9 +1,9 @@
 """Several runs side by side: outcome, steps, cost, time and what they changed."""
 
 from collections import Counter
-from dataclasses import dataclass
 
 from handrail.errors import HandrailError
+from handrail.frozen import frozen
 from handrail.model.run import RunState
 from handrail.operations.addresses import members
 from handrail.operations.costs import Cost, cost_of
@@ -14,7 +14,7 @@ from handrail.ports.workspaces import FileChange, Workspaces
 from handrail.runtime.histories import state_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Side:
     """One run of a comparison."""
 

@@ -1,8 +1,7 @@
 """The pinned version of a workflow."""
 
-from dataclasses import dataclass
-
 from handrail.compiler.bounds import Bound, agent_calls
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.document import Form
 from handrail.operations.checking import Valid, check, valid
@@ -11,7 +10,7 @@ from handrail.sources.opening import catalog_for
 from handrail.sources.tiers import Place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompiledWorkflow:
     """A plan with its hash and how many agent calls it may take."""
 

@@ -1,9 +1,9 @@
 """The repository's configuration, and whether the very bytes that were read are trusted."""
 
 import shlex
-from dataclasses import dataclass
 
 from handrail.errors import Untrusted
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.sources.config import RepositoryConfig
 from handrail.sources.snapshot import take
@@ -13,7 +13,7 @@ from handrail.sources.trust import TrustStore
 CONFIG = ".handrail/config.toml"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Configured:
     """What a repository says about itself."""
 

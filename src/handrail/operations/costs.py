@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 from handrail.engine.budgets import used_of, whole_limits
 from handrail.engine.guided_calls import called_again
+from handrail.frozen import frozen
 from handrail.model.events import StepBegan, StepRefused
 from handrail.model.run import RunState
 from handrail.model.spending import Spent
@@ -18,7 +19,7 @@ from handrail.runtime.records import from_log
 SPENT = tuple(each.name for each in fields(Spent))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share:
     """What one step took, all its tries together."""
 
@@ -26,7 +27,7 @@ class Share:
     spent: Spent
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cost:
     """What a run took."""
 

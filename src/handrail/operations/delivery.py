@@ -1,9 +1,10 @@
 """What becomes of a run's changes: applied to the user's checkout, merged into the base, or discarded and kept."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from handrail.errors import NotFound, UsageError, WorkspaceFault
+from handrail.frozen import frozen
 from handrail.model.run import RunState
 from handrail.model.trees import Tree
 from handrail.operations.diffs import began_with, tree_of
@@ -18,7 +19,7 @@ from handrail.workspace.git_workspaces import GitWorkspaces
 from handrail.workspace.places import plain
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Applied:
     """What was brought into a checkout, or taken back."""
 
@@ -29,7 +30,7 @@ class Applied:
     """Whether the run is not over yet."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delivered:
     """A run's branch that is in its base now."""
 
@@ -40,7 +41,7 @@ class Delivered:
     already: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Discarded:
     """What was removed of a run, and where it is kept."""
 

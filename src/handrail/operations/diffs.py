@@ -1,9 +1,9 @@
 """What a run or one of its steps changed; from the snapshots, so that it works without the work tree too."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.model.run import RunState
 from handrail.model.trees import Tree
 from handrail.operations.addresses import FoundStep, find_member, find_steps, members, the_try
@@ -14,7 +14,7 @@ from handrail.workspace.secrets import redactor_here
 from handrail.workspace.snapshots import run_ref
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """Two states of a work tree; `until` is None for the files as they stand."""
 
@@ -23,7 +23,7 @@ class Span:
     until: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """What changed between them."""
 

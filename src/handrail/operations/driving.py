@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from handrail.engine.agent_tools import started_by
+from handrail.frozen import frozen
 from handrail.model.events import ChildStarted, Event, ItemStarted
 from handrail.operations.families import belongs_to, family, holder_of, pause
 from handrail.ports.log import Log
@@ -18,7 +19,7 @@ PATIENCE = 10.0
 """Seconds in which another process should have taken up a message."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Happened:
     """An event of a run that is watched; `via` is the way from the watched run to the child it happened in."""
 
@@ -40,6 +41,10 @@ class Follower:
     def skip(self) -> None:
         """Begin with what comes from now on."""
         self.news()
+
+    def has_told(self, run: str, seq: int) -> bool:
+        """Whether an event was given already."""
+        return self._seen.get(run, 0) >= seq
 
     def news(self) -> list[Happened]:
         """Give what happened since the last time, in the order in which it was recorded."""

@@ -23,6 +23,11 @@ REASONS = {
 Data = dict[str, JsonValue]
 
 
+def _passed_over(event: ev.StepPassedOver) -> str:
+    stands = f"its answer stands: {event.message}"
+    return stands if event.how == "answered" else "failed, and the run goes on without it"
+
+
 def address_of(event: ev.Event) -> str:
     """Give the address that an event is about: of an item `build[auth]`; empty where it is about the run."""
     address = str(getattr(event, "address", ""))
@@ -147,6 +152,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "question_answered": lambda event: f"answered by {event.by or 'somebody'}: {event.answer}",
     "step_refused": lambda event: f"not done yet: {'; '.join(each.message for each in event.shortfalls)}",
     "message_given": lambda event: f"{event.by or 'somebody'} says: {event.text}",
+    "step_passed_over": _passed_over,
     "delegation_reported": lambda event: f"came in: results of work handed on, {', '.join(event.results)}",
     "preferences_set": lambda event: f"{event.by or 'somebody'} prefers autonomy {event.autonomy}, risk {event.risk}",
     "gap_recorded": lambda event: f"goes on although ({event.severity}): {event.message}",

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from handrail.engine.guided_calls import call_of
 from handrail.errors import NotFound
+from handrail.frozen import frozen
 from handrail.model import events as ev
 from handrail.model.suggest import did_you_mean
 from handrail.operations.addresses import Member, members, same_step
@@ -21,7 +21,7 @@ LONGEST = 120
 DECIDED: dict[ev.Decision, str] = {"approve": "approved", "revise": "sent back", "reject": "rejected"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reason:
     """One thing that happened to a step, and why."""
 
@@ -142,7 +142,6 @@ _WORDS: dict[str, Callable[[Any, str], str]] = {
     "step_refused": lambda event, _: "not done yet: " + "; ".join(each.message for each in event.shortfalls),
     "step_began": _began,
     "step_ended": _ended,
-    "step_passed_over": lambda _, __: "failed, and the run goes on without it",
     "retry_scheduled": lambda event, _: f"try {event.attempt} follows at {iso(event.due)}",
     "loop_entered": lambda _, previous: f"ran because {previous or 'the run began'}",
     "round_started": lambda event, _: f"round {event.round} began",
@@ -165,7 +164,9 @@ _WORDS: dict[str, Callable[[Any, str], str]] = {
 _CAUSES: dict[str, Callable[[Any], str]] = {
     "step_ended": lambda event: f"'{event.address}' {event.status}",
     "step_skipped": lambda event: f"'{event.address}' was skipped",
-    "step_passed_over": lambda event: f"'{event.address}' failed and is passed over",
+    "step_passed_over": lambda event: (
+        f"'{event.address}' {'succeeded' if event.how == 'answered' else 'failed and is passed over'}"
+    ),
     "approval_decided": lambda event: f"'{event.address}' was {DECIDED[event.decision]} by {event.by}",
     "loop_ended": lambda event: f"'{event.address}' was over",
     "work_left": lambda event: f"'{event.address}' {event.status}",

@@ -3,10 +3,10 @@
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from handrail.engine.fan_outs import running_items
 from handrail.errors import NotFound
+from handrail.frozen import frozen
 from handrail.model.run import RunState
 from handrail.operations.overview import root_of
 from handrail.ports.log import Filter, Holder, Log
@@ -45,7 +45,7 @@ def family(log: Log, run: str) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda key: (len(numbers[key]), numbers[key])))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """Where a run really stands: one that waits for a child stands where the child does."""
 

@@ -1,10 +1,11 @@
 """Where a new run gets its work tree from: the repository, the branch and commit it starts from, how it is set up."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 from handrail.errors import NotFound, WorkspaceFault
+from handrail.frozen import frozen
 from handrail.model.trees import Tree, TreeSource
 from handrail.operations.configured import Configured
 from handrail.ports.workspaces import Workspaces
@@ -18,7 +19,7 @@ from handrail.workspace.places import plain
 BRANCH = "work/{run}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ground:
     """What a work tree is made from, and what of the checkout it does not take along."""
 

@@ -4,11 +4,12 @@ import os
 import platform
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from handrail.errors import HandrailError, StorageDamaged
+from handrail.frozen import frozen
 from handrail.operations.agent_health import AgentHealth, examine_agents
 from handrail.operations.mending import lost_plans, mend_lists, unreadable_lists
 from handrail.ports.care import Cut, Finding, Salvage
@@ -26,7 +27,7 @@ OPTIONAL = ("gh", "tmux", "bwrap")
 """Tools that only some workflows need."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tool:
     """Something that runs need: its version, or why it cannot be used."""
 
@@ -40,7 +41,7 @@ class Tool:
     """Why only some runs cannot use it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Health:
     """What a check found, and what a repair did."""
 

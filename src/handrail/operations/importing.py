@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from handrail.authoring.importers import import_files
 from handrail.authoring.importers.result import ImportNote, SourceKind
 from handrail.errors import NotFound, UsageError
+from handrail.frozen import frozen
 from handrail.operations.validating import Validation, validate
 from handrail.operations.writing import replace_file
 from handrail.sources.files import Refusal, decode, printable, read_bytes, stays_inside
@@ -17,7 +17,7 @@ MOST_FILES = 500
 DEEPEST = 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportResult:
     """What was written, what became of each thing, and whether the result is valid."""
 

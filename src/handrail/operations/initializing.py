@@ -2,10 +2,11 @@
 
 import re
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from handrail.errors import InvalidWorkflow, UsageError, WorkspaceFault
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.operations.configured import CONFIG
 from handrail.operations.initializing_config import Settings, is_put_aside
@@ -27,7 +28,7 @@ BUILT = frozenset(("node_modules", ".venv", "venv", "target", "vendor", "dist", 
 WORKFLOW = "fix-bug"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Survey:
     """Everything that was found; nothing was changed for it."""
 

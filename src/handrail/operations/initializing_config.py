@@ -3,10 +3,11 @@
 import json
 import re
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 
 MARK = "# left out by handrail init"
 HEAD = """\
@@ -27,7 +28,7 @@ EMPTY = {
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeftOut:
     """A check or a set-up that was found and is not used, with the reason."""
 
@@ -37,7 +38,7 @@ class LeftOut:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """What is to be written: one agent, checks, and how worktrees are made."""
 

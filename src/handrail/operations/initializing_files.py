@@ -2,11 +2,11 @@
 
 import re
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from handrail.errors import EnvironmentFault, UsageError
+from handrail.frozen import frozen
 from handrail.operations.configured import CONFIG
 from handrail.operations.initializing import WORKFLOW, Survey
 from handrail.operations.writing import replace_file
@@ -23,7 +23,7 @@ Checks: TypeAlias = tuple[tuple[str, str], ...]
 _PYTEST = re.compile(r"([\w./-]+ )*(\S+/)?pytest")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wrote:
     """A file or folder that was written, and whether it may run."""
 

@@ -8,10 +8,11 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.operations.initializing import Survey
 from handrail.operations.initializing_config import LeftOut, Settings
 from handrail.operations.initializing_sweep import PREFIX, remove_trial, sweep, trial_folder
@@ -29,7 +30,7 @@ _MISSING = re.compile(r"^\S*python\S*: No module named ([\w.]+)$", re.MULTILINE)
 _IDLE = re.compile(r"^make(\[\d+\])?: (Nothing to be done for|'.*' is up to date)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tried:
     """One thing that was tried, how long it took and how it ended."""
 
@@ -44,7 +45,7 @@ class Tried:
     """The end of what it printed, where it is not green."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trial:
     """What a trial needs."""
 

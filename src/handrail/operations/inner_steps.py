@@ -1,16 +1,16 @@
 """Steps inside an item or a called workflow belong to a run of their own: which one, and what to do there instead."""
 
 import shlex
-from dataclasses import dataclass
 from typing import Literal
 
 from handrail.errors import NotFound, UsageError
+from handrail.frozen import frozen
 from handrail.operations.addresses import find_member, find_steps
 from handrail.ports.log import Log
 from handrail.runtime.histories import state_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inner:
     """A step of a run that another run started, or that run as a whole."""
 

@@ -1,11 +1,11 @@
 """Everything about one workflow."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from handrail.compiler.bounds import Bound, agent_calls
 from handrail.compiler.scope import names_at
 from handrail.errors import InvalidWorkflow, Untrusted
+from handrail.frozen import frozen
 from handrail.model.actions import CallAction
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.guidance import Delegation, Reference
@@ -21,7 +21,7 @@ from handrail.sources.tiers import Place
 from handrail.sources.trust import Trust, TrustStore
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UsedFile:
     """A file that the workflow is made of."""
 
@@ -31,7 +31,7 @@ class UsedFile:
     used_by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Inspection:
     """One workflow, opened up; an invalid one shows what could be read."""
 

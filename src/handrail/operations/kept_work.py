@@ -1,15 +1,15 @@
 """Where the work of a run is safe: its branch, the commits on it, and what lies uncommitted in its work tree."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.errors import HandrailError
+from handrail.frozen import frozen
 from handrail.model.run import RunState
 from handrail.workspace.git import Git
 from handrail.workspace.repositories import uncommitted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptWork:
     """What a run has done so far, and where it lies."""
 

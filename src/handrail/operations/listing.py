@@ -1,7 +1,8 @@
 """Which workflows there are."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.document import Form
 from handrail.model.source import Mapping, Scalar, Sequence
@@ -12,7 +13,7 @@ from handrail.sources.opening import Opened, catalog_for, open_workflow
 from handrail.sources.tiers import Found, Place, Tier, discover
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Listed:
     """What a list says of one workflow."""
 
@@ -42,7 +43,7 @@ def is_routine(name: str) -> bool:
     return name.removeprefix("wr.").startswith("routine-")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """Workflows by name, and what is wrong with the places they were looked for in."""
 

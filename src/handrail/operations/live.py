@@ -10,6 +10,7 @@ from typing import cast
 
 from handrail.engine.agent_tools import progress_words
 from handrail.engine.guided_calls import call_of
+from handrail.frozen import frozen
 from handrail.model import events as ev
 from handrail.model.actions import GateAction
 from handrail.model.parts import every_step
@@ -30,7 +31,7 @@ NOTHING = Spent()
 _PLACES = re.compile(r"@\d+|\[[^\]]*\]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effort:
     """A step that is being performed."""
 
@@ -51,7 +52,7 @@ class Effort:
     """How far its agent said last that it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Break:
     """A step that waits for a time."""
 

@@ -1,9 +1,9 @@
 """A plan's steps as people think of them: what a routine put in is one step, until it is asked for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import groupby
 
+from handrail.frozen import frozen
 from handrail.model.actions import Action, CallAction, GroupAction, body
 from handrail.model.guidance import DelegateAction, GuidedAction, GuidedLoopAction
 from handrail.model.parts import every_step, parts
@@ -16,7 +16,7 @@ __all__ = ["ShownStep", "every_step", "outline", "parts"]
 Names = Mapping[str, Mapping[str, str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ShownStep:
     """One step of an outline, with the steps inside it."""
 

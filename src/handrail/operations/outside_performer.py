@@ -6,12 +6,13 @@ no step of a run that somebody holds. Child runs are runs of their own: the engi
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.engine import guided_completion
 from handrail.engine.answers import complete, fail
 from handrail.engine.guided_completion import complete_guided
 from handrail.errors import LogConflict, UsageError
+from handrail.frozen import frozen
 from handrail.model.events import Event, StepBegan
 from handrail.model.plan import Plan
 from handrail.model.run import RunState
@@ -27,7 +28,7 @@ _PATIENCE = 2.0
 _LOOK_EVERY = 0.02
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PendingStep:
     """A step that waits for its performer; `seq` names it in the answer."""
 
@@ -59,7 +60,7 @@ def fail_step(log: Log, run: str, seq: int, error: str, by: str) -> RunState:
     return _record(log, run, by, lambda found: (fail(found.state, seq, error, by, time.time()),))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """What a performer gives back, as it came."""
 
@@ -67,7 +68,7 @@ class Given:
     output: JsonValue
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Found:
     """The run that a performer holds."""
 

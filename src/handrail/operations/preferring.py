@@ -1,10 +1,10 @@
 """How far a run goes on alone, and what it may risk: said by a person, for new runs or for one that runs."""
 
 import uuid
-from dataclasses import dataclass
 
 from handrail.engine.preferences import Wish, preferred
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.operations.configured import read_configured
 from handrail.ports.log import Log
@@ -15,7 +15,7 @@ from handrail.sources.pull_setting import NO_PULL
 from handrail.sources.tiers import Place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Configured:
     """What the configuration prefers, and why a part of it does not count."""
 
@@ -23,7 +23,7 @@ class Configured:
     unused: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Preferred:
     """How a run goes on from now on."""
 

@@ -1,10 +1,10 @@
 """A run as people and programs see it: one document, and where it stands in a few words."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from handrail.errors import NotFound, StorageDamaged
+from handrail.frozen import frozen
 from handrail.model.names import spoken
 from handrail.model.run import RunState, StepState
 from handrail.model.values import JsonValue
@@ -92,7 +92,7 @@ def exit_code(document: dict[str, JsonValue]) -> int:
             return 5 if reason in BUDGETED else 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoggedRuns:
     """The summaries of runs, from a log that is open."""
 

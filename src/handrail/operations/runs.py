@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+from hashlib import sha256
 from typing import Literal
 
 import rfc8785
@@ -11,6 +12,7 @@ from handrail.engine import copies
 from handrail.engine.answers import Answer, decide_approval
 from handrail.engine.snapshots import encode_state
 from handrail.errors import NotFound, UsageError, VersionConflict
+from handrail.frozen import frozen
 from handrail.model.codec import encode
 from handrail.model.events import Decision, Event, Hands, RunForked, RunStarted
 from handrail.model.plan import Plan
@@ -28,7 +30,7 @@ from handrail.runtime.ports import Pinned
 from handrail.runtime.records import from_log
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """Everything a new run is given."""
 
@@ -48,6 +50,8 @@ class Request:
     agents: AgentPolicy = NO_POLICY
     observed: dict[str, str] = field(default_factory=dict[str, str])
     references: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    once: str = ""
+    """What tells this start from every other one: made again, it is refused with a `VersionConflict`."""
 
 
 def _nothing_more(_: RunStarted) -> tuple[Event, ...]:
@@ -69,7 +73,7 @@ def start(log: Log, request: Request, then: Callable[[RunStarted], tuple[Event, 
     script = log.put_blob(request.script) if request.script else ""
     source = request.source
     while True:
-        run = f"{request.pinned.plan.name}-{number}"
+        run = once_named(request) if request.once else f"{request.pinned.plan.name}-{number}"
         started = RunStarted(
             run=run,
             workflow=request.pinned.plan.name,
@@ -93,9 +97,16 @@ def start(log: Log, request: Request, then: Callable[[RunStarted], tuple[Event, 
         try:
             log.append([beginning(log, run, started, *then(started))], [])
         except VersionConflict:
+            if request.once:
+                raise
             number += 1
         else:
             return run
+
+
+def once_named(request: Request) -> str:
+    """Name the run of a start that is made only once, however often it is asked for."""
+    return f"{request.pinned.plan.name}-r{sha256(request.once.encode()).hexdigest()[:12]}"
 
 
 def next_number(log: Log, name: str) -> int:

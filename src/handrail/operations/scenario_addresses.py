@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from handrail.agents.script_addresses import EXAMPLES, find_key, is_address
 from handrail.agents.script_shapes import DEFAULT
+from handrail.frozen import frozen
 from handrail.model.actions import AgentAction, ApprovalAction, ScriptAction, body
 from handrail.model.diagnostics import Report
 from handrail.model.parts import every_step
@@ -35,7 +36,7 @@ def bare(address: str) -> str:
     return _ROUND.sub("", _ITEM.sub("", address))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownSteps:
     """The steps of a workflow and of those that it calls."""
 

@@ -1,9 +1,9 @@
 """What a scenario's run did that its test does not say, at the place in the test file."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from handrail.frozen import frozen
 from handrail.model.run import RunState
 from handrail.model.source import Span
 from handrail.model.values import JsonValue
@@ -16,7 +16,7 @@ from handrail.operations.scenario_traces import Trace
 STATUS_WORDS = {"cancelled": "stopped", "blocked": "needs you", "waiting": "needs you"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """One thing that is not as the test says."""
 
@@ -48,7 +48,7 @@ def problem(
     return Problem(what, at.source.path, line_of(at), expected, happened, difference)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """Everything that a test may ask about, after its run."""
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import cast
 
@@ -11,6 +11,7 @@ from handrail.agents.scripted_turn import FileForm
 from handrail.authoring.conform import conform
 from handrail.authoring.yaml_reader import read_yaml
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.plan import Plan
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence, SourceText, Span, plain
@@ -25,7 +26,7 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 Result = dict[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scenario:
     """One test of a workflow, as it is written."""
 

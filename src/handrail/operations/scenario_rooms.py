@@ -11,6 +11,7 @@ from tempfile import mkdtemp
 from typing import Protocol
 
 from handrail.agents.scripted_turn import FileForm
+from handrail.frozen import frozen
 from handrail.model.trees import TreeSource
 from handrail.operations.scenario_reading import Scenario
 from handrail.ports.log import Log
@@ -39,7 +40,7 @@ class Clockwork:
         self.ahead += max(0.0, until - self())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Room:
     """Where one scenario is played, and what its engine is made with."""
 

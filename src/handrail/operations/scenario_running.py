@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from handrail.errors import HandrailError, UsageError
+from handrail.frozen import frozen
 from handrail.model.events import Decision
 from handrail.model.run import RunState
 from handrail.model.source import Mapping, Node, Scalar
@@ -28,7 +29,7 @@ DECISIONS: dict[str, Decision] = {"approve": "approve", "reject": "reject"}
 Trouble: TypeAlias = Literal["", "unanswered", "wrong answer", "timeout", "interrupted"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ended:
     """How far a scenario came."""
 

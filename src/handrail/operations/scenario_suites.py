@@ -3,11 +3,12 @@
 import shlex
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from handrail.errors import HandrailError, InvalidWorkflow, UsageError
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.operations.scenario_addresses import KnownSteps
 from handrail.operations.scenario_reading import Scenario, read_scenarios
@@ -22,7 +23,7 @@ from handrail.sources.trust import TrustStore
 ENDINGS = (".yaml", ".yml")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suite:
     """A workflow with its tests."""
 
@@ -32,7 +33,7 @@ class Suite:
     scenarios: tuple[Scenario, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Chosen:
     """A workflow, and the test files that are wanted of it."""
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from handrail.engine.guided_calls import call_of
+from handrail.frozen import frozen
 from handrail.model.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -23,7 +24,7 @@ from handrail.ports.log import Log
 from handrail.runtime.histories import events_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Visit:
     """A step that was reached, once for each time it began anew; further tries are counted."""
 
@@ -43,7 +44,7 @@ class Visit:
         return self.status != "skipped"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """An agent that was called."""
 
@@ -55,7 +56,7 @@ class Call:
     prompt: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trace:
     """All of it."""
 

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from handrail.errors import HandrailError
+from handrail.frozen import frozen
 from handrail.model.values import JsonValue
 from handrail.operations.scenario_judging import judge
 from handrail.operations.scenario_problems import Evidence, Problem
@@ -20,7 +21,7 @@ from handrail.operations.scenario_traces import Visit, trace_of
 from handrail.runtime.ports import Workflows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Outcome:
     """What came of one scenario."""
 

@@ -5,11 +5,11 @@ it elsewhere, and masked where it came along by chance.
 """
 
 import json
-from dataclasses import dataclass
 
 import rfc8785
 
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.model.codec import encode
 from handrail.model.plan import Plan
 from handrail.model.redaction import Redactor
@@ -20,7 +20,7 @@ from handrail.workspace.secrets import redactor_here
 _INSTEAD = "leave it in the variable; commands and agents see it once pass_env in .handrail/config.toml names it"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Secrecy:
     """Looks for secrets in what a person gives a run."""
 

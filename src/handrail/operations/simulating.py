@@ -1,7 +1,7 @@
 """Simulates a workflow: finds and compiles it with all it calls, explores it, and says where each finding stands."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.compiler.bounds import Bound, agent_calls
 from handrail.compiler.catalog import Catalog
@@ -12,6 +12,7 @@ from handrail.engine.simulation.exploring import DEFAULT_STATES, Explored, explo
 from handrail.engine.simulation.findings import Finding, findings
 from handrail.engine.simulation.graph import longest
 from handrail.engine.simulation.world import End, Room
+from handrail.frozen import frozen
 from handrail.model.actions import CallAction
 from handrail.model.parts import every_step
 from handrail.model.plan import Plan
@@ -24,7 +25,7 @@ from handrail.sources.tiers import Place
 __all__ = ["DEFAULT_STATES", "Placed", "Simulation", "simulate", "simulated"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placed:
     """A finding, with the file and line that it is about; the line is 0 where there is none."""
 
@@ -33,7 +34,7 @@ class Placed:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Simulation:
     """What walking every branch of a workflow showed."""
 

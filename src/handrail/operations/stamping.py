@@ -1,8 +1,7 @@
 """Records in a workflow that it meets the current authoring spec."""
 
-from dataclasses import dataclass
-
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.operations.checking import check, valid
 from handrail.operations.staleness import STAMP_KEYS, stamp_of
 from handrail.operations.stamp_text import stamped
@@ -13,7 +12,7 @@ from handrail.sources.opening import catalog_for
 from handrail.sources.tiers import Place, Tier
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stamped:
     """What a stamp changed."""
 

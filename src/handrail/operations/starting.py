@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,6 +12,7 @@ from handrail.compiler.bounds import Bound, agent_calls
 from handrail.compiler.catalog import Catalog
 from handrail.engine.choosing import Given
 from handrail.errors import InvalidWorkflow, NotFound, Untrusted, UsageError
+from handrail.frozen import frozen
 from handrail.model.actions import CallAction, Checks
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.parts import every_step
@@ -39,7 +39,7 @@ LookUp: TypeAlias = Callable[[Place, str], tuple[Checked, Catalog]]
 """Gives a workflow by name or path as it compiles, and what it may draw on."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """What a person asked to be run."""
 
@@ -61,7 +61,7 @@ class Wanted:
     """Whether a connected agent performs the plain steps of agents."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prepared:
     """A run that can be started, and what to say about it."""
 

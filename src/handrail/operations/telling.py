@@ -1,19 +1,24 @@
 """Says something to the agents of a run while it runs."""
 
 import uuid
-from dataclasses import dataclass
 
-from handrail.errors import UsageError
-from handrail.model.run import RunState
+from handrail.agents.registry import KnownAgents
+from handrail.engine.messages import hears
+from handrail.errors import NotFound, UsageError
+from handrail.frozen import frozen
+from handrail.model.events import StepBegan
+from handrail.model.run import Pending, RunState
 from handrail.operations.families import standing
 from handrail.ports.log import Log
+from handrail.runtime.handlers.agent_speech import listens
 from handrail.runtime.outside import message
+from handrail.runtime.records import from_log
 
 LONGEST = 20_000
 """Characters of one message."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Said:
     """Who hears a message, and when."""
 
@@ -44,13 +49,26 @@ def hearer(log: Log, run: str, text: str) -> Said:
         )
     if acting.reason == "question":
         raise UsageError(f"{acting.run} asks a question", next_step=f'handrail answer {acting.run} "..."')
-    return _said(acting)
+    return _said(log, acting)
 
 
-def _said(state: RunState) -> Said:
+def _said(log: Log, state: RunState) -> Said:
     pending = state.pending
-    if state.status == "running" and pending is not None and pending.action == "agent" and pending.kind == "step":
-        return Said(state.run, pending.address, f"'{pending.address}' is told when its agent has ended its answer")
+    at_work = state.status == "running" and pending is not None and pending.action == "agent" and pending.kind == "step"
+    if pending is not None and at_work and hears(state, pending.address):
+        when = "while it works" if _listens(log, state, pending) else "when it has ended its answer"
+        return Said(state.run, pending.address, f"the agent of '{pending.address}' is told {when}")
     if state.status in ("running", "queued"):
         return Said(state.run, "", "the next agent is told")
     return Said(state.run, "", "the next agent is told, once the run goes on")
+
+
+def _listens(log: Log, state: RunState, pending: Pending) -> bool:
+    """Whether the agent of a call takes words in the middle of it."""
+    (began,) = (from_log(each) for each in log.read(state.run, pending.seq - 1, 1))
+    if not isinstance(began, StepBegan) or not began.spec.get("agent"):
+        return False
+    try:
+        return listens(state, pending, began, KnownAgents().find(str(began.spec["agent"])))
+    except NotFound:
+        return False

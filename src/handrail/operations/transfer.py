@@ -4,11 +4,12 @@ import base64
 import json
 from binascii import Error as BadBase64
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NoReturn, cast
 
 from handrail.engine.apply import apply
 from handrail.errors import HandrailError, NotFound, UsageError, VersionConflict
+from handrail.frozen import frozen
 from handrail.model.codec import CodecError
 from handrail.model.events import ChildStarted, Event, RunForked, RunRewound, RunStarted, RunTaken
 from handrail.model.run import RunState
@@ -24,7 +25,7 @@ FORMAT = "handrail-run"
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Imported:
     """What came in: the id it has here, and how many events."""
 

@@ -1,16 +1,17 @@
 """What a workflow may run, and the user's word that it may."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.operations.targets import one
 from handrail.sources.snapshot import Snapshot, take
 from handrail.sources.tiers import Place
 from handrail.sources.trust import State, TrustStore
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrustQuestion:
     """Content to be trusted: what it is, how it stands, and how it differs from what was trusted."""
 

@@ -1,9 +1,9 @@
 """Whether workflows are valid, and what could be better about them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from handrail.errors import InvalidWorkflow, UsageError
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report, Severity
 from handrail.operations.checking import check
 from handrail.operations.targets import several
@@ -11,7 +11,7 @@ from handrail.sources.opening import catalog_for
 from handrail.sources.tiers import Found, Place, Tier, discover
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckedFile:
     """The verdict on one workflow file."""
 
@@ -23,7 +23,7 @@ class CheckedFile:
     """How many more there are than were kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Validation:
     """The verdict on several files, and on the configuration they were found by."""
 

@@ -1,8 +1,9 @@
 """An agent as the engine sees it: a program that is given a task and leaves lines, from which an outcome is read."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
+from handrail.frozen import frozen
 from handrail.model.settings import Access
 from handrail.model.values import JsonValue
 from handrail.ports.processes import Ended, Gone
@@ -25,7 +26,7 @@ OutcomeStatus: TypeAlias = Literal[
 """How a call of an agent ended. What may pass by waiting: quota, rate_limited, overloaded, network."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolServer:
     """The tools of Handrail that a call may use: an MCP server that the agent starts by itself, over stdio."""
 
@@ -35,7 +36,7 @@ class ToolServer:
     tools: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class AgentCall:
     """One call of an agent, with everything that shapes it."""
 
@@ -63,9 +64,11 @@ class AgentCall:
     """The same as `turn`, counted for this very address alone, and so anew in each round."""
     server: ToolServer | None = None
     """The tools of Handrail that it is offered."""
+    listens: bool = False
+    """Its input stays open for what a person says meanwhile; asked of agents that can (`Listening`) alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Launch:
     """How to start an agent: arguments, the variables it needs beside the environment of every command, its input."""
 
@@ -73,9 +76,11 @@ class Launch:
     env: tuple[tuple[str, str], ...] = ()
     stdin: bytes = b""
     """Given as a file, so that the agent outlives whoever started it."""
+    until: str = ""
+    """Of a call that listens: what it prints when it is done, upon which its input is closed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usage:
     """What a call took."""
 
@@ -101,7 +106,7 @@ class Usage:
         return Usage(*(max(0, now - then) for now, then in zip(self.parts, before.parts, strict=True)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class AgentOutcome:
     """How a call ended."""
 
@@ -124,11 +129,13 @@ class AgentOutcome:
     """Seconds until it is worth another try."""
     question: str = ""
     """What the agent asks a person; it goes on in the same conversation with the answer."""
+    heard: tuple[str, ...] = ()
+    """The marks of what it took up that was said to it in the middle of the call."""
     drift: str = ""
     """Of a call that is played from a cassette: where its prompt is not the recorded one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Abilities:
     """What an agent can be held to."""
 
@@ -154,7 +161,7 @@ class Abilities:
     """It tells what it does while it does it; without it only a step that asks for that is ended for its silence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SoFar:
     """What the lines of a call show while it runs."""
 
@@ -185,6 +192,15 @@ class Telling(Protocol):
 
     def so_far(self) -> SoFar:
         """Give what the lines so far show."""
+        ...
+
+
+@runtime_checkable
+class Listening(Protocol):
+    """An agent that takes words in the middle of a call; its lines tell which of them it took up."""
+
+    def said(self, text: str, mark: str) -> bytes:
+        """Give the bytes by which it is told something, under a mark in the form of a UUID."""
         ...
 
 

@@ -1,10 +1,11 @@
 """What a check of kept facts found, and what a salvage did about it."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from handrail.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Finding:
     """Something that is not as it was written; of a stream, the first `intact` events still are."""
 
@@ -14,7 +15,7 @@ class Finding:
     intact: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """What a check found."""
 
@@ -26,7 +27,7 @@ class Report:
         return not self.findings
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cut:
     """A stream that lost its damaged tail: `kept` events remain, `moved` rows are kept aside, `lost` cannot be read."""
 
@@ -36,7 +37,7 @@ class Cut:
     lost: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Salvage:
     """What a salvage did: `copy` is the damaged file as it was found; `left` could not be mended."""
 

@@ -1,8 +1,8 @@
 """An agent that is described by data: how its program is called, and what its answer means."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from handrail.frozen import frozen
 from handrail.model.settings import Access
 from handrail.ports.agents import OutcomeStatus
 
@@ -21,7 +21,7 @@ ANSWERS = ("text", "output", "session", "cost", "input_tokens", "output_tokens",
 STATUSES: frozenset[OutcomeStatus] = frozenset(get_args(OutcomeStatus))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mapped:
     """Where a value of the answer stands."""
 
@@ -34,7 +34,7 @@ class Mapped:
     """In JSON lines: what several of them say is added up, and texts are joined; else the last one counts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class AgentDefinition:
     """One `[agents.NAME]`."""
 
@@ -74,7 +74,7 @@ class AgentDefinition:
         return dict(self.access).get(access, ())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BrokenDefinition:
     """An `[agents.NAME]` that cannot be used."""
 

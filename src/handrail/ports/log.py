@@ -6,9 +6,9 @@ to it; everybody else sends to its inbox.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.values import JsonValue
 from handrail.ports.care import Report, Salvage
 
@@ -20,7 +20,7 @@ OnPoint: TypeAlias = Callable[[str], None]
 """Called with `<call>.before` and `<call>.after` around each commit; crash tests end the process there."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewEvent:
     """A fact to be recorded."""
 
@@ -29,7 +29,7 @@ class NewEvent:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredEvent:
     """A recorded fact: `seq` counts in its stream from 1 without gaps, `position` rises over all streams."""
 
@@ -42,7 +42,7 @@ class StoredEvent:
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """Where a stream ends; `seq` 0 for a stream that does not exist."""
 
@@ -50,7 +50,7 @@ class Head:
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """The state of a stream after `seq`, as the reducer of that version gave it."""
 
@@ -60,7 +60,7 @@ class Checkpoint:
     state: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimerSet:
     """Wake the stream at `due`; replaces the timer of the same key."""
 
@@ -68,14 +68,14 @@ class TimerSet:
     due: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimerCleared:
     """Forget a timer; no error when there is none."""
 
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Timer:
     """A timer that is set."""
 
@@ -84,7 +84,7 @@ class Timer:
     due: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Append:
     """What one stream gains in a commit: events, and everything that must become true together with them."""
 
@@ -102,7 +102,7 @@ class Append:
     """Refuse when the inbox holds any other message: the writer did not look."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """A row of an inbox that was not consumed yet."""
 
@@ -111,7 +111,7 @@ class Message:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lease:
     """The right to append to a stream, until somebody acquires it with a higher epoch."""
 
@@ -120,7 +120,7 @@ class Lease:
     holder: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Holder:
     """Who holds a lease; `since` is for people, nothing is decided by it."""
 
@@ -130,7 +130,7 @@ class Holder:
     since: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Projection:
     """A read model that is folded from all events: `key` names the document that an event changes."""
 
@@ -140,7 +140,7 @@ class Projection:
     fold: Callable[[Document | None, StoredEvent], Document]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """A document of a read model, and the position of the last event that changed it."""
 
@@ -149,7 +149,7 @@ class Row:
     document: Document
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filter:
     """Which documents of a read model to give: newest first, by the start of the key and by their `status`."""
 

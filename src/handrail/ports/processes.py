@@ -1,8 +1,9 @@
 """Commands that outlive the process that started them: their output and exit status are kept in a folder."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
+
+from handrail.frozen import frozen
 
 DEFAULT_LIMIT = 64 << 20
 """Bytes that one stream may grow to before the command is ended."""
@@ -13,7 +14,17 @@ MARK = "HANDRAIL_MARK"
 Stream: TypeAlias = Literal["stdout", "stderr"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
+class Talk:
+    """A standard input that stays open while the command works; it survives whoever started the command."""
+
+    folder: str
+    """Each file in it is written to the command, whole and once, in the order of the names; not those with a dot."""
+    until: str
+    """The input is closed as soon as the command prints this."""
+
+
+@frozen
 class ProcessSpec:
     """What to run, and the folder that makes it one process however often it is started."""
 
@@ -28,6 +39,8 @@ class ProcessSpec:
     limit_bytes: int = DEFAULT_LIMIT
     once: bool = False
     """It must not run twice: that it was started is on the disk before it begins."""
+    talk: Talk | None = None
+    """How it is told something meanwhile; its standard input is empty where it is not."""
 
     @property
     def mark(self) -> str:
@@ -35,7 +48,7 @@ class ProcessSpec:
         return mark_of(self.key, self.folder)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Running:
     """It was started; a process is known by its id together with its start time."""
 
@@ -43,7 +56,7 @@ class Running:
     started: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ended:
     """It ended and left a status: an exit code or the signal that ended it."""
 
@@ -62,12 +75,12 @@ class Ended:
         return 128 + (self.signal or 0) if self.exit_code is None else self.exit_code
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gone:
     """It was started, is not alive, and left no status: it was killed from outside, or the machine went down."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimedOut:
     """It is still running after the time that was given."""
 

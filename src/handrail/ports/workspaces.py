@@ -1,12 +1,12 @@
 """Where a run works: a git worktree of its own, or a checkout that it borrows; and the snapshots of it."""
 
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.trees import Tree
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Source:
     """What a workspace is made from; pinned when the run starts."""
 
@@ -31,7 +31,7 @@ class Source:
     """Seconds for all of them together."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """The state of a work tree at one moment, kept in the repository."""
 
@@ -44,7 +44,7 @@ class Snapshot:
     """What a snapshot cannot hold: nested repositories, dirt in submodules, empty folders."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Merged:
     """The branch was merged; `commit` is where the run's branch is now."""
 
@@ -52,7 +52,7 @@ class Merged:
     already: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conflict:
     """It cannot be merged without somebody's judgement; the work tree is as it was unless markers were asked for."""
 
@@ -63,7 +63,7 @@ class Conflict:
 MergeResult: TypeAlias = Merged | Conflict
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileChange:
     """A file that differs between two trees."""
 

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from handrail.engine.hands import is_holders
 from handrail.errors import MessagesWaiting
+from handrail.frozen import frozen
 from handrail.model.events import ChildStarted, Event, StepBegan, StepRefused, WorkReported
 from handrail.model.plan import Plan
 from handrail.model.run import Pending, RunState
@@ -32,7 +33,7 @@ LOOK_EVERY = 0.05
 """Seconds between looks at the inbox while an effect runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Performed:
     """What became of an effect: nothing yet when a message ended it."""
 

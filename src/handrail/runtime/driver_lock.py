@@ -5,8 +5,10 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from handrail.frozen import frozen
 
 LOCK = "driver.lock"
 _MOST_BYTES = 1 << 16
@@ -14,7 +16,7 @@ _PATIENCE = 0.5
 """Seconds in which a lock is tried for; a look at who holds it takes it for a moment."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DriverInfo:
     """The background driver that is running."""
 

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from handrail.engine.flows import call_address
 from handrail.engine.walk import current
 from handrail.errors import EnvironmentFault
+from handrail.frozen import frozen
 from handrail.model.actions import DynamicAction
 from handrail.model.events import CallRequested, Event, RunBlocked, StepEnded
 from handrail.model.plan import Plan
@@ -32,21 +33,21 @@ LONGEST = 30.0
 _DONE = ("succeeded", "failed")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Returned:
     """The coroutine is over."""
 
     value: JsonValue
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Raised:
     """The coroutine failed; the words name the file and the line."""
 
     words: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lost:
     """There is no coroutine any more, and that is not its own doing."""
 

@@ -1,7 +1,6 @@
 """The calls of a dynamic flow: steps typed and compiled as those of any workflow, and what the log has of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import cast
 
@@ -10,6 +9,7 @@ from rpds import HashTrieMap
 
 from handrail.engine.begin import begin
 from handrail.engine.walk import Moment
+from handrail.frozen import frozen
 from handrail.model.actions import ApprovalAction, DynamicAction, GateAction, ScriptAction
 from handrail.model.diagnostics import Report
 from handrail.model.events import ApprovalRequested, Event, RunBlocked, StepBegan
@@ -25,7 +25,7 @@ class RefusedCall(Exception):
     """A call of a dynamic flow cannot be performed as it is written."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A step that a flow asks for."""
 

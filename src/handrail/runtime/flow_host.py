@@ -13,13 +13,13 @@ import signal
 import socket
 import threading
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import rfc8785
 
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, SourceText, plain
 from handrail.model.values import JsonValue
@@ -39,7 +39,7 @@ class FlowError(Exception):
     """A call of a dynamic flow cannot be performed as it is written."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallResult:
     """What became of a step that a flow called; a failed one is for the flow to deal with."""
 
@@ -51,7 +51,7 @@ class CallResult:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decided:
     """What a person answered."""
 
@@ -65,7 +65,7 @@ class Decided:
         return self.decision == "approve"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ask:
     """A call that a flow makes; awaiting it gives its result."""
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from handrail.engine.apply import apply
 from handrail.engine.snapshots import decode_state
 from handrail.errors import NotFound, StorageDamaged
+from handrail.frozen import frozen
 from handrail.model.codec import decode
 from handrail.model.events import Event
 from handrail.model.plan import Plan
@@ -22,7 +23,7 @@ from handrail.workspace.secrets import redactor_here
 MOST_KNOWN = 32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Folded:
     """The state of a run after an event."""
 

@@ -6,7 +6,7 @@ read, is consumed and has no effect; who sent it learns that from the run's stat
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias, cast
 
 from handrail.engine.agent_tools import Call, child_ended, decided
@@ -15,6 +15,7 @@ from handrail.engine.apply import apply
 from handrail.engine.preferences import Wish, preferred
 from handrail.engine.transitions import ALLOWED
 from handrail.errors import HandrailError, UsageError
+from handrail.frozen import frozen
 from handrail.model import events as ev
 from handrail.model.codec import decode
 from handrail.model.plan import Plan
@@ -29,7 +30,7 @@ ENDS = frozenset({"run_ended", "run_rewound", "run_waits", "run_resumed"})
 """Events that end what was begun without an outcome."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heard:
     """What messages cause, and which of them were taken."""
 
@@ -43,7 +44,7 @@ class Heard:
     """Messages to other runs that they bring about."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Letter:
     """A message to another run; sent again, it counts once."""
 
@@ -56,7 +57,7 @@ def _none() -> list[Any]:
     return []
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Scene:
     """What a message meets."""
 

@@ -1,16 +1,16 @@
 """What the runtime needs beside the log and processes: a clock, prepared commands, other workflows."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.plan import Plan
 from handrail.model.values import Command
 
 Clock: TypeAlias = Callable[[], float]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prepared:
     """What to run, and the variables that carry its values."""
 
@@ -32,7 +32,7 @@ class Commands(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pinned:
     """A workflow that was found and compiled."""
 

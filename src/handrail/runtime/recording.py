@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from handrail.engine.advance import advance
 from handrail.engine.apply import apply
 from handrail.engine.snapshots import StepTexts, encode_state
+from handrail.frozen import frozen
 from handrail.model.events import Event, RunStarted
 from handrail.model.plan import Plan
 from handrail.model.redaction import Redactor
@@ -32,7 +33,7 @@ CHECKPOINT_SHARE = 32
 what checkpoints cost per event stays the same however long the run is, and a resume folds at most that part again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """What one commit would record."""
 
@@ -82,9 +83,15 @@ class Recorder:
         now, before = self.clock(), state
         self._written.clear()
         caused = tuple(map(self._clean, caused))
+        inbox = self.log.inbox(state.run) if look else ()
+        # What was said before a call of ours is known to be over was said during it: its agent is told.
+        tells = caused and not state.held_by
+        first = tuple(each for each in inbox if tells and each.key.startswith("tell:"))
+        said = understood(self.log, plan, state, first, now)
+        state = said.state
         for event in caused:
             state = apply(state, event, state.seq + 1, self.log.get_blob)
-        heard = understood(self.log, plan, state, self.log.inbox(state.run) if look else (), now)
+        heard = understood(self.log, plan, state, tuple(each for each in inbox if each not in first), now)
         fired, stale, state = self._timers(heard.state, now)
         moved = advance(plan, state, now, self.log.get_blob)
         decided = tuple(map(self._clean, moved.events))
@@ -93,10 +100,9 @@ class Recorder:
             after = state
             for event in decided:
                 after = apply(after, event, after.seq + 1, self.log.get_blob)
-        events = (*caused, *heard.events, *fired, *decided)
-        return Turn(
-            before, after, events, heard.consumed, heard.given_up, stale, heard.begins, heard.letters, looked=look
-        )
+        events = (*said.events, *caused, *heard.events, *fired, *decided)
+        consumed = (*said.consumed, *heard.consumed)
+        return Turn(before, after, events, consumed, heard.given_up, stale, heard.begins, heard.letters, looked=look)
 
     def _clean(self, event: Event) -> Event:
         """Give an event without secrets; its bytes are remembered, since making them is much of what a step costs."""

@@ -2,6 +2,7 @@
 
 from typing import cast
 
+from handrail.engine.sizes import DOTS, cut
 from handrail.model.run import Frame, RunState
 from handrail.model.values import JsonValue
 
@@ -44,20 +45,14 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
     return {**summary, **_found_by(state)} if state.held_by else summary
 
 
-def cut(text: str, most: int) -> str:
-    """Give the beginning of a text that fits into so many bytes; no character is cut in two."""
-    data = text.encode("utf-8", "replace")
-    return text if len(data) <= most else data[: most - 3].decode("utf-8", "ignore") + "…"
-
-
 def _found_by(state: RunState) -> dict[str, JsonValue]:
     """What a connected agent finds its run again by; runs of the engine are spared it at every step."""
     newest = state.steps.get(state.previous)
     pending = state.steps.get(state.pending.address) if state.pending is not None else None
     notes = "" if newest is None else newest.stdout.strip() or newest.summary
     return {
-        "goal": cut(state.task[: MOST_GOAL + 1], MOST_GOAL),
-        "recap": cut(notes[: MOST_RECAP + 1], MOST_RECAP),
+        "goal": cut(state.task[: MOST_GOAL + 1], MOST_GOAL, DOTS),
+        "recap": cut(notes[: MOST_RECAP + 1], MOST_RECAP, DOTS),
         "observed": dict(state.observed),
         "active_at": state.ended_at or (pending.began_at if pending is not None else 0) or state.started_at,
     }

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from handrail.engine.artifacts import issues
-from handrail.errors import UsageError
+from handrail.errors import HandrailError, UsageError
 from handrail.operations.agent_tools import AgentDesk
 from handrail.ports.log import Log
 from handrail.runtime.handlers.agent_tools import TOKEN
 from handrail.serve.agent_tools import AGENT_TOOLS
+from handrail.serve.rendering import troubled
 from handrail.serve.results import ToolResult
 from handrail.sources.tiers import Place, here
 from handrail.store.keyring import keys_in
@@ -29,7 +30,10 @@ class AgentCalls:
         """Answer one call; whatever is wrong with it is part of the answer."""
         tool = _BY_NAME.get(name)
         wrong = (f"there is no tool '{name}'",) if tool is None else issues(tool.schema, arguments)
-        answer = await self.desk.call(name, arguments, "; ".join(wrong))
+        try:
+            answer = await self.desk.call(name, arguments, "; ".join(wrong))
+        except (HandrailError, OSError) as error:
+            return troubled(error)
         return ToolResult((answer.text,), dict(answer.data), is_error=not answer.good)
 
 

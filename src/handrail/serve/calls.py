@@ -16,7 +16,7 @@ from handrail.operations.pulling.starting import StartWanted, start_pulled
 from handrail.serve.catalogue_calls import list_workflows
 from handrail.serve.finding_calls import resume_session
 from handrail.serve.inspection_calls import inspect_workflow
-from handrail.serve.rendering import answered, failed, kept_point, refused, sendable
+from handrail.serve.rendering import answered, failed, kept_point, refused, sendable, troubled
 from handrail.serve.results import ToolResult
 from handrail.serve.tools import TOOLS, Tool
 
@@ -38,6 +38,9 @@ class Calls:
 
     async def call(self, name: str, arguments: Arguments) -> ToolResult:
         """Answer one call; whatever is wrong with it is part of the answer."""
+        return sendable(await self._answer(name, arguments))
+
+    async def _answer(self, name: str, arguments: Arguments) -> ToolResult:
         tool = _BY_NAME.get(name)
         if tool is None:
             return failed("NOT_FOUND", f"there is no tool '{name}'", f"there are {', '.join(_BY_NAME)}")
@@ -46,16 +49,15 @@ class Calls:
         if wrong:
             return failed("VALIDATION_ERROR", "; ".join(wrong), f"call {name} with arguments that fit its schema")
         try:
-            return sendable(await _HANDLERS[name](self, given))
+            return await _HANDLERS[name](self, given)
         except PullRefused as error:
             return refused(error)
         except NotFound as error:
             return failed("NOT_FOUND", error.message, error.next_step or "call list_workflows")
         except InvalidWorkflow as error:
             return failed("INVALID_WORKFLOW", _with_reasons(error), error.next_step or "")
-        except HandrailError as error:
-            retry = {"kind": "retryable_after_ms", "afterMs": 1000} if error.retryable else None
-            return failed(error.code.upper().replace("-", "_"), error.message, error.next_step or "", retry)
+        except (HandrailError, OSError) as error:
+            return troubled(error)
 
     async def start(self, given: Arguments) -> ToolResult:
         """Start a workflow."""
@@ -64,6 +66,7 @@ class Calls:
             workspace=given["workspacePath"],
             goal=given["goal"],
             context=given.get("context") or {},
+            request=given.get("requestId") or "",
         )
         answer = start_pulled(self.desk, wanted)
         again = answer.continue_token or ""

@@ -77,5 +77,6 @@ def _text(sought: Sought, found: Finding) -> str:
 def _described(number: int, each: Candidate) -> str:
     stands = f"{each.status}" if each.complete else f"at {each.pending or 'its beginning'}"
     head = f"{number}. {each.run} ({each.workflow}, {stands}, {each.confidence} match by {', '.join(each.why)})"
-    body = "\n".join(f"   {line}" for line in each.snippet.splitlines())
+    # Quoted: what was noted must not look like a line of ours, with a token of its own.
+    body = "\n".join(f"   > {line}".rstrip() for line in each.snippet.splitlines())
     return f"{head}\n   resumeToken: {each.resume_token}\n{body}"

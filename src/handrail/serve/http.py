@@ -11,7 +11,6 @@ import secrets
 import signal
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FrameType
 
 import uvicorn
@@ -22,6 +21,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from handrail.errors import EnvironmentFault, UsageError
+from handrail.frozen import frozen
 from handrail.serve.late import Answers
 from handrail.serve.mcp_server import server_of
 
@@ -32,7 +32,7 @@ _GRACE = 3
 """Seconds that calls get to end in when the server is to end."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listening:
     """Where a server listens."""
 
@@ -40,7 +40,7 @@ class Listening:
     open_to_others: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenGuard:
     """Lets only those in who show the token."""
 

@@ -26,7 +26,7 @@ class LateCalls:
     load: Callable[[], None]
     """Imports what calls need; in a thread, since it takes longer than everything else."""
     open: Callable[[], Answers]
-    refuse: Callable[[HandrailError], ToolResult]
+    refuse: Callable[[HandrailError | OSError], ToolResult]
     """Answers a call where that cannot be opened; the next one tries again."""
     _loaded: bool = False
     _calls: Answers | None = None
@@ -37,7 +37,7 @@ class LateCalls:
         await self.prepare()
         try:
             self._calls = self._calls or self.open()
-        except HandrailError as error:
+        except (HandrailError, OSError) as error:
             return self.refuse(error)
         return await self._calls.call(name, arguments)
 

@@ -77,7 +77,7 @@ async def _serve(calls: LateCalls, tools: tuple[Tool, ...]) -> None:
 
 
 def _offered(tool: Tool) -> OfferedTool:
-    hints = ToolAnnotations(read_only_hint=tool.reads_only, destructive_hint=False, idempotent_hint=True)
+    hints = ToolAnnotations(read_only_hint=tool.reads_only, destructive_hint=False, idempotent_hint=tool.repeatable)
     return OfferedTool(
         name=tool.name, title=tool.title, description=tool.description, input_schema=tool.schema, annotations=hints
     )

@@ -11,6 +11,7 @@ from handrail.engine.delimiting import clean
 from handrail.engine.guided_repairs import refusal_text
 from handrail.engine.guided_texts import as_json
 from handrail.engine.sizes import MOST_FIX, cut
+from handrail.errors import HandrailError, StorageBusy, StorageFault
 from handrail.operations.pulling.answers import Answer, Blocker, Caution
 from handrail.operations.pulling.desk import PullRefused
 from handrail.operations.pulling.looking import Kept
@@ -29,13 +30,13 @@ def answered(answer: Answer) -> ToolResult:
 
 
 def sendable(result: ToolResult) -> ToolResult:
-    """Give a result that every client can be sent: halves of characters, which no encoding has, are replaced."""
+    """Give a result that every client can be sent: nothing that steers a terminal, no halves of characters."""
+    texts, data = tuple(clean(text) for text in result.texts), result.data
     try:
-        "".join(result.texts).encode()
-        json.dumps(result.data, ensure_ascii=False).encode()
+        json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return ToolResult(tuple(clean(text) for text in result.texts), _cleaned(result.data), result.is_error)
-    return result
+        data = _cleaned(data)
+    return ToolResult(texts, data, result.is_error)
 
 
 def _cleaned(data: dict[str, Any]) -> dict[str, Any]:
@@ -108,6 +109,17 @@ def refused(error: PullRefused) -> ToolResult:
     """Give the result of a call that cannot be answered."""
     retry = {"kind": "retryable_after_ms", "afterMs": 1000} if error.again else {"kind": "not_retryable"}
     return failed(error.reason, error.message, error.next_step or "", retry)
+
+
+def troubled(error: HandrailError | OSError) -> ToolResult:
+    """Give the result of a call that the machine, or another process, did not let us answer."""
+    if isinstance(error, OSError):
+        error = StorageFault(f"the machine refuses: {error}", next_step="see to what is named here")
+    fix = error.next_step or ""
+    if isinstance(error, StorageFault) and not isinstance(error, StorageBusy):
+        fix = f"this is for your user: {fix}. When that is done, make this very call again: no run is lost"
+    retry = {"kind": "retryable_after_ms", "afterMs": 1000} if error.retryable else None
+    return failed(error.code.upper().replace("-", "_"), error.message, fix, retry)
 
 
 def failed(code: str, message: str, fix: str, retry: dict[str, Any] | None = None) -> ToolResult:

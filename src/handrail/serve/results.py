@@ -1,10 +1,12 @@
 """What a tool gives back, independent of the protocol: texts for the agent, and the same as data."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from handrail.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class ToolResult:
     """The result of a call."""
 

@@ -1,12 +1,14 @@
 """The tools that a connected agent is offered, as data: name, what it is for, and the arguments it takes."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from handrail.frozen import frozen
 
 Schema = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tool:
     """One tool."""
 
@@ -16,6 +18,8 @@ class Tool:
     properties: Schema
     required: tuple[str, ...] = ()
     reads_only: bool = False
+    repeatable: bool = True
+    """Whether the same call once more changes nothing more."""
     aliases: dict[str, str] = field(default_factory=dict[str, str])
     """Other words for an argument, as older prompts use them."""
 
@@ -81,14 +85,17 @@ TOOLS: tuple[Tool, ...] = (
         "start_workflow",
         "Start a workflow",
         "Start a workflow and get its first step. Do the step, then call continue_workflow with the continueToken of"
-        " the answer. Handrail remembers everything: if you lose your context, call resume_session.",
+        " the answer. Handrail remembers everything: if you lose your context, call resume_session. Every call starts a"
+        " run of its own, unless it has the requestId of an earlier one.",
         {
             "workflowId": text("The workflow's id.", 256),
             "workspacePath": _WORKSPACE,
             "goal": text("What your user wants to achieve, in a sentence or more.", 65_536),
             "context": _CONTEXT,
+            "requestId": text("Any text that you make up once for this start: repeated, it gives the same run.", 256),
         },
         ("workflowId", "workspacePath", "goal"),
+        repeatable=False,
     ),
     Tool(
         "continue_workflow",

@@ -1,13 +1,13 @@
 """One `[agents.NAME]` while it is read: its values, where they stand, and whom its problems are told."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.sources.toml_file import TomlFile
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """The table of one agent."""
 

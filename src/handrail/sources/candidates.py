@@ -2,11 +2,11 @@
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from handrail.compiler.workrail.variants import variant_rank
+from handrail.frozen import frozen
 from handrail.model.document import Form
 from handrail.sources.files import NOT_A_FILE, Refusal, decode, printable, read_bytes, reason, scan
 from handrail.sources.snapshot import COMPANION_FOLDERS, MAIN_NAMES, TESTS, VERSIONS, is_folder_form
@@ -18,7 +18,7 @@ MOST_ENTRIES = 2000
 """In one folder of workflows. Each single file is read with what lies beside it, so that time grows with the square."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A file that is a workflow by its name and place."""
 

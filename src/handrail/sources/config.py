@@ -1,9 +1,9 @@
 """The settings known so far: a repository's `.handrail/config.toml` and the user's `config.toml`."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.settings import Limits, Sandbox
 from handrail.model.suggest import did_you_mean
@@ -20,7 +20,7 @@ USER_TABLES = ("trust", *REPOSITORY_TABLES)
 BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Worktrees:
     """How work trees are made."""
 
@@ -39,7 +39,7 @@ class Worktrees:
     base: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepositoryConfig:
     """What a repository says about itself; nothing in it can give trust."""
 
@@ -67,7 +67,7 @@ class RepositoryConfig:
     pull: PullSetting = NO_PULL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserConfig:
     """What the user says for all repositories."""
 

@@ -1,14 +1,15 @@
 """Where Handrail keeps a user's files, and where a repository begins."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from handrail.frozen import frozen
 
 HOME = "HANDRAIL_HOME"
 MARKS = (".git", ".handrail")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Folders:
     """The user's own folders; nothing in them comes from a repository."""
 

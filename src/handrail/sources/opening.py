@@ -1,12 +1,13 @@
 """Opens what was found: reads its files and gives the Document, or says at which line it cannot be used."""
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handrail.authoring.read import read_bundle
 from handrail.errors import HandrailError
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.source import Bundle, Scalar, SourceText, Span
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 REASONS = {TOO_LARGE: "file-too-large", OUTSIDE: "path-escape"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opened:
     """A workflow as it was read; without a document where nothing usable was found, which is then reported."""
 

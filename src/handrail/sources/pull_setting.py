@@ -1,8 +1,8 @@
 """How far runs of connected agents go on alone: `[pull]` with `autonomy` and `risk`."""
 
-from dataclasses import dataclass
 from typing import get_args
 
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.settings import Autonomy, Risk
 from handrail.model.suggest import did_you_mean
@@ -11,7 +11,7 @@ from handrail.sources.toml_file import TomlFile
 CHOICES: dict[str, tuple[str, ...]] = {"autonomy": get_args(Autonomy), "risk": get_args(Risk)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PullSetting:
     """What is preferred for new runs of connected agents; empty where nothing is said."""
 

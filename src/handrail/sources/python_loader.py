@@ -7,12 +7,12 @@ import traceback
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import CodeType, CoroutineType, ModuleType
 from typing import Any, cast
 
+from handrail.frozen import frozen
 from handrail.sources.files import Refusal, decode, printable
 
 LONGEST = 500
@@ -30,7 +30,7 @@ class PythonFault(Exception):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dynamic:
     """A file whose `run` calls steps: what it says about itself beside that."""
 

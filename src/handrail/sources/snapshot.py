@@ -1,10 +1,10 @@
 """A workflow's files as bytes, read once: what is fingerprinted, what is compiled and what is imported are the same."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 
+from handrail.frozen import frozen
 from handrail.model.source import Bundle, SourceText
 from handrail.sources.files import Refusal, decode, printable, read_bytes, scan, walk
 
@@ -16,7 +16,7 @@ MOST_COMPANIONS = 500
 DEEPEST = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """The files of one workflow at one moment, by path relative to its folder; `refused` says why others are not."""
 

@@ -1,9 +1,9 @@
 """A workflow that was found, and the tier it was found in."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from handrail.frozen import frozen
 from handrail.model.document import Form
 
 
@@ -15,7 +15,7 @@ class Tier(StrEnum):
     BUILT_IN = "built-in"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """One workflow file with its standing among those of the same name."""
 

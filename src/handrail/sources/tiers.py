@@ -1,11 +1,12 @@
 """Which workflows there are: three tiers, the first that has the name wins, nothing that is broken disappears."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 from handrail.errors import NotFound
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText, Span
 from handrail.model.suggest import did_you_mean
@@ -22,7 +23,7 @@ ORDER = {tier: number for number, tier in enumerate(Tier)}
 __all__ = ["Found", "Place", "Tier", "discover", "find", "folders_of", "here", "same_name"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where a command was called: the user's folders and the repository, if any."""
 

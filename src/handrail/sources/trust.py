@@ -1,11 +1,11 @@
 """Which content the user has trusted. Code and commands of a repository run only when their very bytes were."""
 
-from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.sources.candidates import from_path
 from handrail.sources.config import read_user_config
@@ -18,7 +18,7 @@ from handrail.sources.trust_file import Entry, TrustFile
 State: TypeAlias = Literal["trusted", "changed", "never", "repository"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trust:
     """Whether a content may run, and by which right."""
 

@@ -5,19 +5,20 @@ import json
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
 from handrail.errors import EnvironmentFault
+from handrail.frozen import frozen
 from handrail.sources.files import reason
 
 VERSION = 1
 _HEX = frozenset("0123456789abcdef")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """What was trusted at a path: the fingerprint, and the digest of each file."""
 

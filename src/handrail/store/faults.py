@@ -9,6 +9,7 @@ import apsw
 
 from handrail.errors import StorageBusy, StorageDamaged, StorageFault, StorageFull, StorageRefused
 
+LOG = "the log"
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 MAKE_ROOM = "free space on that disk, then resume; everything recorded so far is safe"
@@ -19,14 +20,14 @@ LOOK_AT_DISK = "look at the disk (`dmesg`, free space, permissions), then resume
 
 
 @contextmanager
-def named_faults(path: Path) -> Generator[None]:
+def named_faults(path: Path, what: str = LOG) -> Generator[None]:
     """Turn what SQLite or the system raises inside into a `StorageFault` about this file."""
     try:
         yield
     except apsw.Error as error:
         raise of_sqlite(error, path) from error
     except OSError as error:
-        raise of_system(error, path) from error
+        raise of_system(error, path, what) from error
 
 
 def of_sqlite(error: apsw.Error, path: Path, system: int = 0) -> StorageFault:
@@ -51,16 +52,16 @@ def of_text(error: ValueError, path: Path) -> StorageDamaged:
     return StorageDamaged(f"the log in {path} is damaged: {error}", next_step=REPAIR)
 
 
-def of_system(error: OSError, path: Path) -> StorageFault:
+def of_system(error: OSError, path: Path, what: str = LOG) -> StorageFault:
     """Name what the file system refused."""
     if error.errno in NO_ROOM:
-        return _full(path)
-    return _refused(path, error.strerror or str(error))
+        return _full(path, what)
+    return _refused(path, error.strerror or str(error), what)
 
 
-def _full(path: Path) -> StorageFull:
-    return StorageFull(f"there is no room left for the log in {path}", next_step=MAKE_ROOM)
+def _full(path: Path, what: str = LOG) -> StorageFull:
+    return StorageFull(f"there is no room left for {what} in {path}", next_step=MAKE_ROOM)
 
 
-def _refused(path: Path, why: str) -> StorageRefused:
-    return StorageRefused(f"the log in {path} cannot be written: {why}", next_step=GET_ACCESS)
+def _refused(path: Path, why: str, what: str = LOG) -> StorageRefused:
+    return StorageRefused(f"{what} in {path} cannot be written: {why}", next_step=GET_ACCESS)

@@ -1,60 +1,74 @@
-"""The key that tokens are signed with: made once for a database, kept beside it, replaced when a person asks."""
+"""The key that tokens are signed with: made once for a database, kept beside it, replaced when a person asks.
 
-import contextlib
+A key that cannot be read is never replaced by itself: every token of every connected agent would be lost with it.
+"""
+
 import json
 import os
 import secrets
 from pathlib import Path
 from typing import Any, cast
 
-from handrail.errors import StorageDamaged
+from handrail.errors import StorageDamaged, StorageRefused, StorageTooNew
+from handrail.store.private_files import made_once, replaced
 
 FILE = "token-keys.json"
+VERSION = 1
+"""Of the file; one without a version has this one."""
 _BYTES = 32
+_WHAT = "the keys of tokens"
 
 
 def keys_in(folder: Path) -> tuple[bytes, ...]:
     """Give the keys, the one to sign with first; the first caller makes it, however many call at once."""
     path = folder / FILE
-    if not path.exists():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = _draft(path, {"current": secrets.token_hex(_BYTES), "previous": None})
-        # Of several that make one at once, one is first; a link never replaces what is there.
-        with contextlib.suppress(FileExistsError):
-            os.link(draft, path)
-        draft.unlink()
+    if not os.path.lexists(path):
+        made_once(path, _written(None), _WHAT)
     return _read(path)
 
 
 def rotate(folder: Path) -> tuple[bytes, ...]:
     """Sign with a new key from now on; tokens of the key before it stay good, older ones do not."""
     current = keys_in(folder)[0]
-    path = folder / FILE
-    _draft(path, {"current": secrets.token_hex(_BYTES), "previous": current.hex()}).replace(path)
-    return _read(path)
+    replaced(folder / FILE, _written(current.hex()), _WHAT)
+    return _read(folder / FILE)
 
 
-def _draft(path: Path, data: dict[str, str | None]) -> Path:
-    draft = path.with_name(f"{FILE}.{os.getpid()}.{secrets.token_hex(4)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w") as file:
-        json.dump(data, file)
-        file.flush()
-        os.fsync(file.fileno())
-    return draft
+def _written(previous: str | None) -> str:
+    return json.dumps({"version": VERSION, "current": secrets.token_hex(_BYTES), "previous": previous})
 
 
 def _read(path: Path) -> tuple[bytes, ...]:
     try:
-        data = cast("dict[str, Any]", json.loads(path.read_text()))
+        content = path.read_bytes()
+    except OSError as error:
+        raise _closed(path, error) from error
+    try:
+        data = cast("dict[str, Any]", json.loads(content))
+        version = data.get("version", VERSION)
+        if isinstance(version, int) and version > VERSION:
+            raise _too_new(path)
         found = tuple(bytes.fromhex(data[name]) for name in ("current", "previous") if data.get(name))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(path) from error
-    if not found or any(len(key) != _BYTES for key in found):
+    if not data.get("current") or any(len(key) != _BYTES for key in found):
         raise _damaged(path)
     return found
 
 
+def _closed(path: Path, error: OSError) -> StorageRefused:
+    hint = f"make {path} a file that your user owns and can read, or set HANDRAIL_HOME to a folder of your own"
+    return StorageRefused(f"{_WHAT} in {path} cannot be read: {error.strerror or error}", next_step=hint)
+
+
 def _damaged(path: Path) -> StorageDamaged:
-    hint = f"remove {path}: a new key is made; connected agents then find their run again with resume_session"
-    return StorageDamaged(f"the keys of tokens in {path} cannot be read", next_step=hint)
+    hint = (
+        f"put {path} back from a backup, or remove it: a new key is made, and connected agents, whose tokens"
+        " are void then, find their runs again with resume_session"
+    )
+    return StorageDamaged(f"{_WHAT} in {path} cannot be read", next_step=hint)
+
+
+def _too_new(path: Path) -> StorageTooNew:
+    message = f"{_WHAT} in {path} were written by a newer Handrail"
+    return StorageTooNew(message, next_step="install the newest Handrail: pip install --upgrade handrail")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from handrail.errors import LeaseLost, MessagesWaiting, VersionConflict
+from handrail.frozen import frozen
 from handrail.ports.chain import START, digest_of, link
 from handrail.ports.log import (
     RUNS,
@@ -22,7 +23,7 @@ from handrail.ports.log import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Letter:
     """A message and whether it was consumed."""
 
@@ -31,7 +32,7 @@ class Letter:
     consumed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Held:
     """A lease, who has it, and the handle through which."""
 

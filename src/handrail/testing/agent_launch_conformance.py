@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from handrail.model.settings import Access
-from handrail.ports.agents import Agent, AgentCall
+from handrail.ports.agents import Agent, AgentCall, Listening
 from handrail.ports.demands import unmet
 
 PROMPT = "Say nothing of the 4711 purple elephants.\n--dangerous 'quotes\" $HOME `id`\n\udce4\0 end"
@@ -85,6 +85,19 @@ class LaunchConformance:
         }
         reading = started.pop("read", None)
         assert reading not in started.values()
+
+    def test_an_agent_that_takes_words_meanwhile_is_told_them_in_whole_lines(
+        self, agent: Agent, call: AgentCall, tmp_path: Path
+    ) -> None:
+        if not agent.can.follow_up:
+            return
+        assert isinstance(agent, Listening)
+        listening = agent.launch(replace(_allowed(agent, call), listens=True), str(tmp_path / "call"))
+        assert listening.until
+        for told in (listening.stdin, agent.said(PROMPT, "5e551011-0000-4000-8000-000000000001")):
+            assert told.endswith(b"\n")
+            assert told.count(b"\n") == 1
+        assert not any(SHOWN in word for word in listening.argv)
 
     def test_what_it_cannot_be_held_to_is_refused(self, agent: Agent, call: AgentCall) -> None:
         wanted = replace(call, disallowed_tools=("Bash",), single_turn=True, session="abc", model="big")

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from hypothesis import strategies as st
 
+from handrail.frozen import frozen
 from handrail.ports.agents import Agent, AgentOutcome
 from handrail.ports.processes import Ended, Gone
 
@@ -19,7 +19,7 @@ ENDINGS: tuple[Ended | Gone, ...] = (
 """Every way in which a process may end."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stream:
     """What an agent printed in one call."""
 

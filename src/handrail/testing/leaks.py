@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from handrail.workspace.nursery import NURSERY
+
 _PATIENCE = 2.0
 _PROC = Path("/proc")
 
 
 def processes_within(root: Path) -> list[str]:
-    """Describe the live processes that work in a folder, or name it in their arguments or in their mark."""
+    """Describe the live processes that work in a folder, print to it, or name it in their arguments or their mark."""
     others = (entry for entry in _PROC.glob("[0-9]*") if int(entry.name) != os.getpid())
     return sorted(f"process {entry.name}: {_words(entry)}" for entry in others if _belongs(entry, str(root).encode()))
 
@@ -36,7 +38,9 @@ def nothing_left_behind(
     # Of its own, so that tests that run at the same time are not blamed for each other.
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    NURSERY.close()
     yield
+    NURSERY.close()
     left = _after_a_moment(tmp_path) + temporary_files(tmp_path)
     left += sorted(str(path) for path in temporary.iterdir())
     if left:
@@ -57,8 +61,17 @@ def _belongs(entry: Path, root: bytes) -> bool:
             return False
         where = bytes((entry / "cwd").readlink())
         marks = [one for one in (entry / "environ").read_bytes().split(b"\0") if one.startswith(b"HANDRAIL_MARK=")]
-        return (where + b"/").startswith(root + b"/") or root in (entry / "cmdline").read_bytes() + b"".join(marks)
+        inside = any((each + b"/").startswith(root + b"/") for each in (where, _prints_to(entry)))
+        return inside or root in (entry / "cmdline").read_bytes() + b"".join(marks)
     return False
+
+
+def _prints_to(entry: Path) -> bytes:
+    """Name the file that a process prints to; a keeper is known by that, wherever it comes from."""
+    try:
+        return bytes((entry / "fd/1").readlink())
+    except OSError:
+        return b""
 
 
 def _words(entry: Path) -> str:

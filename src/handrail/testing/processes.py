@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from handrail.errors import UsageError
+from handrail.frozen import frozen
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, Stream, TimedOut
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scripted:
     """What a command does: write, then end with a code; without a code it runs until it is ended."""
 

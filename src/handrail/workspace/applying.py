@@ -5,11 +5,12 @@ What was applied is remembered below `refs/handrail/applied/`: one commit for ea
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
 from typing import cast
 
 from handrail.errors import NotFound, WorkspaceFault
+from handrail.frozen import frozen
 from handrail.model.trees import Tree
 from handrail.workspace.changes import files_of, standing_files
 from handrail.workspace.git import Git, shown, split
@@ -22,7 +23,7 @@ from handrail.workspace.snapshots import REFS, run_ref
 _TITLE = "Changes that Handrail applied to a checkout"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Applied:
     """What `apply` did."""
 
@@ -30,7 +31,7 @@ class Applied:
     """Those that it wrote or removed in the checkout."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Note:
     """One application: the checkout before and after, and the run's files that were brought in."""
 
@@ -163,6 +164,6 @@ def _remember(git: Git, run: str, note: _Note, *, replace_top: bool) -> None:
     tree = git.line("mktree", stdin="".join(f"040000 tree {getattr(note, name)}\t{name}\n" for name in names).encode())
     parent = git.asks("rev-parse", "--verify", "-q", f"{ref}^" if replace_top else ref)
     words = ("-p", parent) if parent else ()
-    data = {name: getattr(note, name) for name in _Note.__slots__}
+    data = {each.name: getattr(note, each.name) for each in fields(_Note)}
     commit = git.line("commit-tree", tree, *words, stdin=f"{_TITLE}\n\n{json.dumps(data)}\n".encode())
     git.out("update-ref", ref, commit)

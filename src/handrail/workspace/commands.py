@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.errors import ProcessFault
+from handrail.frozen import frozen
 from handrail.language.evaluate import Limits, evaluate
 from handrail.language.parser import parse
 from handrail.language.problems import EvaluationError, LanguageError
@@ -20,7 +20,7 @@ LARGEST_SCRIPT = 120_000
 _FILE_LIMITS = Limits(text=64 << 20, items=10_000_000, fuel=10_000_000)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prepared:
     """What to run, and the variables it needs beside the environment of every command."""
 
@@ -28,7 +28,7 @@ class Prepared:
     env: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """Why a value cannot be passed."""
 
@@ -38,7 +38,7 @@ class Refusal:
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """Nothing was written and nothing may be spawned."""
 

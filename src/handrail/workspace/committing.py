@@ -1,10 +1,11 @@
 """Commits of an owned worktree on the run's own branch: no hooks, the user's identity, never twice."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
 from handrail.model.trees import Tree
 from handrail.workspace.git import Git, shown, split
 from handrail.workspace.heads import attach, elsewhere, end_progress, incoming, move
@@ -16,7 +17,7 @@ from handrail.workspace.restoring import put_index
 from handrail.workspace.snapshots import State, capture
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Desk:
     """An owned worktree that we have to ourselves."""
 

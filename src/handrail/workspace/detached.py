@@ -6,11 +6,11 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import handrail
 from handrail.errors import EnvironmentFault
+from handrail.frozen import frozen
 from handrail.workspace.environment import allowed_environment
 
 MOST_BYTES = 1 << 20
@@ -37,7 +37,7 @@ except SystemExit as over:
 _OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Detached:
     """A process that was started; whoever has this must close it."""
 
@@ -103,9 +103,14 @@ def _run(words: Sequence[str], env: Mapping[str, str], output: int, line: int) -
     )
 
 
+_PLACES = ("TMUX_TMPDIR",)
+"""Where things are that a person's own commands look for too: the windows of the background driver."""
+
+
 def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Give what Handrail itself needs: what commands may see, and its own settings."""
-    return {**allowed_environment(environ), **{name: environ[name] for name in environ if name.startswith("HANDRAIL_")}}
+    ours = {name: environ[name] for name in environ if name.startswith("HANDRAIL_") or name in _PLACES}
+    return {**allowed_environment(environ), **ours}
 
 
 def _put_aside(output: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from hashlib import sha256
 
 from handrail.ports.processes import MARK
@@ -33,7 +34,7 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 def allowed_environment(parent: Mapping[str, str], pass_env: Iterable[str] = ()) -> dict[str, str]:
     """Choose what a command may see of our environment; what looks like a secret must be named, `*` is no name."""
     named = [*pass_env, *parent.get(PASS_ENV, "").split(",")]
-    asked = [pattern for pattern in (name.strip() for name in named) if pattern]
+    asked = tuple(pattern for pattern in (name.strip() for name in named) if pattern)
     chosen = {name: value for name, value in parent.items() if _passes(name, asked)}
     chosen.setdefault("PATH", _PATH)
     return dict(sorted(chosen.items()))
@@ -47,14 +48,19 @@ def marks_of(parent: Mapping[str, str]) -> dict[str, str]:
     return {
         name: sha256(value.encode("utf-8", "surrogateescape")).hexdigest()[:_MARK_LENGTH]
         for name, value in seen.items()
-        if not any(fnmatchcase(name, pattern) for pattern in _EACH_ITS_OWN)
+        if not fits(name, _EACH_ITS_OWN)
     }
 
 
-def _passes(name: str, asked: list[str]) -> bool:
+@lru_cache(maxsize=4096)
+def fits(name: str, patterns: tuple[str, ...]) -> bool:
+    """Tell whether a name fits one of some globs; asked again and again about the same few variables."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _passes(name: str, asked: tuple[str, ...]) -> bool:
     if name == MARK:
         return False
-    if any(fnmatchcase(name, pattern) for pattern in asked if pattern.strip("*")):
+    if fits(name, tuple(pattern for pattern in asked if pattern.strip("*"))):
         return True
-    secret = any(fnmatchcase(name.upper(), pattern) for pattern in SECRET)
-    return not secret and ("*" in asked or any(fnmatchcase(name, pattern) for pattern in ALLOWED))
+    return not fits(name.upper(), SECRET) and ("*" in asked or fits(name, ALLOWED))

@@ -3,10 +3,11 @@
 import os
 import signal
 import subprocess
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
 
 _SETTINGS = (
     *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false"),
@@ -20,7 +21,7 @@ _NAME, _EMAIL = "Handrail", "handrail@localhost"
 _LONGEST = 1800.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ran:
     """How a git command ended."""
 
@@ -29,7 +30,7 @@ class Ran:
     err: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Identity:
     """Who a commit names."""
 
@@ -37,7 +38,7 @@ class Identity:
     email: str = _EMAIL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Git:
     """Git in one folder, which must be a repository or worktree itself: its parents are never looked at."""
 

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
 from handrail.workspace.delivering import discard, drop_branch
 from handrail.workspace.git import Git
 from handrail.workspace.merged import has_arrived
@@ -22,7 +22,7 @@ Life: TypeAlias = Literal["alive", "over", "unknown"]
 _LIVES = {"alive": "the run is not over", "unknown": "no such run is known here"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Leftover:
     """Something that a run left."""
 

@@ -1,6 +1,6 @@
 """The keeper: a small process between Handrail and a command, so that the exit status outlives Handrail.
 
-`processes.py` starts it with `python -I -S`, so it and what it imports use the standard library only.
+`launch` starts it with `python -I -S`, or `nursery` forks it: it and what it imports use the standard library only.
 
 1. Nothing runs before `process.json` names it: the command waits for a byte, and takes the keeper's death for a no.
 2. `process.json` is made by link(2): of two keepers started for one folder, one wins and the other leaves.
@@ -16,7 +16,6 @@ import json
 import os
 import select
 import signal
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,22 +25,9 @@ from handrail.workspace.proctable import adopt_orphans, birth_of, tree
 
 TYPE_CHECKING = False  # as `typing` has it, which takes as long to load as all else here
 if TYPE_CHECKING:
-    from typing import TypedDict
-
+    from handrail.workspace.launch import Spec
     from handrail.workspace.masking import MaskedFile
-
-    class Spec(TypedDict):
-        """What the keeper is told, as one JSON document on its standard input."""
-
-        key: str
-        mark: str
-        argv: list[str]
-        cwd: str
-        env: dict[str, str]
-        limit: int
-        once: bool
-        secrets: dict[str, str]
-        """Variables and values that must not be kept; they are told here and written nowhere."""
+    from handrail.workspace.talking import Mouth
 
 
 SETTLE, GRACE, LAST = 0.5, 2.0, 5.0
@@ -52,14 +38,15 @@ BUSY, IDLE = 0.02, 0.2
 
 def main() -> None:
     """Keep one command."""
-    folder = Path(sys.argv[-1])
-    _close_what_leaked_in()
+    close_what_leaked_in()
     spec = _told()
+    folder = Path(spec["folder"])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     adopting = adopt_orphans()
     bell = _bell()
-    command, go, faults = _fork(spec)
+    mouth = _mouth(folder, spec)
+    command, go, faults = _fork(spec, None if mouth is None else mouth.theirs)
     refusal = _claimed(folder, spec, command)
     if refusal:
         _answer(refusal)
@@ -70,7 +57,7 @@ def main() -> None:
     reason = _read_all(faults).decode(errors="replace") or None
     _answer("ok")
     keeper = Keeper(folder, command, bell, spec["limit"])
-    keeper.outputs = _masked(folder, spec)
+    keeper.outputs, keeper.mouth = _masked(folder, spec), mouth
     keeper.group = None if adopting else command
     keeper.keep(reason)
     os._exit(0)  # all is written, and whoever waits need not wait for Python to tidy up
@@ -88,7 +75,16 @@ def _masked(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
     return tuple(MaskedFile(folder / stream, redactor) for stream in ("stdout", "stderr"))
 
 
-def _close_what_leaked_in() -> None:
+def _mouth(folder: Path, spec: "Spec") -> "Mouth | None":
+    if spec["talk"] is None:
+        return None
+    from handrail.workspace.talking import Mouth  # noqa: PLC0415 - few commands are talked to
+
+    return Mouth(*spec["talk"], folder / "stdout")
+
+
+def close_what_leaked_in() -> None:
+    """Close all descriptors but the first three."""
     for name in os.listdir("/dev/fd"):  # noqa: PTH208 - pathlib would open it while it is walked
         if int(name) > 2:
             with contextlib.suppress(OSError):
@@ -136,24 +132,24 @@ def _stdin_from_nowhere() -> None:
     os.close(nowhere)
 
 
-def _fork(spec: "Spec") -> tuple[int, int, int]:
+def _fork(spec: "Spec", stdin: int | None) -> tuple[int, int, int]:
     """Fork the command, which waits for a byte on `go` and tells on `faults` why it could not start."""
     wait, go = os.pipe()
     faults, tell = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(go)
-        _become(spec, wait, tell)
+        _become(spec, wait, tell, stdin)
     os.close(wait)
     os.close(tell)
     return pid, go, faults
 
 
-def _become(spec: "Spec", wait: int, tell: int) -> None:
+def _become(spec: "Spec", wait: int, tell: int, stdin: int | None) -> None:
     code, trouble = 127, f"the working folder {spec['cwd']} cannot be entered"
     try:
         os.setsid()
-        _stdin_from_nowhere()
+        _stdin_from_nowhere() if stdin is None else os.dup2(stdin, 0)
         # Before anybody can know of the command: an interrupt that comes early must not be ignored.
         _forget_signals()
         if os.read(wait, 1) != b"g":
@@ -205,6 +201,7 @@ class Keeper:
         self.group: int | None = None
         """The command's group, where orphans cannot be followed otherwise."""
         self.outputs: tuple[MaskedFile, ...] = ()
+        self.mouth: Mouth | None = None
 
     def keep(self, reason: str | None) -> None:
         """Stay until the command and its whole tree have ended."""
@@ -217,7 +214,9 @@ class Keeper:
             pause = BUSY if size != self._size else min(pause * 1.5, IDLE)
             self._size = size
             self._mask()
-            self._listen(pause)
+            self._listen(pause if self.mouth is None else min(pause, self.mouth.look()))
+        if self.mouth is not None:
+            self.mouth.close()
         self._incomplete = not has_room(self._folder)
         if not self._empty():
             self._record(reason, cleared=False)
@@ -247,7 +246,7 @@ class Keeper:
         return self._childless and (self.group is None or not self._rest())
 
     def _listen(self, seconds: float) -> None:
-        if select.select([self._bell], [], [], seconds)[0]:
+        if select.select([self._bell], self.mouth.waits if self.mouth else [], [], seconds)[0]:
             os.read(self._bell, 4096)
 
     def _written(self, descriptor: int) -> int:

@@ -5,18 +5,36 @@ import json
 import os
 import signal
 import socket
-import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypedDict, TypeVar
 
-import handrail
 from handrail.errors import ProcessFault
 from handrail.ports.processes import MARK, ProcessSpec
+from handrail.workspace.nursery import NURSERY, spawn_python
 from handrail.workspace.secrets import secret_values
 
-_BOOT = "import sys; sys.path.append(sys.argv[1]); from handrail.workspace.keeper import main; main()"
+T = TypeVar("T")
 _PATIENCE = 60.0
 _OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+
+
+class Spec(TypedDict):
+    """What the keeper is told, as one JSON document on its standard input."""
+
+    key: str
+    mark: str
+    folder: str
+    argv: list[str]
+    cwd: str
+    env: dict[str, str]
+    limit: int
+    once: bool
+    secrets: dict[str, str]
+    """Variables and values that must not be kept; they are told here and written nowhere."""
+    talk: tuple[str, str] | None
+    """Where what the command is told meanwhile is put, and what it prints when it is done."""
 
 
 def launch(spec: ProcessSpec) -> int:
@@ -26,17 +44,14 @@ def launch(spec: ProcessSpec) -> int:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.ExitStack() as opened:
             outputs = [_open(folder / stream, opened) for stream in ("stdout", "stderr")]
-            ours, theirs = socket.socketpair()
-            opened.enter_context(ours)
-            with theirs:
-                pid = _spawn(folder, [theirs.fileno(), *outputs])
-            answer = _talk(ours, spec)
+            pid, ours = _keeper(folder, outputs, opened)
+            answer = _talk(ours, spec, pid)
     except OSError as error:
         _refuse(folder, error.strerror or str(error))
     if answer not in ("ok", "taken"):
-        # A keeper that hangs must not come to life later: nobody would know of what it runs.
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        # One that answered leaves by itself. Where it is no child of ours, its id may be another's by now.
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)
         _refuse(folder, answer)
     return pid
 
@@ -47,36 +62,46 @@ def _open(path: Path, opened: contextlib.ExitStack) -> int:
     return descriptor
 
 
-def _spawn(folder: Path, descriptors: list[int]) -> int:
-    root = str(Path(handrail.__file__).parents[1])
-    words = [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT, root, str(folder)]
-    return os.posix_spawn(
-        sys.executable,
-        words,
-        {},
-        file_actions=[(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(descriptors)],
-        setsid=True,
-        setsigmask=(),
-        setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
-    )
+def _keeper(folder: Path, outputs: list[int], opened: contextlib.ExitStack) -> tuple[int, socket.socket]:
+    """Give a new keeper, forked or else started, with our end of its line."""
+    pid, ours = _with_line(NURSERY.bear, outputs, opened)
+    if pid is None:
+        pid, ours = _with_line(partial(spawn_python, "keeper", [str(folder)]), outputs, opened)
+    return pid, ours
 
 
-def _talk(ours: socket.socket, spec: ProcessSpec) -> str:
-    told = {
+def _with_line(
+    start: Callable[[list[int]], T], outputs: list[int], opened: contextlib.ExitStack
+) -> tuple[T, socket.socket]:
+    # Each has a line of its own: one that comes late must not hear what another was told.
+    ours, theirs = socket.socketpair()
+    opened.enter_context(ours)
+    with theirs:
+        return start([theirs.fileno(), *outputs]), ours
+
+
+def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
+    told: Spec = {
         "key": spec.key,
         "mark": spec.mark,
-        "argv": spec.argv,
+        "folder": spec.folder,
+        "argv": list(spec.argv),
         "cwd": spec.cwd,
         "env": dict(spec.env) | {MARK: spec.mark},
         "limit": spec.limit_bytes,
         "once": spec.once,
         "secrets": secret_values(dict(os.environ) | dict(spec.env)),
+        "talk": None if spec.talk is None else (spec.talk.folder, spec.talk.until),
     }
     ours.settimeout(_PATIENCE)
     try:
         ours.sendall(json.dumps(told).encode())
         ours.shutdown(socket.SHUT_WR)
         reply = ours.recv(4096).decode(errors="replace").strip()
+    except TimeoutError as error:
+        # A keeper that hangs must not come to life later: nobody would know of what it runs.
+        os.kill(keeper, signal.SIGKILL)
+        reply = str(error)
     except OSError as error:
         reply = str(error)
     return reply or "the keeper died at its start; the file stderr there says why"

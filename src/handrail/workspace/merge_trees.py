@@ -1,14 +1,15 @@
 """Three-way merges of trees in the object store alone: no work tree, no hooks, no drivers of the repository."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from handrail.frozen import frozen
 from handrail.workspace.git import Git, shown
 
 _TEXT_MERGE = "git merge-file -q --marker-size=%L -L ours -L base -L theirs %A %O %B"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MergedTrees:
     """The tree that came out; with conflicts it has markers in it."""
 

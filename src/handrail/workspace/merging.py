@@ -1,11 +1,12 @@
 """Merges into the run's branch: computed first, then brought to the work tree in a way that can be taken up again."""
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
 from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
 from handrail.model.trees import Tree
 from handrail.ports.workspaces import Conflict, Merged, MergeResult
 from handrail.workspace.committing import Desk, brought, come_home, commit_all, commit_at, desk, write_commit
@@ -20,7 +21,7 @@ from handrail.workspace.snapshots import capture
 _SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Plan:
     """What is to happen to the work tree; written down before the first file changes."""
 

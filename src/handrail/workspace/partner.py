@@ -9,12 +9,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import handrail
 from handrail.errors import EnvironmentFault
+from handrail.frozen import frozen
 
 MOST_BYTES = 16 << 20
 """Length of the longest line that is understood."""
@@ -22,7 +22,7 @@ _BOOT = "import sys; sys.path.append(sys.argv[1]); from {module} import main; ma
 _ENDS_WITHIN = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Partner:
     """A process in conversation with us; it ends with us, since its socket does."""
 

@@ -7,11 +7,11 @@ import re
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
 
 RESERVED = frozenset({"kept", "owned", "applied"})
 """Names below `refs/handrail/` that are no runs."""
@@ -20,7 +20,7 @@ _PATIENCE = 600.0
 _MOMENT = 0.005
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Places:
     """The layout of the data folder."""
 

@@ -6,11 +6,13 @@ we know has become ignored.
 
 import os
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from handrail.frozen import frozen
 from handrail.workspace.git import Git, shown, split
 from handrail.workspace.places import read_json, write_json
 from handrail.workspace.repositories import git_dir
@@ -26,7 +28,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _GONE = b"0 0000000000000000000000000000000000000000\t"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Files:
     """The files of a work tree as they stand."""
 
@@ -36,7 +38,7 @@ class Files:
     omitted: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Staged:
     """The real index: a tree of what is merged, and the entries of what is not."""
 
@@ -45,7 +47,7 @@ class Staged:
     """As `git ls-files --unmerged -z` prints it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Seen:
     head: str
     gone: list[bytes]
@@ -55,12 +57,14 @@ class _Seen:
     dirt: list[bytes]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Memo:
     boot: str
     signature: list[int]
     staged: str
     extras: list[str]
+    tree: str = ""
+    """The files as they stood; git may have thrown the tree away since."""
 
 
 class PrivateIndex:
@@ -76,20 +80,23 @@ class PrivateIndex:
         self.git = replace(git.with_index(self.path), settings=settings)
         self._real = git_dir(git.where) / "index"
 
-    def follow(self) -> tuple[Files, Staged]:
-        """Bring it up to the files as they stand, and give them beside the real index."""
+    def follow(self, held: Callable[[], str] = lambda: "") -> tuple[Files, Staged]:
+        """Bring it up to the files as they stand, and give them beside the real index.
+
+        `held` gives a tree that a ref keeps: where the files are still that, git need not write it.
+        """
         signature = _signature(self._real)
         memo = self._start(signature)
         with ThreadPoolExecutor(1) as aside:
             # Beside the look at the files: both walk all folders, and neither needs the other.
             empty = aside.submit(self._empty_folders)
             seen = self._look()
-        self._take_up(seen)
-        tree = self.git.line("write-tree")
+        same = not self._take_up(seen) and memo.tree and memo.tree == held()
+        tree = memo.tree if same else self.git.line("write-tree")
         staged = Staged(memo.staged) if memo.staged else self._staged()
         extras = [*memo.extras, *(os.fsdecode(path) for path in seen.untracked)]
         kept_tree = "" if staged.unmerged else staged.tree
-        new = {"boot": self._boot, "signature": signature, "staged": kept_tree, "extras": extras}
+        new = {"boot": self._boot, "signature": signature, "staged": kept_tree, "extras": extras, "tree": tree}
         write_json(self._folder / _MEMO, new, durable=not self._boot)
         return Files(tree, seen.head, _omitted(seen, empty.result())), staged
 
@@ -131,9 +138,10 @@ class PrivateIndex:
                 _note(entry, seen, self._git.where)
         return _Seen("" if head == "(initial)" else head, *_rest(seen))
 
-    def _take_up(self, seen: _Seen) -> None:
+    def _take_up(self, seen: _Seen) -> bool:
+        """Take up what changed; tells whether anything did."""
         if not (seen.gone or seen.changed or seen.untracked):
-            return
+            return False
         # Until the memo is written again the private index knows of files that nobody remembers.
         self.forget()
         if seen.gone:
@@ -141,6 +149,7 @@ class PrivateIndex:
         if seen.changed or seen.untracked:
             paths = b"\0".join((*seen.changed, *seen.untracked))
             self.git.out("update-index", "-z", "--add", "--remove", "--replace", "--stdin", stdin=paths)
+        return True
 
     def _staged(self) -> Staged:
         copy = self._folder / _COPY
@@ -216,7 +225,7 @@ def _read_memo(path: Path) -> _Memo | None:
         return None
     data = cast("dict[str, object]", found)
     signature, extras = cast("list[int]", data["signature"]), cast("list[str]", data["extras"])
-    return _Memo(str(data.get("boot", "")), signature, str(data["staged"]), extras)
+    return _Memo(str(data.get("boot", "")), signature, str(data["staged"]), extras, str(data.get("tree", "")))
 
 
 def _boot() -> str:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 LINUX = sys.platform == "linux"
@@ -114,8 +115,9 @@ def _stat(pid: int) -> Row | None:
     return Row(pid, int(fields[1]), int(fields[2]), f"{_boot()}:{fields[19].decode()}", dead=dead)
 
 
+@cache
 def _boot() -> str:
-    return (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
+    return (PROC / "sys/kernel/random/boot_id").read_bytes()[:8].decode()
 
 
 def _environment(pid: int) -> list[bytes]:

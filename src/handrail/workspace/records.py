@@ -1,15 +1,15 @@
 """What a process folder says: who was started in it, and how that ended."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from handrail.frozen import frozen
 from handrail.ports.processes import Ended, Stream
 from handrail.workspace.proctable import alive
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """`process.json`: the keeper and the command, each with its start time."""
 
@@ -31,7 +31,7 @@ class Record:
         return alive(self.command, self.command_started)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status:
     """`status`: how the command ended, whether all that it left was ended too, whether its output may miss a part."""
 

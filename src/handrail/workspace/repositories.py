@@ -1,14 +1,14 @@
 """A repository as it is found: its root, its branches, what is uncommitted. Only ever read."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
 from handrail.workspace.git import Git, shown, split
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """Where a checkout stands."""
 
@@ -17,7 +17,7 @@ class Head:
     """Empty when HEAD is detached."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """A branch and the worktree that has it checked out."""
 

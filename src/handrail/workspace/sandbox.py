@@ -11,14 +11,17 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
 from handrail.workspace.repositories import common_dir, git_dir
 
 PROGRAM = "bwrap"
 TEMPORARY = Path("/tmp")  # noqa: S108 - the one place that programs take for granted; the sandbox has its own
+_OWN = (TEMPORARY, Path("/dev"))
+"""Folders that the sandbox has of its own: what lies there outside is not seen inside."""
 _PATIENCE = 10.0
 _SERVICES = ("/run/user", "/run/dbus", "/run/podman", "/run/containerd")
 _SOCKETS = ("/run/docker.sock", "/run/systemd/private")
@@ -32,7 +35,7 @@ _HEEDED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Confined:
     """What a process in a sandbox may reach."""
 
@@ -42,6 +45,8 @@ class Confined:
     """What it may write beside the work tree: the folders in which its program keeps its own matters."""
     readable: tuple[Path, ...] = ()
     """What it must see, even where that lies in the temporary folder of the machine."""
+    closed: bool = False
+    """Whether the work tree may only be read, as well."""
 
 
 def sandboxed(argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
@@ -90,10 +95,19 @@ def _room(*, network: bool) -> Iterator[str]:
 
 def _places(confined: Confined) -> Iterator[str]:
     for path in confined.readable:
-        yield from _bound("--ro-bind", path) if TEMPORARY in path.parents and path.exists() else ()
-    for path in (confined.workspace, *confined.writable):
+        hidden = any(folder in path.parents for folder in _OWN)
+        yield from _bound("--ro-bind", path) if hidden and path.exists() else ()
+    open_ones = confined.writable if confined.closed else (confined.workspace, *confined.writable)
+    for path in open_ones:
         yield from _bound("--bind", path) if path.exists() else ()
-    yield from _git(confined.workspace)
+    yield from _closed(confined.workspace) if confined.closed else _git(confined.workspace)
+
+
+def _closed(workspace: Path) -> Iterator[str]:
+    """Let a work tree and its repository be read; they may lie in the temporary folder."""
+    yield from _bound("--ro-bind", workspace)
+    with suppress(WorkspaceFault):
+        yield from _bound("--ro-bind", common_dir(workspace)) if (workspace / ".git").exists() else ()
 
 
 def _git(workspace: Path) -> Iterator[str]:

@@ -2,10 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 
 from handrail.model.redaction import Redactor
-from handrail.workspace.environment import SECRET
+from handrail.workspace.environment import SECRET, fits
 
 NAMED = "HANDRAIL_SECRETS"
 """Names or globs of further variables whose values are secrets, separated by commas."""
@@ -23,6 +22,4 @@ def redactor_here(more: Mapping[str, str] | None = None) -> Redactor:
 
 
 def _is_secret(name: str, named: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name.upper(), pattern) for pattern in SECRET) or any(
-        fnmatchcase(name, pattern) for pattern in named
-    )
+    return fits(name.upper(), SECRET) or fits(name, named)

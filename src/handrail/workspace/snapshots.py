@@ -3,11 +3,12 @@
 import json
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
 from typing import cast
 
 from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
 from handrail.model.trees import Tree
 from handrail.ports.workspaces import Snapshot
 from handrail.workspace.git import Git, split
@@ -25,7 +26,7 @@ _IN_PROGRESS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class State:
     """Everything that a snapshot says."""
 
@@ -67,7 +68,7 @@ def capture(git: Git, private: PrivateIndex, tree: Tree, run: str) -> State:
 def take(git: Git, private: PrivateIndex, tree: Tree, run: str) -> Snapshot:
     """Put the state of a work tree on top of the run's snapshots; one that equals the newest is that one."""
     state, known = _captured(git, private, tree, run)
-    before = _parsed(known.says) if known.newest else None
+    before = known.state
     if before == state:
         return as_snapshot(known.newest, state)
     held = {known.tree} if state.head == known.branch else set[str]()
@@ -77,7 +78,7 @@ def take(git: Git, private: PrivateIndex, tree: Tree, run: str) -> Snapshot:
     return as_snapshot(commit, state)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Known:
     """What the refs say, asked at once: starting git is what a small snapshot costs."""
 
@@ -86,7 +87,13 @@ class _Known:
     tree: str
     """The files of the branch's commit."""
     newest: str
-    says: str
+    state: State | None
+    """What the newest snapshot says."""
+
+    @property
+    def work(self) -> str:
+        """The files of the newest snapshot, which its ref keeps."""
+        return "" if self.state is None else self.state.work
 
 
 def _known(git: Git, tree: Tree, run: str) -> _Known:
@@ -97,13 +104,13 @@ def _known(git: Git, tree: Tree, run: str) -> _Known:
     mark, branch, files, _ = rows.get(home, ("", "", "", ""))
     ref = home if mark == "*" else git.asks("symbolic-ref", "-q", "HEAD") or ""
     _, commit, _, says = rows.get(newest, ("", "", "", ""))
-    return _Known(ref, branch, files, commit, says)
+    return _Known(ref, branch, files, commit, _parsed(says) if commit else None)
 
 
 def _captured(git: Git, private: PrivateIndex, tree: Tree, run: str) -> tuple[State, _Known]:
     with ThreadPoolExecutor(1) as aside:
         asked = aside.submit(_known, git, tree, run)
-        files, staged = private.follow()
+        files, staged = private.follow(lambda: asked.result().work)
     known = asked.result()
     state = State(
         run=run,
@@ -177,7 +184,7 @@ def write(git: Git, state: State, parents: tuple[str, ...], held: Collection[str
     """Write the commit of a state: its files are the work tree's; `held` are trees that the parents keep already."""
     if state.unmerged or state.index not in (state.work, *held):
         parents = (*parents, _index_commit(git, state))
-    named = {name: getattr(state, name) for name in State.__slots__}
+    named = {each.name: getattr(state, each.name) for each in fields(State)}
     message = f"{_TITLE}\n\n{json.dumps(named)}\n".encode()
     chosen = [word for parent in dict.fromkeys(parents) if parent for word in ("-p", parent)]
     return git.line("commit-tree", state.work, *chosen, stdin=message)

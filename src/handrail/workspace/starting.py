@@ -1,8 +1,9 @@
 """What a new worktree starts from: a commit, the merge of several, and a snapshot put on top."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
 from handrail.ports.workspaces import Source
 from handrail.workspace.committing import write_commit
 from handrail.workspace.git import Git
@@ -11,7 +12,7 @@ from handrail.workspace.repositories import commit_of
 from handrail.workspace.snapshots import State, load
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Start:
     """Where the branch of a run begins."""
 

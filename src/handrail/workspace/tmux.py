@@ -5,10 +5,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import handrail
+from handrail.frozen import frozen
 from handrail.ports.processes import MARK
 from handrail.workspace.detached import own_environment
 from handrail.workspace.places import short
@@ -26,7 +26,7 @@ _OPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """One window: what it shows and how tmux names it."""
 
@@ -35,7 +35,7 @@ class Window:
     """The folder of the process that it shows."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sessions:
     """The sessions of one data folder. They end by themselves when their last window does, and the server with them."""
 
@@ -102,5 +102,4 @@ def missing() -> str:
 
 def environment() -> dict[str, str]:
     """Give what the server and its windows see: no secrets, and no mark of a step that may have called us."""
-    place = {name: os.environ[name] for name in ("TMUX_TMPDIR",) if name in os.environ}
-    return {name: value for name, value in own_environment(os.environ).items() if name != MARK} | place
+    return {name: value for name, value in own_environment(os.environ).items() if name != MARK}

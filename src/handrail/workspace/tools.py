@@ -5,7 +5,8 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+
+from handrail.frozen import frozen
 
 VERSION = re.compile(r"\d+(\.\d+)+")
 PATIENCE = 2.0
@@ -14,7 +15,7 @@ LONG_PATIENCE = 8.0
 """Seconds that a tool has to answer what takes it more than a look at itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Installed:
     """A tool that is there, with the version that it says of itself, if it does."""
 

@@ -1,14 +1,15 @@
 """What we remember about each worktree that we made: one small file beside it."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
+from handrail.frozen import frozen
 from handrail.model.trees import Tree
 from handrail.workspace.places import Places, plain, read_json, write_json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class WorktreeRecord:
     """A worktree of a run; it may have been handed out only when `ready`."""
 

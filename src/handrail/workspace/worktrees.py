@@ -3,11 +3,12 @@
 import os
 import re
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
 from handrail.model.trees import Tree
 from handrail.ports.workspaces import Source
 from handrail.workspace.copying import copy_ignored
@@ -24,7 +25,7 @@ _USUAL = re.compile(r"[a-z0-9_]+([/-][a-z0-9_]+)*", re.ASCII)
 """Names that git takes for a branch without being asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Site:
     """Where a worktree is made."""
 

@@ -115,7 +115,9 @@ def test_a_condition_that_is_none_is_refused(text: str) -> None:
 
 @given(st.text(alphabet='{}.$|()"`-:=,/*% \nabeiflndrgwth1', max_size=60))
 def test_no_text_crashes_the_translation(text: str) -> None:
-    _translate(text)
+    written, lost = _translate(text)
+    assert all(1 <= line <= text.count("\n") + 1 for line, _ in lost)
+    assert "{{" in text or (written, lost) == (literal(text), [])
     with contextlib.suppress(Untranslatable):
         parse_action(text)
 

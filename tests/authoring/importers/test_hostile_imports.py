@@ -69,7 +69,9 @@ def _attempt(files: dict[str, str], kind: SourceKind | None = None) -> Imported 
 
 @given(st.dictionaries(PATHS, st.text(max_size=60), max_size=4), KINDS | st.none())
 def test_no_text_crashes_an_import(files: dict[str, str], kind: SourceKind | None) -> None:
-    _attempt(files, kind)
+    imported = _attempt(files, kind)
+    assert imported is None or kind in (None, imported.kind)
+    assert imported is None or any(path.endswith("/workflow.yaml") for path in imported.files)
 
 
 @given(
@@ -84,8 +86,12 @@ def test_no_json_crashes_the_import(steps: list[dict[str, object]], more: dict[s
 
 @given(STEPS)
 def test_no_yaml_crashes_the_import(steps: list[dict[str, object]]) -> None:
-    root = {"name": "one", "steps": steps}
-    _attempt({"grimoires/one.yaml": json.dumps(root), "spells/a.md": "{{.a}} {{if .b}}"})
+    files = {"grimoires/one.yaml": json.dumps({"name": "one", "steps": steps}), "spells/a.md": "{{.a}} {{if .b}}"}
+    imported = _attempt({**files, "grimoires/two.yaml": "name: two\nsteps: [{name: a, type: script, command: ls}]\n"})
+    assert imported is not None
+    assert "two/workflow.yaml" in imported.files
+    lost = [note for note in imported.notes if (note.severity, note.file) == ("lost", "grimoires/one.yaml")]
+    assert "one/workflow.yaml" in imported.files or lost
 
 
 @pytest.mark.parametrize(

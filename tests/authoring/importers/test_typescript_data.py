@@ -99,8 +99,10 @@ def test_nesting_is_bounded() -> None:
 
 @given(st.text(alphabet="const X={}[]().,:;=>'\"`$/*\\\n returnfuctiolv123-as", max_size=80))
 def test_no_text_crashes_the_reader(text: str) -> None:
-    _read(text)
-    _read("const P = {a: 1};\nfunction resolve() {" + text)
+    inside = "const P = {a: 1};\nfunction resolve() {" + text
+    alone, declared = _read(text), _read(inside)
+    assert all(0 <= problem.at <= len(inside) for problem in (*alone.problems, *declared.problems))
+    assert declared.problems or plain(declared.constants["P"]) == {"a": 1}
 
 
 def test_spreads_of_spreads_are_bounded() -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal as Word
 
 from handrail.authoring.importers.go_syntax import Reference, Untranslatable
+from handrail.authoring.importers.guessed_types import type_like
 from handrail.authoring.importers.names import is_identifier, spoken, value_name
 from handrail.language.syntax import (
     Attribute,
@@ -148,7 +149,7 @@ class CovenNames:
             raise Untranslatable(f"`{first}` is produced by a later step")
         name = value_name(first)
         if name not in self.inputs:
-            kind = "json" if rest else _type_of(like)
+            kind = "json" if rest else type_like(like)
             if kind == "json" and not rest:
                 kind = "path" if name.endswith("path") else "string"
             self.inputs[name] = kind
@@ -188,23 +189,9 @@ def _of_agent(producer: Producer, rest: tuple[str, ...], like: object) -> Expres
         producer.whole = True
         return Name(producer.output())
     known = producer.fields.get(inner[0], "json")
-    guessed = _type_of(like) if len(inner) == 1 else "json"
+    guessed = type_like(like) if len(inner) == 1 else "json"
     producer.fields[inner[0]] = guessed if known == "json" else known
     return _fields(Name(producer.output()), inner)
-
-
-def _type_of(like: object) -> str:
-    match like:
-        case bool():
-            return "bool"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "list"
-        case _:
-            return "json"
 
 
 def _status(step: str, status: str) -> Expression:

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
+
+from handrail.frozen import frozen
 
 LONGEST = 4000
 DEEPEST = 24
@@ -13,7 +14,7 @@ class Untranslatable(Exception):
     """Something that the format cannot say; the text tells what."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reference:
     """`.a.b` (start is empty), `$.a.b` (start is `$`) or `$x.a` (start is `$x`)."""
 
@@ -21,14 +22,14 @@ class Reference:
     path: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """A text, a number, true, false or nil."""
 
     value: str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A function with its arguments."""
 

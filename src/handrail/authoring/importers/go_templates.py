@@ -15,6 +15,7 @@ from handrail.authoring.importers.go_syntax import (
     parse_action,
 )
 from handrail.authoring.importers.names import value_name
+from handrail.frozen import frozen
 from handrail.language.syntax import Attribute, Expression, Name
 from handrail.language.unparse import unparse
 
@@ -35,7 +36,7 @@ def literal(text: str) -> str:
     return "{% raw %}" + text + "{% endraw %}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Surroundings:
     """What a template may refer to: its variables, the texts it may include, and where notes go."""
 

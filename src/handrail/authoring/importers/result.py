@@ -1,14 +1,15 @@
 """What an import gives: the files of native workflows, and a note on everything that is not as it was."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from handrail.frozen import frozen
 
 SourceKind: TypeAlias = Literal["workrail", "coven", "cyrus"]
 Fate: TypeAlias = Literal["translated", "changed", "lost"]
 """How something fared: it means the same, it means nearly the same, or it is not there any more."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportNote:
     """One thing a person should know about a translation, with the place it came from."""
 
@@ -18,7 +19,7 @@ class ImportNote:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Imported:
     """Native workflow folders as texts by relative path, and the notes about them."""
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from handrail.authoring.importers.guessed_types import type_like
 from handrail.authoring.importers.names import spoken, value_name
 from handrail.authoring.importers.nodes import items_of, map_of, maps_of, text_of
 from handrail.language.syntax import Attribute, Binary, Expression, Filter, ListDisplay, Literal, Name
@@ -121,7 +122,7 @@ class Context:
     def _of(
         self, producer: Place | None, variable: str, like: object, at: Place, *, certain: bool | None = None
     ) -> Expression:
-        kind = _kind_of(like)
+        kind = type_like(like)
         if producer is None:
             return self._input(variable, kind, at)
         if variable not in producer.returns:
@@ -144,20 +145,6 @@ class Context:
         elif known.get("type") != kind and "default" in known and kind != "json":
             known.update({"type": "json"})
         return Name(name)
-
-
-def _kind_of(like: object) -> str:
-    match like:
-        case bool():
-            return "bool"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "list"
-        case _:
-            return "json"
 
 
 def _joined(known: str | None, kind: str) -> str:

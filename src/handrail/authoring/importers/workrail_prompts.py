@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from handrail.authoring.importers.go_syntax import Untranslatable
 from handrail.authoring.importers.go_templates import literal
 from handrail.authoring.importers.nodes import items_of, line_of, map_of, maps_of, text_of, texts_of
 from handrail.authoring.importers.workrail_conditions import Lookup, to_expression
+from handrail.frozen import frozen
 from handrail.language.syntax import Attribute, Expression, Filter
 from handrail.language.unparse import unparse
 from handrail.model.source import Mapping, Node
@@ -17,7 +17,7 @@ _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _BINDING = re.compile(r"wr\.bindings\.([^\s{}]+)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptScope:
     """What the prompt of one step may show, and where notes about it go."""
 

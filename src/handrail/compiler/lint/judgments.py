@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.workrail.tree import mappings, text
+from handrail.frozen import frozen
 from handrail.model.guidance import GuidedAction
 from handrail.model.source import Mapping, Node
 
 SUFFIX = re.compile(r"[_-]?(?:confidence|level|score|rating)$", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judged:
     """An assessment as it was written: its id, and its dimensions with their places."""
 

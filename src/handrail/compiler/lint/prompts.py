@@ -1,10 +1,10 @@
 """The texts that agents are told, each with the way back to the place where it was written."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from handrail.authoring.locate import span_at
 from handrail.compiler.lint.walk import Visit, scalar
+from handrail.frozen import frozen
 from handrail.model.actions import Action, AgentAction, AgentLoopAction, GateAction, MergeAction, PullRequestAction
 from handrail.model.document import Document
 from handrail.model.settings import AgentTask
@@ -12,7 +12,7 @@ from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, S
 from handrail.model.values import Prompt
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Told:
     """A text for an agent: a scalar of the workflow's file, or a prompt file."""
 

@@ -1,12 +1,13 @@
 """Splits prompts into sentences, as far as lints need it."""
 
 import re
-from dataclasses import dataclass
+
+from handrail.frozen import frozen
 
 BREAK = re.compile(r"(?<=[.!?])[\"')*`]*\s+|\n\s*\n|\n(?=\s*(?:[-*#]|\d+[.)])\s)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sentence:
     """A sentence, or an item of a list, and where it begins."""
 

@@ -3,7 +3,8 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from handrail.frozen import frozen
 
 HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(?:.*?\n)??\s*\2[ \t]*(?=\n|$)", re.DOTALL)
 LONGEST = 10_000
@@ -11,7 +12,7 @@ LONGEST = 10_000
 COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A command of a chain, and where the `&&` before it stands."""
 
@@ -83,7 +84,7 @@ def split_and(script: str) -> list[Part]:
     return [*parts, Part(script[start:].strip(), joined)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Use:
     """A place where a script reads a variable."""
 

@@ -1,18 +1,18 @@
 """Every step of a plan where it stands, with the mapping it was written as."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from handrail.compiler.outcome import Places
 from handrail.compiler.workrail.tree import text
 from handrail.compiler.workrail.visit import every_step
+from handrail.frozen import frozen
 from handrail.model.actions import ParallelAction, body
 from handrail.model.document import Document
 from handrail.model.plan import Plan, Step
 from handrail.model.source import Mapping, Scalar
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Visit:
     """A step where it stands."""
 

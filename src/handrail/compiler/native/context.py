@@ -9,6 +9,7 @@ from handrail.authoring.locate import span_at
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
+from handrail.frozen import frozen
 from handrail.language.problems import Problem
 from handrail.language.template import Template
 from handrail.model.diagnostics import Report
@@ -23,7 +24,7 @@ from handrail.model.values import Prompt
 STEPS_BEFORE = re.compile(r"(?<![\w.])steps\.$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadPrompt:
     """A prompt file, read once: its text without the header, and where that text begins."""
 
@@ -41,7 +42,7 @@ class Talk:
     agent: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Maker:
     """The step that produces an output, and the fan-out outside of which that output is not known."""
 

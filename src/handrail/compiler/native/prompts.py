@@ -2,11 +2,11 @@
 
 import re
 
+from handrail.compiler.native.bundled import bundled
 from handrail.compiler.native.context import Lowering, ReadPrompt, text_of
 from handrail.language.problems import LanguageError
 from handrail.language.template import parse_template
 from handrail.language.template_check import check_template
-from handrail.model.paths import escape
 from handrail.model.source import Node, Scalar, SourceText, Span
 from handrail.model.suggest import did_you_mean
 from handrail.model.values import Prompt
@@ -53,14 +53,14 @@ def _inline(work: Lowering, node: Scalar, text: str) -> Prompt:
 
 def _find(work: Lowering, node: Scalar, name: str) -> SourceText | None:
     if name.endswith(".md"):
-        return _by_path(work, node, name)
+        return bundled(work, node, name, "prompt")
     files = work.document.bundle.files
     ordered = _ordered(work, name)
     for path in (*ordered, f"prompts/{name}.md", f"{name}.md"):
         if path in files:
             return files[path]
         if path in work.document.bundle.refused:
-            return _by_path(work, node, path)
+            return bundled(work, node, path, "prompt")
     builtin = work.catalog.builtins.prompt(name) if re.fullmatch(r"[\w.-]+", name) else None
     if builtin is None:
         guess = did_you_mean(name, (*_known(work), *work.catalog.builtins.prompt_names()))
@@ -86,22 +86,6 @@ def _known(work: Lowering) -> list[str]:
         if match is not None:
             names.append(match[1])
     return names
-
-
-def _by_path(work: Lowering, node: Scalar, path: str) -> SourceText | None:
-    bundle = work.document.bundle
-    reason = escape(path)
-    if reason is not None:
-        hint = "prompts stay inside the workflow's folder"
-        work.report.error("path-escape", f"the prompt '{path}' {reason}", node, hint)
-    elif path in bundle.refused:
-        work.report.error("path-escape", f"the prompt '{path}' cannot be used: {bundle.refused[path]}", node)
-    elif path not in bundle.files:
-        guess = did_you_mean(path, bundle.files)
-        work.report.error("missing-prompt", f"there is no file '{path}' in the workflow's folder{guess}", node)
-    else:
-        return bundle.files[path]
-    return None
 
 
 def _read(work: Lowering, source: SourceText) -> ReadPrompt | None:

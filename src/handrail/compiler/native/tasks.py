@@ -1,16 +1,16 @@
 """Lowers a place that asks an agent: its prompt, and settings from itself, its step and the defaults, in that order."""
 
-from dataclasses import dataclass
 from typing import cast, get_args
 
 from handrail.compiler.native.context import Lowering, flag_of, seconds, text_of, texts_of, whole
 from handrail.compiler.native.prompts import lower_prompt
+from handrail.frozen import frozen
 from handrail.model.settings import Access, AgentTask, Budget, Carry, Handoff, HandrailTool, Sandbox
 from handrail.model.source import Mapping, Node, Scalar
 from handrail.model.suggest import did_you_mean
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Manner:
     """How an agent is asked in a certain role; what it sets, only the role or its step can change, not the defaults."""
 

@@ -7,11 +7,11 @@ import rfc8785
 
 from handrail.authoring.json_reader import read_json
 from handrail.authoring.locate import span_at
+from handrail.compiler.native.bundled import bundled
 from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.record_types import ISSUE
 from handrail.model.diagnostics import Report
 from handrail.model.names import spoken
-from handrail.model.paths import escape
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, Span, plain
 from handrail.model.suggest import did_you_mean
 from handrail.model.types import ANY, ChoiceType, Field, ListType, RecordType, ScalarType, SchemaType, Type
@@ -87,24 +87,13 @@ def type_from_text(work: Lowering, node: Node, text: str) -> Type:
 
 
 def _schema(work: Lowering, node: Scalar, path: str) -> Type:
-    bundle = work.document.bundle
-    reason = escape(path)
-    if reason is not None:
-        hint = "schemas stay inside the workflow's folder"
-        work.report.error("path-escape", f"the schema '{path}' {reason}", node, hint)
-    elif path in bundle.refused:
-        work.report.error("path-escape", f"the schema '{path}' cannot be used: {bundle.refused[path]}", node)
-    elif path not in bundle.files:
-        guess = did_you_mean(path, bundle.files)
-        work.report.error("missing-schema", f"there is no file '{path}' in the workflow's folder{guess}", node)
-    else:
-        return _read_schema(work, node, path)
-    return ANY
+    source = bundled(work, node, path, "schema")
+    return ANY if source is None else _read_schema(work, node, path, source)
 
 
-def _read_schema(work: Lowering, node: Scalar, path: str) -> Type:
+def _read_schema(work: Lowering, node: Scalar, path: str, source: SourceText) -> Type:
     aside = Report()
-    root = read_json(work.document.bundle.files[path], aside)
+    root = read_json(source, aside)
     for found in aside:
         work.report.add(found)
     if root is None or aside.failed:

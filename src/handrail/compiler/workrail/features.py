@@ -1,7 +1,6 @@
 """Third pass: adds the texts of the workflow's features to every step whose prompt is written in blocks."""
 
 import re
-from dataclasses import dataclass
 
 from handrail.compiler.builtins import Feature
 from handrail.compiler.workrail.compilation import Compilation
@@ -9,6 +8,7 @@ from handrail.compiler.workrail.feature_config import config_text, feature_confi
 from handrail.compiler.workrail.tree import change_texts, items, made, mapping, node_of, with_entry
 from handrail.compiler.workrail.visit import rewrite
 from handrail.compiler.workrail.wording import listed, quoted, unknown
+from handrail.frozen import frozen
 from handrail.model.document import Document
 from handrail.model.guidance import FeatureUse
 from handrail.model.source import Mapping, Node, Scalar, Sequence
@@ -17,7 +17,7 @@ from handrail.model.values import JsonValue
 SETTING = re.compile(r"\{config\.([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Addition:
     """What one feature adds to each section."""
 

@@ -1,12 +1,11 @@
 """Finds the routine behind a template id: the user's own first, then the library's."""
 
-from dataclasses import dataclass
-
 from handrail.authoring.conform import conform
 from handrail.authoring.json_reader import read_json
 from handrail.authoring.workrail_schema import WORKFLOW
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.workrail.tree import mappings, text, texts
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.source import Mapping, Node
 
@@ -16,7 +15,7 @@ PROBE = "wr.templates.capability_probe"
 PROBE_ROUTINE = "capability-probe"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Routine:
     """A routine's steps, checked, and the guidance that goes with each of them."""
 
@@ -24,7 +23,7 @@ class Routine:
     guidance: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unusable:
     """Why a routine cannot be called, as a diagnostic's code and message."""
 

@@ -1,6 +1,6 @@
 """What lowering a step needs to know of the workflow around it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.compiler.builtins import Builtins
 from handrail.compiler.catalog import Catalog
@@ -8,13 +8,14 @@ from handrail.compiler.outcome import Places
 from handrail.compiler.workrail.functions import Functions, inner_scope
 from handrail.compiler.workrail.tree import flag, text
 from handrail.compiler.workrail.wording import listed, unknown
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.guidance import Assessment, Contract, Tier
 from handrail.model.plan import Injected
 from handrail.model.source import Mapping
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """The surroundings of a step; a loop's body has the loop's address and functions added."""
 

@@ -1,7 +1,6 @@
 """First pass: puts a routine's steps in the place of each step that calls its template."""
 
 import re
-from dataclasses import dataclass
 
 from handrail.authoring.limits import shown
 from handrail.compiler.workrail.compilation import MOST_STEPS, Compilation
@@ -9,6 +8,7 @@ from handrail.compiler.workrail.routines import Routine, Unusable, routine_name,
 from handrail.compiler.workrail.tree import made, mapping, moved, node_of, text, texts, with_entry
 from handrail.compiler.workrail.visit import rewrite
 from handrail.compiler.workrail.wording import listed, quoted, unknown
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.plan import Injected
@@ -24,7 +24,7 @@ KEPT = frozenset({"id", "type", "title", "templateCall", "templateId", "args", "
 """Keys of a calling step that mean something, or that every step must have."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """One call of a template."""
 

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from handrail.engine.simulation.domains import Asked, samples
 from handrail.engine.simulation.reading import Decider, Path, Reading, atoms
+from handrail.frozen import frozen
 from handrail.language.evaluate import evaluate
 from handrail.language.problems import EvaluationError, UndefinedError
 from handrail.language.refs import refs
@@ -22,7 +22,7 @@ _OF_STEP = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A value, and what is special about it in words."""
 
@@ -30,7 +30,7 @@ class Candidate:
     says: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Subject:
     """Something that gives a value: how paths read it, and the names under which it is seen."""
 

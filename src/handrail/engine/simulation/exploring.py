@@ -20,6 +20,7 @@ from handrail.engine.simulation.inner import Inner
 from handrail.engine.simulation.keys import key_of
 from handrail.engine.simulation.moves import moves
 from handrail.engine.simulation.world import Choice, End, Facts, Outcome, Room, Trail, Types, World, path_of, place_of
+from handrail.frozen import frozen
 from handrail.model import events as ev
 from handrail.model.actions import EndAction
 from handrail.model.names import spoken
@@ -34,7 +35,7 @@ _NOT_DEFINED = re.compile(r"'([^']+)' is not defined")
 _NO_FIELD = re.compile(r"field '([^']+)' is not there")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Node:
     """A state that was looked at."""
 
@@ -171,7 +172,7 @@ def settled(world: World, node: Node, facts: Facts) -> RunState:
     return state
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Sight:
     """Where something was seen."""
 

@@ -1,7 +1,7 @@
 """What is wrong with a plan, by everything that was seen while its branches were walked."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from handrail.engine.simulation.exploring import Explored
@@ -10,6 +10,7 @@ from handrail.engine.simulation.guided_moves import solved
 from handrail.engine.simulation.moves import known_end
 from handrail.engine.simulation.reading import exact_source
 from handrail.engine.simulation.world import End
+from handrail.frozen import frozen
 from handrail.model.actions import (
     EndAction,
     GateAction,
@@ -29,7 +30,7 @@ from handrail.model.values import Expression
 Severity = Literal["fault", "note"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One thing that a simulation has to say."""
 

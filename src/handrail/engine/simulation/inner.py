@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias, cast
 
 from handrail.engine.apply import apply
@@ -13,6 +13,7 @@ from handrail.engine.simulation.reading import asked_of_outputs
 from handrail.engine.simulation.world import Choice, Facts, Outcome, World
 from handrail.engine.snapshots import step_rows
 from handrail.engine.walk import current, holder
+from handrail.frozen import frozen
 from handrail.model.actions import CallAction
 from handrail.model.events import ItemEnded, RunStarted
 from handrail.model.plan import Plan
@@ -25,7 +26,7 @@ DEEPEST = 3
 Explore: TypeAlias = Callable[[World, RunState], tuple[list[Outcome], Facts]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inner:
     """Explores runs inside a run, each kind of them once."""
 

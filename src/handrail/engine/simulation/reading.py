@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from handrail.engine.names import parsed
+from handrail.frozen import frozen
 from handrail.language.problems import LanguageError
 from handrail.language.refs import Ref, path_of
 from handrail.language.syntax import (
@@ -48,7 +49,7 @@ FIELD_FILTERS = frozenset({"where", "without", "map", "sum", "max", "min", "uniq
 EXACT_FILTERS = frozenset({"length", "default", "lower", "upper", "trim", "first", "last"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decider:
     """An expression that decides where a run goes, or a value that is passed on and may."""
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from handrail.engine.simulation.candidates import Candidate, of_step
 from handrail.engine.simulation.reading import Decider, Reading, reading_of
+from handrail.frozen import frozen
 from handrail.model.actions import body
 from handrail.model.events import Event
 from handrail.model.parts import parts
@@ -84,7 +85,7 @@ def _all(steps: tuple[Step, ...]) -> tuple[object, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """One thing that may happen next, in words and as the events that say so."""
 
@@ -95,7 +96,7 @@ class Choice:
     """How many agents it calls."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trail:
     """How a state was come to: the last choice, and the trail before it."""
 
@@ -119,7 +120,7 @@ def path_of(trail: Trail | None) -> tuple[str, ...]:
     return tuple(f"{each.place}: {each.says}" for each in trail.choices() if each.says)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class End:
     """A way in which a run may end, or stop for a person."""
 
@@ -131,7 +132,7 @@ class End:
     trail: Trail | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """What a run inside another came to."""
 

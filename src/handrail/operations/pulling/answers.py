@@ -1,11 +1,12 @@
 """What a connected agent is answered: made from the log alone, so that the same point always gives the same answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from handrail.engine.hands import is_holders
 from handrail.engine.sizes import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
+from handrail.frozen import frozen
 from handrail.model.events import Event, Shortfall, ShortfallCode, StepEnded, StepRefused
 from handrail.model.run import Pending, RunState
 from handrail.model.tokens import NO_BRANCH
@@ -39,9 +40,9 @@ CODES: dict[ShortfallCode, str] = {
 _OVER = ("succeeded", "failed", "cancelled")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Blocker:
-    """One thing that stands in the way."""
+    """One thing that stands in the way, by the names and in the sizes that agents know; the log has shortfalls."""
 
     code: str
     message: str
@@ -52,7 +53,7 @@ class Blocker:
     sent: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Item:
     """A piece of text beside the answer, which the agent gets as an item of its own."""
 
@@ -62,7 +63,7 @@ class Item:
     """The same for programs, where a text is not enough."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Caution:
     """Something that the agent should know and that stands in nobody's way."""
 
@@ -71,7 +72,7 @@ class Caution:
     data: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Answer:
     """Where the run stands after a call, and what the agent is to do."""
 

@@ -1,11 +1,10 @@
 """Branches of a run: a token that was made away from its newest step begins a copy, always the same one."""
 
-from dataclasses import dataclass
-
 from handrail.engine.advance import advance
 from handrail.engine.apply import apply
 from handrail.engine.preferences import Wish, preferred
 from handrail.errors import VersionConflict
+from handrail.frozen import frozen
 from handrail.model.events import Event, RunForked, RunTaken
 from handrail.model.run import RunState
 from handrail.model.tokens import Token
@@ -16,7 +15,7 @@ from handrail.runtime.histories import beginning, plan_of, state_before, state_o
 from handrail.runtime.records import from_log
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """A copy of a run that a token began."""
 

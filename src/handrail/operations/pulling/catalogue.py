@@ -6,6 +6,7 @@ from pathlib import Path
 
 from handrail.compiler.catalog import Catalog
 from handrail.errors import NotFound
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.document import Document
 from handrail.operations.checking import Checked, check
@@ -43,7 +44,7 @@ class _Asked:
         return self.names
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Made:
     """A compiled workflow, and everything that it was made from."""
 

@@ -1,8 +1,10 @@
 """Takes what a connected agent gives back for its step, once: the same token always gets the same answer."""
 
-from dataclasses import dataclass, field, replace
+import json
+from dataclasses import field, replace
 
 from handrail.engine.guided_completion import Given, complete_guided
+from handrail.frozen import frozen
 from handrail.model.run import RunState
 from handrail.model.tokens import NO_BRANCH, Token
 from handrail.model.values import JsonValue
@@ -18,7 +20,7 @@ from handrail.runtime.outside import message
 from handrail.runtime.recording import Recorder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Handed:
     """What an agent hands in for its step."""
 
@@ -40,7 +42,7 @@ def advance_pulled(desk: Desk, token: Token, handed: Handed) -> Answer:
 
 def _advanced(desk: Desk, token: Token, handed: Handed) -> Answer:
     state = desk.known.folded(desk.log, token.run).state
-    require_holder(state, token)
+    require_holder(desk, state, token)
     pending = state.pending
     if pending is None or pending.seq != token.seq or not waits_for_holder(state):
         return answer_again(desk, token, state)
@@ -79,13 +81,26 @@ def on_branch(desk: Desk, token: Token) -> Token:
     return Token(token.kind, branch.run, branch.seq, branch.holder)
 
 
-def require_holder(state: RunState, token: Token) -> None:
-    """Refuse a token of somebody who does not hold the run any more."""
+def require_holder(desk: Desk, state: RunState, token: Token) -> None:
+    """Refuse a token of somebody who does not hold the run any more, or not yet."""
     if state.held_by == held_name(token.holder):
         return
+    if _on_its_way(desk, token):
+        desk.wake(token.run)
+        message = f"{state.run} is handed to you as soon as the step that is under way is done"
+        hint = "wait a few seconds, then make this very call again, until it is answered"
+        raise PullRefused("HELD_BY_ANOTHER", message, next_step=hint, again=True)
     who = state.held_by or "Handrail itself"
     hint = f"ask your user for: handrail take {state.run}, which gives a token; or leave the run to {who}"
     raise PullRefused("HELD_BY_ANOTHER", f"{state.run} is held by {who} now", next_step=hint)
+
+
+def _on_its_way(desk: Desk, token: Token) -> bool:
+    """Tell whether somebody handed the run to the holder of this token, and the engine has yet to let go of it."""
+    # Asked in this order: the message is taken out of the inbox and recorded in one commit.
+    waiting = (json.loads(each.payload) for each in desk.log.inbox(token.run) if each.key.startswith("take:"))
+    asked = any(each.get("by") == held_name(token.holder) for each in waiting)
+    return asked or desk.known.folded(desk.log, token.run).state.held_by == held_name(token.holder)
 
 
 def _stale(state: RunState) -> PullRefused:
@@ -104,7 +119,7 @@ def _completed(desk: Desk, token: Token, handed: Handed) -> Answer:
         # Another process may have been first: then its answer is ours.
         if state.pending is None or state.pending.seq != token.seq:
             return answer_again(desk, token, state)
-        require_holder(state, token)
+        require_holder(desk, state, token)
         plan = plan_of(desk.log, state.plan)
         given = Given(by=by, notes=handed.notes, artifacts=handed.artifacts, context=handed.context)
         recorder = Recorder(desk.log, lease, desk.clock, found.checkpointed, desk.known)

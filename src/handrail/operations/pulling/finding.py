@@ -1,15 +1,15 @@
 """Finds a run that a connected agent began earlier, from the list of runs alone: none of them is folded."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from handrail.engine.sizes import DOTS, cut
+from handrail.frozen import frozen
 from handrail.model.values import JsonValue
 from handrail.operations.pulling.desk import Desk, holder_in
 from handrail.operations.pulling.matching import Confidence, Kept, Match, Remembered, ranked, remembered_words, words_in
 from handrail.ports.log import Filter, Row
-from handrail.runtime.summaries import cut
 from handrail.workspace.observing import observed
 
 MOST = 5
@@ -18,7 +18,7 @@ MOST_SNIPPET = 2_048
 _OVER = ("succeeded", "failed", "cancelled")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Sought:
     """What an agent remembers."""
 
@@ -30,7 +30,7 @@ class Sought:
     same_workspace: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Candidate:
     """A run that may be the one, with the token that takes it up."""
 
@@ -47,7 +47,7 @@ class Candidate:
     active: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """The best candidates, of how many; and runs that only a person can hand over."""
 
@@ -115,7 +115,7 @@ def _candidate(desk: Desk, match: Match, row: Row) -> Candidate:
         resume_token=desk.mint("resume", row.key, 0, holder_in(_text(document, "held_by"))),
         workflow=_text(document, "workflow"),
         title=goal.partition("\n")[0] or _text(document, "workflow"),
-        snippet=cut("\n\n".join(part for part in (goal, recap) if part), MOST_SNIPPET),
+        snippet=cut("\n\n".join(part for part in (goal, recap) if part), MOST_SNIPPET, DOTS),
         confidence=match.confidence,
         why=match.why,
         pending=None if match.kept.complete or pending is None else str(pending),

@@ -1,9 +1,9 @@
 """One workflow in full, for a connected agent that has not started it."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from handrail.engine.hands import OF_AGENTS
+from handrail.frozen import frozen
 from handrail.model.actions import Action, CallAction, Each, LoopAction, ParallelAction, Times, Until, While, body
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.guidance import (
@@ -25,7 +25,7 @@ from handrail.operations.words import condition_words
 Data: TypeAlias = dict[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PreviewStep:
     """A step as it was compiled."""
 
@@ -41,7 +41,7 @@ class PreviewStep:
     steps: tuple["PreviewStep", ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Inspected:
     """A workflow; one that is broken shows what is wrong with it and no more."""
 

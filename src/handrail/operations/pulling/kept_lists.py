@@ -41,12 +41,20 @@ def keep_list(place: Place, stamp: Stamp | None, offered: tuple[Offered, ...]) -
     if stamp is None or any(each.about.form == "python" for each in offered):
         return
     path = _path(place)
+    content = json.dumps({"made_from": _made_from(stamp), "workflows": [asdict(each) for each in offered]})
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{sha256(repr(stamp).encode()).hexdigest()[:8]}.draft")
-        draft.write_text(json.dumps({"made_from": _made_from(stamp), "workflows": [asdict(each) for each in offered]}))
-        draft.replace(path)
+        _replace(path, path.with_suffix(f".{sha256(repr(stamp).encode()).hexdigest()[:8]}.draft"), content)
         _forget_oldest(path.parent)
+
+
+def _replace(path: Path, draft: Path, content: str) -> None:
+    try:
+        draft.write_text(content)
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def _path(place: Place) -> Path:

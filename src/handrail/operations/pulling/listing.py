@@ -1,9 +1,9 @@
 """Which workflows a connected agent can start from a folder; what cannot be started is told, never left out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from handrail.errors import Untrusted
+from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.plan import Plan
 from handrail.operations.checking import Checked
@@ -26,7 +26,7 @@ _OF_PROFILE = {
 """Tags of workflows that name none, by the figures that are kept of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TagCount:
     """A tag, how many workflows have it, and some of them."""
 
@@ -35,7 +35,7 @@ class TagCount:
     examples: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offers:
     """The workflows of a place that were asked for, and everything else there is to say about the place."""
 

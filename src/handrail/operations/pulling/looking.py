@@ -1,8 +1,9 @@
 """Lets a connected agent look again at where it stands, which records nothing, and keep a point to come back to."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.errors import NotFound
+from handrail.frozen import frozen
 from handrail.model.events import CheckpointMade
 from handrail.model.run import RunState
 from handrail.model.tokens import NO_BRANCH, Token
@@ -24,7 +25,7 @@ def rehydrate(desk: Desk, token: Token, *, first: bool = False) -> Answer:
     run = token.run if token.branch == NO_BRANCH else _existing_branch(desk, token)
     state = desk.known.folded(desk.log, run).state
     if token.kind == "continue":
-        require_holder(state, replace(token, holder=token.holder if run == token.run else token.branch))
+        require_holder(desk, state, replace(token, holder=token.holder if run == token.run else token.branch))
     at_tip = token.seq == 0 or run != token.run or _is_newest(state, token.seq)
     answer = answer_at(desk, state, "rehydrate") if at_tip else _earlier(desk, token)
     if answer.working:
@@ -60,7 +61,7 @@ def _away_from_the_tip(run: str) -> Caution:
     return Caution(code="NON_TIP_POINT", message=message)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """A point that was kept, with the token that comes back to it."""
 
@@ -72,7 +73,7 @@ class Kept:
 def checkpoint(desk: Desk, token: Token) -> Kept:
     """Keep the point of a token; kept twice it is kept once."""
     state = desk.known.folded(desk.log, token.run).state
-    require_holder(state, token)
+    require_holder(desk, state, token)
     lease = leased(desk.log, token.run, held_name(token.holder))
     try:
         found = Known().folded(desk.log, token.run)

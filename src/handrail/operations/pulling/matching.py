@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Literal, TypeAlias
 
+from handrail.frozen import frozen
+
 Confidence: TypeAlias = Literal["strong", "medium", "weak"]
 
 EXACT_ID, ALL_WORDS, SOME_WORDS, WORKFLOW, COMMIT, BRANCH, RECENT = range(7)
@@ -21,7 +23,7 @@ _SHORTEST = 3
 """Characters that a word must have to be found by its beginning or in spite of a slip."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Remembered:
     """What an agent knows of the run that it looks for, and where it is."""
 
@@ -33,7 +35,7 @@ class Remembered:
     repository: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Kept:
     """What is kept of a run to find it by."""
 
@@ -49,7 +51,7 @@ class Kept:
     """Where its last event stands among those of all runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Match:
     """A run, how it was found, and how well it fits."""
 

@@ -1,13 +1,13 @@
 """One workflow, as an agent that chooses one sees it."""
 
 import shlex
-from dataclasses import dataclass
 from typing import Literal
 
+from handrail.frozen import frozen
 from handrail.operations.listing import Listed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Offered:
     """One workflow, as an agent that chooses one sees it."""
 

@@ -1,10 +1,10 @@
 """Points of a run's history: where a token stands, and where the call that used it led."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
 from handrail.engine.apply import apply
+from handrail.frozen import frozen
 from handrail.model.events import DelegationReported, Event, RunBlocked, StepEnded, StepRefused, WorkReported
 from handrail.model.run import RunState
 from handrail.operations.pulling.answers import waits_for_holder
@@ -15,7 +15,7 @@ from handrail.runtime.records import from_log
 _OUTCOMES = (StepEnded, StepRefused, DelegationReported, WorkReported)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reached:
     """Where a call led: the state there, and the events since the call; settled once nothing more follows from it."""
 

@@ -1,10 +1,10 @@
 """The documents that a workflow points to: looked for once, as a run starts, and told the same way ever after."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from handrail.frozen import frozen
 from handrail.model.events import RunForked, RunStarted
 from handrail.model.guidance import Reference
 from handrail.model.plan import Plan
@@ -21,7 +21,7 @@ from handrail.sources.tiers import Place
 OUTSIDE = "it leads out of its folder"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resolved:
     """A reference with where it was found, or why not."""
 

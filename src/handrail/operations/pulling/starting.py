@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from handrail.engine.advance import advance
@@ -10,6 +10,8 @@ from handrail.engine.apply import apply
 from handrail.engine.context_limits import context_problem
 from handrail.engine.guided_loops import lacking
 from handrail.engine.preferences import Wish, preferred
+from handrail.errors import VersionConflict
+from handrail.frozen import frozen
 from handrail.model.events import Event, RunStarted, RunTaken
 from handrail.model.plan import Plan
 from handrail.model.run import RunState
@@ -19,14 +21,14 @@ from handrail.operations.pulling.answers import Answer, Caution, answer_at
 from handrail.operations.pulling.desk import Desk, PullRefused, held_name, new_name
 from handrail.operations.pulling.references import look_for
 from handrail.operations.pulling.surroundings import at_start
-from handrail.operations.runs import Request, start
+from handrail.operations.runs import Request, once_named, start
 from handrail.operations.secrecy import secrecy_here
 from handrail.operations.starting import Wanted, pin, prepare
 from handrail.sources.tiers import Place
 from handrail.workspace.observing import observed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class StartWanted:
     """What an agent asks to be started."""
 
@@ -34,6 +36,8 @@ class StartWanted:
     workspace: str
     goal: str
     context: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    request: str = ""
+    """Made up by the client: the same one always means the same run."""
 
 
 def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
@@ -41,11 +45,12 @@ def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
     place = desk.place_of(wanted.workspace)
     request = _request(desk, place, wanted)
     references = look_for(request.pinned.plan, place)
-    request = replace(request, observed=observed(Path(wanted.workspace)), references=references)
+    found = {"observed": observed(Path(wanted.workspace)), "references": references}
+    request = replace(request, **found, once=wanted.request)
     holder = new_name()
     preferences = configured_wish(place)
     begins = _Beginning(request.pinned.plan, holder, preferences.wish)
-    run = start(desk.log, request, then=_held_from_the_start(desk, begins))
+    run = _started(desk, request, begins)
     found = desk.known.folded(desk.log, run)
     desk.known.keep(found)
     answer = answer_at(desk, found.state, "start")
@@ -54,6 +59,19 @@ def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
     if answer.working:
         desk.wake(run)
     return at_start(desk, answer)
+
+
+def _started(desk: Desk, request: Request, begins: "_Beginning") -> str:
+    """Start a run; a start that was made before gives the run that it made then."""
+    try:
+        return start(desk.log, request, then=_held_from_the_start(desk, begins))
+    except VersionConflict:
+        run = once_named(request)
+        if desk.known.folded(desk.log, run).state.task != request.task:
+            hint = "make up another requestId for another start; repeat it only together with the same goal"
+            message = f"this requestId started {run}, with another goal"
+            raise PullRefused("VALIDATION_ERROR", message, next_step=hint) from None
+        return run
 
 
 def _request(desk: Desk, place: Place, wanted: StartWanted) -> Request:
@@ -78,7 +96,7 @@ def _written(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Beginning:
     """Who begins a run, and how far it goes on alone."""
 

@@ -1,11 +1,12 @@
 """The step that waits for a connected agent, with everything that its agent is told."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from handrail.engine.guided_repairs import example_output
 from handrail.engine.guided_texts import agent_text, step_text
+from handrail.frozen import frozen
 from handrail.model.events import StepBegan
 from handrail.model.run import Pending, RunState
 from handrail.model.values import JsonValue
@@ -13,7 +14,7 @@ from handrail.operations.pulling.desk import Desk
 from handrail.runtime.records import from_log
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PulledStep:
     """A step that waits for a connected agent."""
 

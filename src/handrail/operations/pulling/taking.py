@@ -1,7 +1,6 @@
 """Hands a run that the engine drives to a connected agent, in the middle of whatever it does."""
 
-from dataclasses import dataclass
-
+from handrail.frozen import frozen
 from handrail.operations.pulling.answers import waits_for_holder
 from handrail.operations.pulling.desk import Desk, held_name, new_name
 from handrail.operations.runs import take
@@ -9,7 +8,7 @@ from handrail.ports.log import Log
 from handrail.runtime.histories import state_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Handover:
     """A run on its way to a connected agent."""
 

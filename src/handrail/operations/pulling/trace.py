@@ -1,11 +1,11 @@
 """Tells what was decided and why: the conditions that were looked at, the loops, the step that is next; bounded."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from handrail.engine.delimiting import json_text
 from handrail.engine.sizes import cut
+from handrail.frozen import frozen
 from handrail.model.events import (
     Event,
     LoopEnded,
@@ -39,7 +39,7 @@ _ENDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TraceEntry:
     """One decision."""
 

@@ -8,12 +8,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
 from handrail.agents.logins import account_in
+from handrail.frozen import frozen
 from handrail.model.run import RunState
 from handrail.ports.agents import Agent, AgentOutcome
 from handrail.runtime.ports import Clock, Commands
@@ -21,7 +21,7 @@ from handrail.runtime.ports import Clock, Commands
 FOLDER = "limits"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """A usage limit of an account."""
 
@@ -38,7 +38,7 @@ class Limit:
         return f"{self.agent} is at its usage limit, as {self.run} found{said}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AccountLimits:
     """The notes in a folder."""
 
@@ -74,7 +74,7 @@ class AccountLimits:
         return tuple(limit for limit in read if limit is not None and limit.until > now)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Accounts:
     """The limits of the accounts that the agents of runs work on."""
 

@@ -1,9 +1,10 @@
 """What a call that was hindered asks for beside its own words: another agent, a wait with other runs, a person."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.events import QuestionAsked, RunBlocked, StepBegan, StepEnded
 from handrail.model.run import Pending, RunState
 from handrail.model.values import JsonValue
@@ -28,7 +29,7 @@ FORGOTTEN = re.compile(
 Answered: TypeAlias = StepEnded | QuestionAsked | RunBlocked
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """Why a call cannot be made, and what helps."""
 
@@ -106,6 +107,8 @@ def _held_by(limit: Limit, pending: Pending, began: StepBegan, now: float) -> St
         error=limit.words,
         details={
             "agent": began.spec.get("agent"),
+            # The conversation that was to go on still is.
+            "session": began.spec.get("session", ""),
             "agent_status": "quota",
             "hindrance": "wait",
             "blocks": "budget",

@@ -3,12 +3,13 @@
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import handrail
 from handrail.engine.agent_tools import question_in
+from handrail.frozen import frozen
 from handrail.model.run import Pending, RunState
 from handrail.model.tokens import NO_BRANCH, Token, mint
 from handrail.ports.agents import AgentOutcome, ToolServer
@@ -24,7 +25,7 @@ _PLACES = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")
 """Variables by which the user's folders are found where they are not named."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tooling:
     """What it takes to give agents tools: the log that records their calls, and the keys of tokens."""
 

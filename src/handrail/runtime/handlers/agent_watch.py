@@ -7,11 +7,12 @@
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, cast
 
+from handrail.frozen import frozen
 from handrail.model.values import JsonValue
 from handrail.ports.agents import Agent, AgentOutcome, Lines, so_far
 from handrail.ports.processes import Ended, Gone, Processes, TimedOut
@@ -28,7 +29,7 @@ TAIL = 16 << 10
 CHUNK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cut:
     """Why a call is ended by us."""
 
@@ -50,6 +51,8 @@ class Watch:
     agent: Agent
     place: Path
     spec: Mapping[str, JsonValue]
+    speak: Callable[[], None]
+    """Says to it what people say meanwhile."""
     _lines: Lines = field(init=False)
     _read: int = 0
     _rest: bytes = b""
@@ -62,6 +65,7 @@ class Watch:
     async def ended(self, effect: Effect) -> Ended | Gone | Cut:
         """Wait for the end of the call, or for a reason to end it."""
         while True:
+            self.speak()
             left = effect.left
             found = await self.processes.wait(str(self.place), LOOK_EVERY if left is None else min(left, LOOK_EVERY))
             if not isinstance(found, TimedOut):

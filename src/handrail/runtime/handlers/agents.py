@@ -9,7 +9,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -17,23 +17,25 @@ from typing import Any, cast
 from handrail.engine.last_words import from_text
 from handrail.engine.returns import Misfit, ask_again, checked
 from handrail.errors import HandrailError, NotFound, UsageError
+from handrail.frozen import frozen
 from handrail.model.events import QuestionAsked, RunBlocked, StepBegan, StepEnded, WorkReported
 from handrail.model.run import Hindrance, Pending, RunState
-from handrail.model.settings import Access
 from handrail.model.types import Type
 from handrail.model.values import JsonValue
-from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Agents, OutcomeStatus
+from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, OutcomeStatus
 from handrail.ports.demands import unmet
 from handrail.ports.processes import Ended, Gone, ProcessSpec
 from handrail.runtime.handlers.account_limits import FOLDER, AccountLimits, Accounts
+from handrail.runtime.handlers.agent_calls import call_of, spoken
 from handrail.runtime.handlers.agent_costs import counted, spent
 from handrail.runtime.handlers.agent_hindrances import WAITS, Answered, Refusal, ended_by_budget, refused, weighed
+from handrail.runtime.handlers.agent_speech import SaidSince, Speech, listens, opened
 from handrail.runtime.handlers.agent_tools import Tooling
 from handrail.runtime.handlers.agent_tools import hindrance as untooled
 from handrail.runtime.handlers.agent_watch import Cut, Watch
 from handrail.runtime.handlers.starts import GRACE, MOST_TEXT, Effect, Lost, Starts, require_started
 from handrail.runtime.handlers.views import show, wished
-from handrail.runtime.handlers.wrapping import hindered, manner_of, wrapped
+from handrail.runtime.handlers.wrapping import hindered, unwrapped, wrapped
 from handrail.runtime.ports import Clock
 
 SLOT = "agent"
@@ -44,7 +46,7 @@ MOST_COMPLAINT = 2000
 PERSON: frozenset[OutcomeStatus] = frozenset({"auth", "denied"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentHandler:
     """Performs calls of agents."""
 
@@ -58,6 +60,8 @@ class AgentHandler:
     """Agents are only played, in no sandbox and without windows."""
     tooling: Tooling | None = None
     """Gives agents tools of Handrail; without it none are offered."""
+    said: SaidSince | None = None
+    """Tells what people say to a run; without it no agent is told anything in the middle of a call."""
 
     async def perform(self, state: RunState, pending: Pending, began: StepBegan, returns: Type | None) -> Answered:
         """Call the agent, or go on with the call that was made before."""
@@ -73,23 +77,27 @@ class AgentHandler:
             if isinstance(place, Lost):
                 return self._blocked(pending, place.why, "see what it has done, then resume: it is called again")
             if self.starts.processes.look(str(place)) is None:
-                call = _spoken(agent.can, _call(state, pending, spec, place), goes_on=bool(spec.get("goes_on")))
+                call = spoken(agent.can, call_of(state, pending, spec, place), goes_on=bool(spec.get("goes_on")))
                 call = self._equipped(state, pending, spec, call)
+                call = replace(call, listens=self.said is not None and listens(state, pending, began, agent))
                 refusal = self._start(state, agent, call, effect, place)
                 if refusal is not None:
                     return refused(state, pending, began, refusal, self.clock())
             await self._window(state, pending, began, place)
-            watch = Watch(self.starts.processes, agent, place, began.spec)
+            speech = Speech(self.said, agent, place, pending, began, state.run)
+            watch = Watch(self.starts.processes, agent, place, began.spec, speech.speak)
             ended = await watch.ended(effect)
             if isinstance(ended, Cut):
                 outcome = await self._cut_short(watch, ended, state, began)
-                return ended_by_budget(outcome, self._judged(pending, began, outcome, returns))
+                judged = ended_by_budget(outcome, self._judged(pending, began, outcome, returns))
+                return speech.noted(outcome, judged)
             if isinstance(ended, Ended):
                 require_started(ended, effect.workspace)
                 outcome = counted(state, began, self._read(agent, place, ended))
                 self._accounts.heard(state, agent, outcome)
                 outcome = self._with_question(state, pending, spec, outcome)
-                return weighed(state, began, outcome, self._judged(pending, began, outcome, returns))
+                judged = weighed(state, began, outcome, self._judged(pending, began, outcome, returns))
+                return speech.noted(outcome, judged)
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
         """End a call, with everything that it started."""
@@ -151,7 +159,8 @@ class AgentHandler:
         limit = self._accounts.met(state, agent)
         if limit is not None:
             return Refusal(limit.words, "", limit=limit)
-        manner = {} if self.bare else call.options
+        call = unwrapped(call) if self.bare else call
+        manner = {**call.options, "access": call.access}
         hindrance = hindered(manner) or untooled(call.server, manner)
         if hindrance is not None:
             return hindrance
@@ -164,15 +173,18 @@ class AgentHandler:
         except UsageError as error:
             hint = error.next_step or "install it, or name another agent"
             return Refusal(error.message, hint, missing=isinstance(error, NotFound))
-        told = inputs / "stdin"
-        told.write_bytes(launch.stdin)
+        talk, argv = opened(launch, inputs), launch.argv
+        if talk is None:
+            told = inputs / "stdin"
+            told.write_bytes(launch.stdin)
+            argv = ("/bin/sh", "-c", 'told=$1; shift; exec "$@" <"$told"', "sh", str(told), *launch.argv)
         passed = (*effect.pass_env, *agent.variables)
         own = {} if call.server is None else dict(call.server.env)
         env = {**self.starts.commands.environment(passed), **own, **dict(launch.env)}
-        argv = ("/bin/sh", "-c", 'told=$1; shift; exec "$@" <"$told"', "sh", str(told), *launch.argv)
         argv = wrapped(argv, manner, agent.name, env, (Path(effect.workspace), inputs))
         key = f"{effect.run}:{effect.seq}:{place.name}"
-        self.starts.processes.start(ProcessSpec(key, argv, effect.workspace, tuple(sorted(env.items())), str(place)))
+        named = tuple(sorted(env.items()))
+        self.starts.processes.start(ProcessSpec(key, argv, effect.workspace, named, str(place), talk=talk))
         return None
 
     async def _window(self, state: RunState, pending: Pending, began: StepBegan, place: Path) -> None:
@@ -244,35 +256,6 @@ def _repository(state: RunState) -> str:
     """The checkout that a run began in; where there is none, the folder it works in."""
     source = state.pinned or state.source
     return state.workspace if source is None else source.repository
-
-
-def _call(state: RunState, pending: Pending, spec: dict[str, Any], place: Path) -> AgentCall:
-    script = {"script": str(place.with_name("script.yaml")), "digest": state.script} if state.script else {}
-    return AgentCall(
-        run=state.run,
-        address=pending.address,
-        turn=int(spec["turn"]),
-        turn_in_round=int(spec.get("turn_in_round", 1)),
-        prompt=str(spec["prompt"]),
-        workspace=state.workspace,
-        model=spec.get("model"),
-        access=cast("Access", spec.get("access", "edit")),
-        system_prompt=spec.get("system_prompt"),
-        session=spec.get("session") or None,
-        single_turn=bool(spec.get("single_turn")),
-        allowed_tools=None if spec.get("allowed_tools") is None else tuple(spec["allowed_tools"]),
-        disallowed_tools=tuple(spec.get("disallowed_tools", ())),
-        schema=spec.get("schema"),
-        options={**script, **manner_of(spec)},
-    )
-
-
-def _spoken(can: Abilities, call: AgentCall, *, goes_on: bool) -> AgentCall:
-    """Put the system prompt before the prompt for an agent that takes none, where it did not hear it before."""
-    if can.system_prompt or not call.system_prompt:
-        return call
-    prompt = call.prompt if goes_on else f"{call.system_prompt}\n\n{call.prompt}"
-    return replace(call, prompt=prompt, system_prompt=None)
 
 
 def _failure(outcome: AgentOutcome) -> tuple[str, dict[str, JsonValue]]:

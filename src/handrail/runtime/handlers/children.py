@@ -1,6 +1,6 @@
 """Starts the child run of a `workflow` step; starting it again finds the one that was started, and how it ended."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import cast
 
 import rfc8785
@@ -9,6 +9,7 @@ from handrail.engine.budgets import around_children, left_for_children
 from handrail.engine.results import results_of
 from handrail.engine.walk import current
 from handrail.errors import HandrailError, NotFound, VersionConflict
+from handrail.frozen import frozen
 from handrail.model.codec import encode
 from handrail.model.events import ChildStarted, Parent, RunStarted, StepEnded
 from handrail.model.run import Pending, RunState
@@ -50,7 +51,7 @@ def _files(child: RunState) -> dict[str, JsonValue]:
     return {"snapshot": child.snapshot, "files": child.files} if child.tree is not None and child.snapshot else {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChildHandler:
     """Performs calls of other workflows."""
 

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
+from handrail.frozen import frozen
 from handrail.model.events import RunBlocked, StepBegan, StepEnded
 from handrail.model.run import Pending, RunState
 from handrail.ports.processes import Processes
@@ -23,7 +24,7 @@ def as_begun(began: StepBegan) -> StepBegan:
     return began
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandHandler:
     """Performs scripts and gates."""
 

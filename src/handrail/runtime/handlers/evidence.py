@@ -3,12 +3,13 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from handrail.engine.artifacts import shown
 from handrail.engine.fitting import given
 from handrail.engine.globs import glob_problem, matching
 from handrail.engine.names import parsed, rendered
+from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError, LanguageError
 from handrail.model.proofs import ExistsProof, ExpectProof, FilesProof, Proof, ReportProof
 from handrail.model.values import Expression, JsonValue, Value
@@ -22,7 +23,7 @@ COARSE = 0.05
 """Seconds by which the time of a file may lie behind the clock."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ProofScene:
     """The step whose proofs are established."""
 

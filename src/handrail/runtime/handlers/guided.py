@@ -1,12 +1,13 @@
 """Performs a guided step by an agent of the engine's own: what it gives is held to the same as from outside."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.engine import budgets
 from handrail.engine.guided_calls import call_of, repaired
 from handrail.engine.guided_completion import Given, complete_guided
 from handrail.engine.turns import turn_key
 from handrail.engine.walk import current
+from handrail.frozen import frozen
 from handrail.model.events import Event, RunBlocked, StepBegan, StepEnded, StepRefused
 from handrail.model.plan import Plan
 from handrail.model.run import Pending, RunState
@@ -17,7 +18,7 @@ ACTIONS = frozenset({"guided", "delegate"})
 _KEPT = ("session", "summary", "spent", "agent", "used")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GuidedHandler:
     """Performs guided steps."""
 

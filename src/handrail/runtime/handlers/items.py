@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import cast
 
 import rfc8785
@@ -14,6 +14,7 @@ from handrail.engine.results import results_of
 from handrail.engine.snapshots import step_rows
 from handrail.engine.walk import holder
 from handrail.errors import EnvironmentFault, VersionConflict
+from handrail.frozen import frozen
 from handrail.model.codec import encode
 from handrail.model.events import Event, ItemEnded, Parent, RunStarted
 from handrail.model.plan import Plan
@@ -32,7 +33,7 @@ LONGEST_NAME = 60
 """Characters of a key that its branch is named by."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ItemHandler:
     """Performs fan-outs."""
 

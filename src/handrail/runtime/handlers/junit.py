@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 
+from handrail.frozen import frozen
+
 LARGEST = 16 << 20
 """Bytes of a report."""
 LONGEST_PROLOG = 4096
@@ -11,7 +13,7 @@ LONGEST_PROLOG = 4096
 _SUITES = ("testsuites", "testsuite")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counted:
     """How the tests of a report went."""
 

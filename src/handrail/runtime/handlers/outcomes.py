@@ -1,9 +1,9 @@
 """What the results of commands mean for their step."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from handrail.engine.plain_json import read_plain
+from handrail.frozen import frozen
 from handrail.model.events import StepEnded
 from handrail.model.run import Pending
 from handrail.model.values import JsonValue
@@ -13,7 +13,7 @@ MOST_FAILURE = 8 * 1024
 """Bytes of a failed check's output that a fix sees."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """How one command ended; without a code it never ran, or was ended by us."""
 

@@ -1,9 +1,9 @@
 """What became of a step's proofs: for the log, and for the agent that has to go on."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from handrail.frozen import frozen
 from handrail.model.values import JsonValue
 
 MOST_DETAIL = 4096
@@ -13,7 +13,7 @@ MOST_LINE = 300
 ProofKind: TypeAlias = Literal["command", "files", "exists", "expect", "report"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProofResult:
     """How one proof went."""
 

@@ -8,9 +8,9 @@
 
 import asyncio
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+from handrail.frozen import frozen
 from handrail.model.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof, ReportProof
 from handrail.model.values import Command
 from handrail.ports.processes import Processes
@@ -24,7 +24,7 @@ KILLED = (128 + 2, 128 + 9, 128 + 15)
 """Exit codes of commands that were ended from outside: INT, KILL, TERM."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProofHandler:
     """Establishes proofs."""
 

@@ -9,10 +9,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from handrail.errors import ProcessFault
+from handrail.frozen import frozen
 from handrail.model.values import Command, Expression, JsonValue, ShellBinding
 from handrail.ports.processes import Ended, Gone, Processes, ProcessSpec, Running, TimedOut
 from handrail.runtime.handlers.outcomes import Result
@@ -28,7 +29,7 @@ MOST_STARTS = 5
 CANNOT_START = (126, 127)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Effect:
     """One intent in hand, as its commands see it."""
 
@@ -54,7 +55,7 @@ class Effect:
         return None if self.until is None else max(self.until - asyncio.get_running_loop().time(), 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Order:
     """One command, its values ready."""
 
@@ -70,14 +71,14 @@ class Order:
     """What the values are written as in the workflow, for messages."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lost:
     """A command was started, vanished without a status, and must not be started again by us."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Starts:
     """Starts commands, adopts them, awaits them."""
 

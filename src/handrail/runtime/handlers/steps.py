@@ -1,11 +1,12 @@
 """Performs a step, whoever does it, and concludes it: what must hold is established, and the work tree is kept."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handrail.engine.carrying import is_carried, listed
 from handrail.engine.names import evaluated, value_of
 from handrail.engine.walk import current
+from handrail.frozen import frozen
 from handrail.model.events import Event, StepBegan, StepEnded, StepRefused, TreeRestored, WorkReported, WorkspaceReady
 from handrail.model.names import spoken
 from handrail.model.plan import Plan, Step
@@ -25,7 +26,7 @@ from handrail.runtime.handlers.trees import TreeHandler
 TREE_STEPS = frozenset({"commit", "merge"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepHandler:
     """Performs steps."""
 

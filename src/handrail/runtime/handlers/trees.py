@@ -7,11 +7,12 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 from handrail.errors import EnvironmentFault
+from handrail.frozen import frozen
 from handrail.model.events import StepBegan, StepEnded, TreeRestored, WorkspaceReady
 from handrail.model.run import Pending, RunState
 from handrail.model.trees import Tree, TreeSource
@@ -24,7 +25,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TreeHandler:
     """Performs what has to do with work trees."""
 

@@ -2,18 +2,27 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import handrail
 from handrail.agents.own_folders import own_folders
 from handrail.model.values import JsonValue
+from handrail.ports.agents import AgentCall
 from handrail.runtime.handlers.agent_hindrances import Refusal
 from handrail.workspace import sandbox, tmux
+
+_MANNER = ("tmux", "sandbox", "network")
 
 
 def manner_of(spec: Mapping[str, JsonValue]) -> dict[str, str]:
     """Give what the intent of a call says about how its process is started."""
-    return {name: str(spec[name]) for name in ("tmux", "sandbox", "network") if name in spec}
+    return {name: str(spec[name]) for name in _MANNER if name in spec}
+
+
+def unwrapped(call: AgentCall) -> AgentCall:
+    """Give a call that is started in no particular manner."""
+    return replace(call, options={name: each for name, each in call.options.items() if name not in _MANNER})
 
 
 def hindered(manner: Mapping[str, str]) -> Refusal | None:
@@ -35,7 +44,11 @@ def wrapped(
     ours = (Path(env.get("HOME", "/")), Path(sys.prefix), Path(sys.base_prefix), Path(handrail.__file__).parents[1])
     programs = (Path(word).parent for word in argv if word.startswith("/") and Path(word).is_file())
     confined = sandbox.Confined(
-        workspace.resolve(), has_network(manner), own_folders(agent, env), (*ours, *programs, inputs)
+        workspace.resolve(),
+        has_network(manner),
+        own_folders(agent, env),
+        (*ours, *programs, inputs),
+        closed=manner.get("access") == "read",
     )
     return sandbox.sandboxed(argv, confined)
 

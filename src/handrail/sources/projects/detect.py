@@ -3,9 +3,10 @@
 import re
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from handrail.frozen import frozen
 from handrail.sources.projects import go, makefile, node, python, rust
 from handrail.sources.projects.evidence import NAMES, Check, Finding, Look
 
@@ -21,7 +22,7 @@ SKIPPED = frozenset(("node_modules", "vendor", "target", "dist", "build", "venv"
 MOST_PACKAGES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Project:
     """What a repository's files say, put together."""
 

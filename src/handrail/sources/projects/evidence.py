@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from handrail.frozen import frozen
 from handrail.sources.files import Refusal, contained, decode, read_bytes, scan, stays_inside
 
 NAMES = ("test", "lint", "types", "build")
@@ -14,7 +14,7 @@ NAMES = ("test", "lint", "types", "build")
 MOST_ENTRIES = 5000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """A command that must pass, and the file that says so."""
 
@@ -23,7 +23,7 @@ class Check:
     evidence: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """What the files of one kind say."""
 
@@ -36,7 +36,7 @@ class Finding:
     """What a person should know about it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """A folder of the repository, as those who look for evidence see it."""
 

@@ -1,9 +1,9 @@
 """Scripts of a package.json, called with the package manager whose lock file is there."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from handrail.frozen import frozen
 from handrail.sources.projects.evidence import Check, Finding, Look, as_table, as_texts, below, checks_of
 
 FILE = "package.json"
@@ -17,7 +17,7 @@ SCRIPTS = {
 PLACEHOLDER = "no test specified"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Manager:
     """How a package manager is called."""
 

@@ -1,9 +1,9 @@
 """Tools that a Python project configures or depends on, called in the environment of its lock file."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from handrail.frozen import frozen
 from handrail.sources.projects.evidence import Check, Finding, Look, as_texts, below, checks_of, mentions
 
 MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", "Pipfile", "requirements.txt")
@@ -27,7 +27,7 @@ SECTIONS = {"pytest": ("[tool:pytest]", "[pytest]"), "flake8": ("[flake8]",), "m
 _UNITTEST = re.compile(r"^\s*(import|from) unittest\b", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Project:
     """What is known of one."""
 

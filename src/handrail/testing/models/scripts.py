@@ -7,30 +7,31 @@ no state, so agents may run at once, and what they ask beside the task (titles, 
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol, TypeAlias, cast
 
+from handrail.frozen import frozen
 from handrail.model.values import JsonValue
 
 Data: TypeAlias = dict[str, JsonValue]
 _MARK = re.compile(r"\[\[s:([\w.-]+)\]\]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Say:
     """Answer in words, and end the turn."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shell:
     """Run a command with the agent's own shell tool."""
 
     command: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """Call a tool by the name that the agent gave it."""
 
@@ -38,7 +39,7 @@ class Call:
     input: Data = field(default_factory=dict[str, JsonValue])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mcp:
     """Call a tool of an MCP server, by the name under which the agent offers it."""
 
@@ -49,14 +50,14 @@ class Mcp:
     """Names with patterns: `{{name}}` in the input stands for what its pattern finds in the newest result of a tool."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Structured:
     """Give the structured result in the way that the agent asks for it."""
 
     value: JsonValue
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fail:
     """Refuse the request."""
 
@@ -65,12 +66,12 @@ class Fail:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hang:
     """Accept the request and never answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cut:
     """Begin to answer, and close the connection in the middle."""
 

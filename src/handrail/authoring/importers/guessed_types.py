@@ -1,0 +1,16 @@
+"""The type that a value has, where all that is known of it is what it is compared with."""
+
+
+def type_like(like: object) -> str:
+    """Name the type of a value that is like this one."""
+    match like:
+        case bool():
+            return "bool"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "list"
+        case _:
+            return "json"

@@ -1,0 +1,57 @@
+"""Small files that only their owner reads, such as keys: whole or not there at all, whatever happens meanwhile."""
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+from handrail.store.faults import named_faults
+
+
+def made_once(path: Path, content: str, what: str) -> None:
+    """Make a file; of several that make it at once one is first, and what is there is never replaced."""
+    with named_faults(path, what):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = _draft(path, content)
+        try:
+            # A link never replaces what is there.
+            with contextlib.suppress(FileExistsError):
+                os.link(draft, path)
+        finally:
+            draft.unlink()
+        _settle(path.parent)
+
+
+def replaced(path: Path, content: str, what: str) -> None:
+    """Replace a file; until the new one is whole and on the disk, the old one stays."""
+    with named_faults(path, what):
+        draft = _draft(path, content)
+        try:
+            draft.replace(path)
+        except OSError:
+            draft.unlink()
+            raise
+        _settle(path.parent)
+
+
+def _draft(path: Path, content: str) -> Path:
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        draft.unlink()
+        raise
+    return draft
+
+
+def _settle(folder: Path) -> None:
+    """Put the names of a folder on the disk: a key that signed something must not be gone after a power cut."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
