@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -147,22 +148,36 @@ def scripts() -> dict[str, list[Action]]:
     }
 
 
-def prepare_agents(place: Place, model: ModelServer) -> list[str]:
+@contextmanager
+def model_aside() -> Generator[str]:
+    """Serve the scripted model from a process of its own, where nothing that is measured gets in its way."""
+    with subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as ran:
+        assert ran.stdout is not None
+        yield ran.stdout.readline().strip()
+
+
+def prepare_agents(place: Place, url: str) -> list[str]:
     """Put the agents that are here on the PATH, with a configuration of their own and a key that opens nothing."""
     names = [name for name in PROGRAMS if program(name) is not None]
     for name in names:
         (place.root / "bin" / name).symlink_to(program(name) or "")
-    (place.root / "codex" / "config.toml").write_text(CODEX.format(url=model.url))
+    (place.root / "codex" / "config.toml").write_text(CODEX.format(url=url))
     os.environ |= {
         "PATH": f"{place.root / 'bin'}{os.pathsep}{os.environ['PATH']}",
         **{name: str(place.root / folder) for name, folder in FOLDERS.items()},
         **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NOWHERE),
         **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
         **dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), "no-key-at-all"),
-        "ANTHROPIC_BASE_URL": model.url,
+        "ANTHROPIC_BASE_URL": url,
     }
     return names
 
 
 def _nothing(name: str, _: str) -> Pinned:
     raise NotFound(f"there is no workflow '{name}'")
+
+
+if __name__ == "__main__":
+    with ModelServer(scripts()) as served:
+        print(served.url, flush=True)
+        sys.stdin.read()

@@ -21,14 +21,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from agent_place import Place, prepare_agents, scripts
+from agent_place import Place, model_aside, prepare_agents
 from handrail.agents.command import CommandAgent
 from handrail.agents.registry import KnownAgents
 from handrail.model.redaction import Redactor
 from handrail.ports.agents import AgentCall
 from handrail.ports.definitions import AgentDefinition
 from handrail.ports.processes import Ended
-from handrail.testing.models.server import ModelServer
 from handrail.wiring import ShellCommands, System
 from handrail.workspace.masking import MaskedFile, read_masked
 
@@ -232,7 +231,7 @@ def main() -> None:
         made = tempfile.TemporaryDirectory(prefix="handrail-bench-", dir="/var/tmp", ignore_cleanup_errors=True)
         place = Place(Path(stack.enter_context(made)))
         stack.callback(place.close)
-        names = prepare_agents(place, stack.enter_context(ModelServer(scripts())))
+        names = prepare_agents(place, stack.enter_context(model_aside()))
         if not names:
             print("no agent is here: pip install claude-agent-sdk openai-codex")
         found = streams(place, names)
