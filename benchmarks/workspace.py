@@ -105,13 +105,17 @@ class Repository:
         """Give ours."""
         return GitWorkspaces(self.folder / "data")
 
-    def set_up(self) -> Tree:
-        """Make the worktree of a run, and keep it as it stands before the first step."""
+    def prepared(self) -> Tree:
+        """Make the worktree of a run."""
         run = f"run-{next(self._numbers)}"
         commit = self.git("rev-parse", "main")
         source = Source(run=run, repository=str(self.root), base="main", commit=commit, branch=f"work/{run}")
-        tree = self.spaces().prepare(source)
-        self.spaces().snapshot(tree, run)
+        return self.spaces().prepare(source)
+
+    def set_up(self) -> Tree:
+        """Make the worktree of a run, and keep it as it stands before the first step."""
+        tree = self.prepared()
+        self.spaces().snapshot(tree, tree.branch.removeprefix("work/"))
         return tree
 
 
@@ -119,13 +123,15 @@ def measure(repository: Repository, sizes: Sizes) -> list[Beside]:
     """Measure everything on one repository."""
     of = f", {repository.files:,} files"
     set_up = Beside(f"run set-up / git worktree add{of}", 1.3)
+    kept = Beside(f"the same with the first snapshot{of}", 2.0)
     for _ in range(sizes.rounds):
-        set_up.round(repository.bare_worktree, repository.set_up)
+        set_up.round(repository.bare_worktree, repository.prepared)
+        kept.round(repository.bare_worktree, repository.set_up)
     snapshots = [_snapshots(repository, sizes, changed, of) for changed in (0, 1, 100)]
     fan_out = Beside(f"{ITEMS} items, {AT_ONCE} at once / {ITEMS} bare ones in a row{of}", 1.0)
     for _ in range(sizes.fan_outs):
         fan_out.round(lambda: _in_a_row(repository), lambda: _at_once(repository))
-    return [set_up, *snapshots, fan_out]
+    return [set_up, kept, *snapshots, fan_out]
 
 
 def _snapshots(repository: Repository, sizes: Sizes, changed: int, of: str) -> Beside:
