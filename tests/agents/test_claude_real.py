@@ -4,14 +4,12 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
-from real_agents import Home, real_agents
+from opened_rooms import Open, opened, real_agents
 from real_room import NOW, RealRoom
 
 from handrail.cli.main import cli
@@ -20,27 +18,10 @@ from handrail.cli.session import run_session
 from handrail.operations import runs
 from handrail.operations.run_views import run_document
 from handrail.testing.models.scripts import Action, Call, Cut, Fail, Hang, Say, Shell, Structured
-from handrail.testing.models.server import ModelServer
 
-__all__ = ["real_agents"]
-Open = Callable[..., RealRoom]
+__all__ = ["opened", "real_agents"]
 BIG = 2_000_000
 KILLED = "the agent was ended by SIGKILL before it gave a result"
-
-
-@pytest.fixture
-def opened(real_agents: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    """Open a room whose model plays scripts."""
-    with ExitStack() as stack:
-
-        def opening(**scripts: list[Action]) -> RealRoom:
-            model = stack.enter_context(ModelServer(scripts))
-            monkeypatch.setenv("ANTHROPIC_BASE_URL", model.url)
-            room = RealRoom(tmp_path, real_agents, model)
-            stack.callback(room.close)
-            return room
-
-        yield opening
 
 
 def step(script: str, more: str = "", name: str = "one") -> str:

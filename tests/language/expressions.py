@@ -1,5 +1,7 @@
 """Hypothesis strategies for expressions and plain data, and what every problem must be."""
 
+from collections.abc import Callable
+
 from hypothesis import strategies as st
 
 from handrail.language.filters import FILTERS
@@ -72,3 +74,13 @@ def explained(error: LanguageError | EvaluationError) -> None:
     assert problem.code in CODES
     assert 0 <= problem.start <= problem.end
     assert 0 < len(problem.message) < 300
+
+
+def is_read_or_explained(read: Callable[[str], object], text: str) -> bool:
+    """Tell whether a text is read, or refused in words that can be shown to a person."""
+    try:
+        read(text)
+    except LanguageError as error:
+        explained(error)
+        return bool(error.problem.message)
+    return True

@@ -10,7 +10,7 @@ from handrail.language.syntax import Attribute, Binary, Compare, Filter, Literal
 from handrail.language.unparse import unparse
 from handrail.model.codes import CODES
 
-from .expressions import EXPRESSIONS, explained
+from .expressions import EXPRESSIONS, is_read_or_explained
 
 
 def problem(text: str) -> str:
@@ -71,18 +71,12 @@ def test_what_is_written_reads_back_as_the_same_tree(expression: Attribute) -> N
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
-    try:
-        parse(text)
-    except LanguageError as error:
-        explained(error)
+    assert is_read_or_explained(parse, text)
 
 
 @given(st.text(alphabet="ab1.'\"\\ |()[]{}-+*/%~<>=!,:notinrsfel", max_size=60))
 def test_any_text_of_the_languages_own_characters_is_read_or_refused_within_it(text: str) -> None:
-    try:
-        parse(text)
-    except LanguageError as error:
-        explained(error)
+    assert is_read_or_explained(parse, text)
 
 
 def test_positions_are_exact_and_moved_by_the_offset() -> None:

@@ -10,7 +10,7 @@ from handrail.language.values import Limits
 from handrail.model.codes import CODES
 from handrail.model.types import INT, STRING, Field, ListType, RecordType, Type
 
-from .expressions import SCOPES, explained
+from .expressions import SCOPES, explained, is_read_or_explained
 
 SCOPE: dict[str, object] = {
     "name": "Ada",
@@ -198,10 +198,7 @@ def test_placeholders_in_a_prompt_are_found_for_a_lint() -> None:
 
 @given(st.text())
 def test_any_text_is_a_template_or_refused(text: str) -> None:
-    try:
-        parse_template(text)
-    except LanguageError as error:
-        explained(error)
+    assert is_read_or_explained(parse_template, text)
 
 
 PIECES = [

@@ -159,8 +159,10 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
 def test_whatever_a_tool_is_called_with_it_answers_in_its_own_words(
     made: list[tuple[str, Json]], fuzzed: Fuzzed
 ) -> None:
+    before = fuzzed.codes.total()
     for name, arguments in made:
         fuzzed.call(name, arguments)
+    assert fuzzed.codes.total() == before + len(made)
 
 
 @pytest.mark.timeout(600)

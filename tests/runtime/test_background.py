@@ -83,7 +83,7 @@ def test_it_ends_when_nothing_is_left_to_wait_for(home: Home, monkeypatch: pytes
     monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "0.1")
     run = home.start("  - {name: hi, command: 'echo hi'}\n")
     ensure(home.folders)
-    home.reaches(run, "succeeded")
+    assert home.reaches(run, "succeeded").steps["hi"].attempts == 1
     eventually(lambda: who(home.folders) is None)
     said = home.folders.data / "driver.log"
     eventually(lambda: "nothing is left to wait for" in said.read_text())
@@ -106,7 +106,7 @@ def test_a_failed_run_is_resumed_without_a_terminal(home: Home) -> None:
     home.reaches(run, "failed")
     (home.shop / "thing").touch()
     continue_run(home.folders, home.log, run, "me")
-    home.reaches(run, "succeeded")
+    assert home.reaches(run, "succeeded").steps["need"].status == "succeeded"
 
 
 def test_a_time_that_was_waited_for_comes_without_a_terminal(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

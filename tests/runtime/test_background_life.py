@@ -114,8 +114,9 @@ def test_it_ends_while_a_run_waits_for_a_person(home: Home, monkeypatch: pytest.
     monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "0.1")
     run = home.start("  - {name: ok, type: approval, message: 'go?'}\n")
     ensure(home.folders)
-    home.reaches(run, "waiting")
+    assert home.reaches(run, "waiting").reason == "approval"
     eventually(lambda: who(home.folders) is None)
+    assert home.reaches(run, "waiting").reason == "approval"
 
 
 @dataclass

@@ -53,10 +53,6 @@ class Letter:
     payload: bytes
 
 
-def _none() -> list[Any]:
-    return []
-
-
 @frozen
 class _Scene:
     """What a message meets."""
@@ -65,8 +61,8 @@ class _Scene:
     plan: Plan
     state: RunState
     now: float
-    begins: list[ev.RunStarted] = field(default_factory=_none)
-    letters: list[Letter] = field(default_factory=_none)
+    begins: list[ev.RunStarted] = field(default_factory=list[ev.RunStarted])
+    letters: list[Letter] = field(default_factory=list[Letter])
 
 
 def message(kind: str, **fields: object) -> bytes:
