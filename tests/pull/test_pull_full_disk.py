@@ -1,11 +1,8 @@
 """A full or read-only disk while an agent is connected: it is told, nothing is lost, the same call works later."""
 
 import asyncio
-import os
 import stat
-import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from textwrap import wrap
 
@@ -17,6 +14,8 @@ from pull_room import NOTES, Pull, Said, chain
 from handrail.errors import StorageFull
 from handrail.store.bearer import bearer_at
 from handrail.store.keyring import FILE, keys_in, rotate
+from handrail.testing import small_disks
+from handrail.testing.small_disks import fill, mounted, opened_again
 
 
 @pytest.fixture
@@ -24,10 +23,10 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of three megabytes, which holds everything of Handrail."""
     home = tmp_path / "home"
     home.mkdir()
-    if os.geteuid() != 0 or not _mount("-t", "tmpfs", "-o", "size=3m,mode=0700", "tmpfs", str(home)):
-        pytest.skip("a disk can only be mounted by root")
-    yield home
-    subprocess.run(["umount", str(home)], check=True)
+    with mounted(home, 3) as able:
+        if not able:
+            pytest.skip("a disk can only be mounted by root")
+        yield home
 
 
 @pytest.fixture
@@ -36,18 +35,6 @@ def small(disk: Path) -> Iterator[Pull]:
     made = Pull(disk.parent)
     yield made
     made.close()
-
-
-def _mount(*words: str) -> bool:
-    return subprocess.run(["mount", *words], check=False, capture_output=True).returncode == 0
-
-
-def _fill(disk: Path) -> Path:
-    ballast = disk / "ballast"
-    with suppress(OSError), ballast.open("wb", buffering=0) as file:
-        while True:
-            file.write(bytes(4096))
-    return ballast
 
 
 def _masked(said: Said, pull: Pull) -> str:
@@ -66,7 +53,7 @@ def _until_full(pull: Pull, at: Said) -> tuple[Said, Said]:
 
 def test_an_advance_that_finds_no_room_is_told_and_the_same_call_works_once_there_is(small: Pull, disk: Path) -> None:
     at = small.start(chain(100))
-    ballast = _fill(disk)
+    ballast = fill(disk)
     at, refused = _until_full(small, at)
     assert _masked(refused, small) == snapshot("""\
 STORAGE_FULL: there is no room left for the log in HOME/data/handrail.db  Next: this is for your
@@ -86,7 +73,7 @@ make this very call again: no run is lost\
 
 def test_lists_and_starts_on_a_full_disk_end_in_an_answer(small: Pull, disk: Path) -> None:
     name = small.add(chain(2))
-    ballast = _fill(disk)
+    ballast = fill(disk)
     listed = small.call("list_workflows", workspacePath=str(small.workspace))
     assert [each["workflowId"] for each in listed.data["workflows"] if each["workflowId"] == name] == [name]
     assert list((small.data / "lists").glob("*")) == []
@@ -97,7 +84,7 @@ def test_lists_and_starts_on_a_full_disk_end_in_an_answer(small: Pull, disk: Pat
 
 
 def test_keys_are_whole_or_not_there_when_the_disk_is_full(disk: Path) -> None:
-    ballast = _fill(disk)
+    ballast = fill(disk)
     for make in (lambda: keys_in(disk / "data"), lambda: bearer_at(disk / "data" / "mcp-token")):
         with pytest.raises(StorageFull, match="there is no room left for the") as refused:
             make()
@@ -105,7 +92,7 @@ def test_keys_are_whole_or_not_there_when_the_disk_is_full(disk: Path) -> None:
     assert not [path for path in (disk / "data").glob("*") if path.is_file()]
     ballast.unlink()
     keys, bearer = keys_in(disk / "data"), bearer_at(disk / "data" / "mcp-token")
-    ballast = _fill(disk)
+    ballast = fill(disk)
     with pytest.raises(StorageFull, match="there is no room left for the keys of tokens in"):
         rotate(disk / "data")
     assert (keys_in(disk / "data"), bearer_at(disk / "data" / "mcp-token")) == (keys, bearer)
@@ -124,12 +111,12 @@ def test_a_server_on_a_disk_that_is_full_or_read_only_answers_and_goes_on(small:
 
     async def walk() -> list[Said]:
         async with mcp_client(small) as client:
-            ballast = _fill(disk)
+            ballast = fill(disk)
             full = await client.start(name, small.workspace)
             ballast.unlink()
-            assert _mount("-o", "remount,ro", str(disk))
+            assert small_disks.closed(disk)
             closed = await client.start(name, small.workspace)
-            assert _mount("-o", "remount,rw", str(disk))
+            assert opened_again(disk)
             (small.data / FILE).write_text("")
             torn = await client.start(name, small.workspace)
             (small.data / FILE).unlink()

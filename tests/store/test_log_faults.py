@@ -1,11 +1,8 @@
 """The machine refuses: a full disk, a read-only folder, a locked or newer database; nothing recorded is lost."""
 
-import os
 import stat
-import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,35 +15,23 @@ from handrail.store.session import Session
 from handrail.store.sqlite_log import open_log, salvage_folder
 from handrail.store.statements import migrations, sql
 from handrail.testing.log_worlds import leased, record
+from handrail.testing.small_disks import closed, fill, mounted, opened_again
 
 
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of two megabytes."""
-    mounted = os.geteuid() == 0 and _mount("-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", str(tmp_path))
-    if not mounted:
-        pytest.skip("a disk can only be mounted by root; the same is tried with a limit on file sizes")
-    yield tmp_path
-    subprocess.run(["umount", str(tmp_path)], check=True)
-
-
-def _mount(*words: str) -> bool:
-    return subprocess.run(["mount", *words], check=False, capture_output=True).returncode == 0
-
-
-def _fill(disk: Path) -> Path:
-    ballast = disk / "ballast"
-    with suppress(OSError), ballast.open("wb", buffering=0) as file:
-        while True:
-            file.write(bytes(4096))
-    return ballast
+    with mounted(tmp_path, 2) as able:
+        if not able:
+            pytest.skip("a disk can only be mounted by root; the same is tried with a limit on file sizes")
+        yield tmp_path
 
 
 def test_a_full_disk_is_named_and_the_run_continues_once_there_is_room(tiny_disk: Path) -> None:
     log = open_log(tiny_disk / "data")
     lease = leased(log, "a")
     record(log, lease, "1")
-    ballast = _fill(tiny_disk)
+    ballast = fill(tiny_disk)
     with pytest.raises(StorageFull) as refused:
         record(log, lease, "x" * 200_000)
     assert refused.value.next_step == snapshot(
@@ -60,7 +45,7 @@ def test_a_full_disk_is_named_and_the_run_continues_once_there_is_room(tiny_disk
 
 
 def test_a_log_cannot_be_made_on_a_full_disk(tiny_disk: Path) -> None:
-    _fill(tiny_disk)
+    fill(tiny_disk)
     with pytest.raises(StorageFull):
         open_log(tiny_disk / "data")
 
@@ -70,10 +55,10 @@ def test_a_disk_that_became_read_only_is_named(tiny_disk: Path) -> None:
     lease = leased(log, "a")
     record(log, lease, "1")
     log.close()
-    assert _mount("-o", "remount,ro", str(tiny_disk))
+    assert closed(tiny_disk)
     with pytest.raises(StorageRefused, match="Read-only file system"):
         open_log(tiny_disk / "data")
-    assert _mount("-o", "remount,rw", str(tiny_disk))
+    assert opened_again(tiny_disk)
     log = open_log(tiny_disk / "data")
     assert len(log.read("a")) == 1
     log.close()
@@ -104,7 +89,7 @@ def test_a_folder_that_may_not_be_written_is_refused_with_what_to_do() -> None:
 
 def test_a_lease_cannot_be_taken_on_a_full_disk_and_is_free_afterwards(tiny_disk: Path) -> None:
     log = open_log(tiny_disk / "data")
-    ballast = _fill(tiny_disk)
+    ballast = fill(tiny_disk)
     with pytest.raises(StorageFull):
         log.acquire("a", "me")
     ballast.unlink()
@@ -117,7 +102,7 @@ def test_a_damaged_log_on_a_full_disk_cannot_be_salvaged_and_is_left_alone(tiny_
     open_log(tiny_disk / "data").close()
     path = tiny_disk / "data" / FILE
     path.write_bytes(b"not a database" * 1000)
-    _fill(tiny_disk)
+    fill(tiny_disk)
     with pytest.raises(StorageFull):
         salvage_folder(tiny_disk / "data")
     assert path.read_bytes() == b"not a database" * 1000
