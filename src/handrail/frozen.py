@@ -71,7 +71,7 @@ def _late_init(cls: type) -> Callable[..., None]:
 
 def _init(cls: Any) -> Callable[..., None]:
     """Write an `__init__`: parameters in order, those by keyword last."""
-    known: dict[str, Any] = {"_SET": _SET, "_MISSING": MISSING}
+    known: dict[str, Any] = {"_MISSING": MISSING}
     parameters, named, body = list[str](), list[str](), list[str]()
     for each in fields(cls):
         default = _default(each, known)
@@ -79,7 +79,9 @@ def _init(cls: Any) -> Callable[..., None]:
             (named if each.kw_only else parameters).append(f"{each.name}{default and f'={default}'}")
         value = _value(each)
         if value:
-            body.append(f" _SET(self, {each.name!r}, {value})")
+            # A slot that is set by itself need not be looked for by its name.
+            known[f"_set_{each.name}"] = getattr(cls, each.name).__set__
+            body.append(f" _set_{each.name}(self, {value})")
     if hasattr(cls, "__post_init__"):
         body.append(" self.__post_init__()")
     told = ", ".join(["self", *parameters, *(["*", *named] if named else [])])

@@ -6,6 +6,8 @@
 4. Every running state without something pending has a next event: there is no state from which nothing follows.
 """
 
+from typing import NamedTuple
+
 from handrail.engine import guided_loops, loops, messages, outcomes, rescan, works
 from handrail.engine.apply import apply
 from handrail.engine.apply_guided import left_behind
@@ -14,7 +16,6 @@ from handrail.engine.begin import begin
 from handrail.engine.context_conditions import decided
 from handrail.engine.names import condition
 from handrail.engine.walk import Moment, current, list_of
-from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError
 from handrail.model.events import Event, GroupLeft, RunBlocked, RunEnded, StepSkipped, Why
 from handrail.model.plan import Plan, Step
@@ -25,8 +26,7 @@ MOST_EVENTS = 10_000
 """Events that one advance may decide; a plan that decides more without doing anything is stopped."""
 
 
-@frozen
-class Advance:
+class Advance(NamedTuple):
     """What was decided, and the state after it."""
 
     events: tuple[Event, ...]

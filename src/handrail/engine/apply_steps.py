@@ -68,9 +68,12 @@ def skipped(state: RunState, event: ev.StepSkipped) -> RunState:
 def began(state: RunState, event: ev.StepBegan) -> RunState:
     """Make a step pending, under the number of its event."""
     name = known_as(state, event.address)
-    step = begun(state, event.address, event.at)
-    step = step._replace(attempts=event.attempt, feedback=state.feedback.get(name, ""), before=_before(state, event))
-    step = step._replace(output=guided.handed_on(event, state.steps.get(event.address)))
+    step = begun(state, event.address, event.at)._replace(
+        attempts=event.attempt,
+        feedback=state.feedback.get(name, ""),
+        before=_before(state, event),
+        output=guided.handed_on(event, state.steps.get(event.address)),
+    )
     pending = Pending(state.seq + 1, event.address, "step", event.action, event.attempt, output=event.output)
     changes: dict[str, Any] = {"pending": pending, "failure": None, "status": "running"}
     if event.spec.get("repeatable") is False:
@@ -104,7 +107,7 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"step '{event.address}' ended, but event {event.began} is not what is pending")
-    known = state.steps[event.address]
+    known, details = state.steps[event.address], event.details
     spent = _spent(event, known)
     step = known._replace(
         status=event.status,
@@ -114,12 +117,12 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
         stderr=event.stderr,
         error=event.error,
         ended_at=event.at,
-        **{name: event.details[name] for name in _OF_STEP if name in event.details},
+        **{name: details[name] for name in details if name in _OF_STEP},
         **_sum(known, spent),
     )
-    kept: dict[str, Any] = {name: event.details[name] for name in _OF_RUN if name in event.details}
-    if "used" in event.details:
-        kept["used"] = with_used(state, step.session, event.details["used"])
+    kept: dict[str, Any] = {name: details[name] for name in details if name in _OF_RUN}
+    if "used" in details:
+        kept["used"] = with_used(state, step.session, details["used"])
     state = charged(_without_lost(state, event), spent, **kept)
     if event.status == "succeeded" and (pending.action == "agent" or not state.held_by):
         state = told(state, event.address, event.details.get("heard"))
@@ -170,6 +173,8 @@ def told(state: RunState, address: str, meanwhile: JsonValue = None) -> RunState
     """An agent has heard what a person said to it; as long as it fails it may not have, and is told again."""
     if state.pending is not None:
         state = messages.heard(state, state.pending, cast("list[int]", meanwhile or []))
+    if not state.feedback and not state.answers:
+        return state
     feedback, answers = state.feedback.discard(known_as(state, address)), state.answers.discard(address)
     return changed(state, feedback=feedback, answers=answers)
 

@@ -1,6 +1,7 @@
 """Where a run stands in its plan."""
 
-from handrail.frozen import frozen
+from typing import NamedTuple
+
 from handrail.model.actions import body
 from handrail.model.events import Why
 from handrail.model.names import spoken
@@ -8,8 +9,7 @@ from handrail.model.plan import Plan, Step
 from handrail.model.run import RunState
 
 
-@frozen
-class Moment:
+class Moment(NamedTuple):
     """The circumstances in which a step begins."""
 
     address: str

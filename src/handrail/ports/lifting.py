@@ -1,7 +1,6 @@
 """Old shapes of events are lifted to the newest when they are read; what is stored never changes."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 from handrail.ports.log import StoredEvent
@@ -18,7 +17,7 @@ def lift(event: StoredEvent, lifters: Lifters) -> StoredEvent:
     version, payload = event.version, event.payload
     while (lifter := lifters.get((event.kind, version))) is not None:
         version, payload = version + 1, lifter(payload)
-    return event if version == event.version else replace(event, version=version, payload=payload)
+    return event if version == event.version else event._replace(version=version, payload=payload)
 
 
 def lift_all(events: Iterable[StoredEvent], lifters: Lifters) -> tuple[StoredEvent, ...]:

@@ -10,11 +10,10 @@
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from handrail.engine.hands import is_holders
 from handrail.errors import MessagesWaiting
-from handrail.frozen import frozen
 from handrail.model.events import ChildStarted, Event, StepBegan, StepRefused, WorkReported
 from handrail.model.plan import Plan
 from handrail.model.run import Pending, RunState
@@ -33,8 +32,7 @@ LOOK_EVERY = 0.05
 """Seconds between looks at the inbox while an effect runs."""
 
 
-@frozen
-class Performed:
+class Performed(NamedTuple):
     """What became of an effect: nothing yet when a message ended it."""
 
     state: RunState

@@ -5,11 +5,11 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from handrail.engine.apply import apply
 from handrail.engine.snapshots import decode_state
 from handrail.errors import NotFound, StorageDamaged
-from handrail.frozen import frozen
 from handrail.model.codec import decode
 from handrail.model.events import Event
 from handrail.model.plan import Plan
@@ -23,8 +23,7 @@ from handrail.workspace.secrets import redactor_here
 MOST_KNOWN = 32
 
 
-@frozen
-class Folded:
+class Folded(NamedTuple):
     """The state of a run after an event."""
 
     state: RunState

@@ -7,7 +7,7 @@ read, is consumed and has no effect; who sent it learns that from the run's stat
 import json
 from collections.abc import Callable
 from dataclasses import field
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from handrail.engine.agent_tools import Call, child_ended, decided
 from handrail.engine.answers import Answer, decide_approval
@@ -30,14 +30,13 @@ ENDS = frozenset({"run_ended", "run_rewound", "run_waits", "run_resumed"})
 """Events that end what was begun without an outcome."""
 
 
-@frozen
-class Heard:
+class Heard(NamedTuple):
     """What messages cause, and which of them were taken."""
 
     events: tuple[ev.Event, ...]
     state: RunState
-    consumed: tuple[int, ...]
-    given_up: tuple[Pending, ...]
+    consumed: tuple[int, ...] = ()
+    given_up: tuple[Pending, ...] = ()
     begins: tuple[ev.RunStarted, ...] = ()
     """Runs that begin with them."""
     letters: "tuple[Letter, ...]" = ()

@@ -9,18 +9,18 @@
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from handrail.engine.advance import advance
 from handrail.engine.apply import apply
 from handrail.engine.snapshots import StepTexts, encode_state
-from handrail.frozen import frozen
 from handrail.model.events import Event, RunStarted
 from handrail.model.plan import Plan
 from handrail.model.redaction import Redactor
 from handrail.model.run import REDUCER, Pending, RunState
 from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, Timer, TimerCleared
 from handrail.runtime.histories import Folded, Known, beginning
-from handrail.runtime.outside import Letter, timed_out, understood
+from handrail.runtime.outside import Heard, Letter, timed_out, understood
 from handrail.runtime.ports import Clock
 from handrail.runtime.records import from_log, kept, to_log
 from handrail.runtime.summaries import summary_of
@@ -33,8 +33,7 @@ CHECKPOINT_SHARE = 32
 what checkpoints cost per event stays the same however long the run is, and a resume folds at most that part again."""
 
 
-@frozen
-class Turn:
+class Turn(NamedTuple):
     """What one commit would record."""
 
     before: RunState
@@ -87,11 +86,12 @@ class Recorder:
         # What was said before a call of ours is known to be over was said during it: its agent is told.
         tells = caused and not state.held_by
         first = tuple(each for each in inbox if tells and each.key.startswith("tell:"))
-        said = understood(self.log, plan, state, first, now)
+        said = understood(self.log, plan, state, first, now) if first else Heard((), state)
         state = said.state
         for event in caused:
             state = apply(state, event, state.seq + 1, self.log.get_blob)
-        heard = understood(self.log, plan, state, tuple(each for each in inbox if each not in first), now)
+        later = tuple(each for each in inbox if each not in first)
+        heard = understood(self.log, plan, state, later, now) if later else Heard((), state)
         fired, stale, state = self._timers(heard.state, now)
         moved = advance(plan, state, now, self.log.get_blob)
         decided = tuple(map(self._clean, moved.events))

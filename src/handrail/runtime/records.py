@@ -4,6 +4,7 @@ import json
 from typing import Any, cast
 
 from handrail.model.codec import decode, fields_of
+from handrail.model.compact import compact
 from handrail.model.events import VERSION, Event
 from handrail.model.redaction import Redactor
 from handrail.model.values import JsonValue
@@ -18,7 +19,7 @@ STRUCTURE = frozenset(
 )
 """Fields of events that hold names, digests and paths: masking them would break what they name."""
 
-_dumps = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False, default=fields_of).encode
+_dumps = compact(fields_of)
 
 
 def to_log(event: Event) -> NewEvent:

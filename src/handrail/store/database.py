@@ -39,17 +39,9 @@ class Database:
         self._process = os.getpid()
         self._inherited: list[Session] = []
 
-    @contextmanager
-    def reading(self) -> Generator[Session]:
+    def reading(self) -> "_Reading":
         """Give the connection of this thread; what SQLite refuses becomes a `StorageFault`."""
-        session: Session | None = None
-        try:
-            session = self._session()
-            yield session
-        except apsw.Error as error:
-            raise of_sqlite(error, self.path, session.raw.system_errno if session else 0) from error
-        except UnicodeDecodeError as error:
-            raise of_text(error, self.path) from error
+        return _Reading(self)
 
     @contextmanager
     def passing(self, name: str) -> Generator[Session]:
@@ -62,22 +54,9 @@ class Database:
             finally:
                 session.execute(DURABLE)
 
-    @contextmanager
-    def writing(self, name: str) -> Generator[Session]:
+    def writing(self, name: str) -> "_Writing":
         """Run a transaction; it is durable when this returns, and leaves nothing behind when anything raises."""
-        with self.reading() as session:
-            session.execute("BEGIN IMMEDIATE")
-            try:
-                yield session
-                self._point(f"{name}.before")
-                session.execute("COMMIT")
-            except BaseException:
-                # SQLite ends some failed transactions by itself, and a full disk may refuse the rollback too.
-                with suppress(apsw.Error):
-                    if session.raw.in_transaction:
-                        session.execute("ROLLBACK")
-                raise
-            self._point(f"{name}.after")
+        return _Writing(self, name)
 
     def changed(self) -> int:
         """Give a number that differs once any connection of any process has written."""
@@ -112,11 +91,13 @@ class Database:
         for session in list(self._all):
             session.raw.close()
 
-    def _point(self, name: str) -> None:
+    def point(self, call: str, moment: str) -> None:
+        """Tell that a commit is about to be made, or was."""
         if self._on_point is not None:
-            self._on_point(name)
+            self._on_point(f"{call}.{moment}")
 
-    def _session(self) -> Session:
+    def session(self) -> Session:
+        """Give the connection of this thread."""
         self._notice_fork()
         mine = self._mine
         if mine.session is None:
@@ -134,6 +115,73 @@ class Database:
         session = Session(self.path, self._busy_ms)
         self._all.add(session)
         return session
+
+
+class _Reading:
+    """Names what goes wrong; a class, since a generator would take a good part of the time of a step."""
+
+    __slots__ = ("_database", "_opened")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._opened: Session | None = None
+
+    def __enter__(self) -> Session:
+        try:
+            self._opened = self._database.session()
+        except apsw.Error as error:
+            raise of_sqlite(error, self._database.path, 0) from error
+        return self._opened
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if error is not None:
+            self._name(error)
+
+    def _name(self, error: BaseException) -> None:
+        if isinstance(error, apsw.Error):
+            raise of_sqlite(error, self._database.path, self._opened.raw.system_errno if self._opened else 0) from error
+        if isinstance(error, UnicodeDecodeError):
+            raise of_text(error, self._database.path) from error
+
+
+class _Writing(_Reading):
+    """Begins a transaction, and commits it or takes it back."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, database: Database, call: str) -> None:
+        super().__init__(database)
+        self._call = call
+
+    def __enter__(self) -> Session:
+        session = super().__enter__()
+        try:
+            session.execute("BEGIN IMMEDIATE")
+        except apsw.Error as error:
+            self._name(error)
+            raise
+        return session
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        database, session = self._database, self._opened
+        if error is None and session is not None:
+            try:
+                database.point(self._call, "before")
+                session.execute("COMMIT")
+            except BaseException as refused:
+                self._take_back()
+                self._name(refused)
+                raise
+            database.point(self._call, "after")
+            return
+        self._take_back()
+        super().__exit__(_kind, error, _trace)
+
+    def _take_back(self) -> None:
+        # SQLite ends some failed transactions by itself, and a full disk may refuse the rollback too.
+        with suppress(apsw.Error):
+            if self._opened is not None and self._opened.raw.in_transaction:
+                self._opened.execute("ROLLBACK")
 
 
 class _OfThread(threading.local):

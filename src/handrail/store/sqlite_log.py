@@ -25,6 +25,7 @@ class SqliteLog(SqliteStreams, SqliteInbox, SqliteBlobs, SqliteLeases, SqliteMod
     """A log that many processes share; each part is in the file of its base class."""
 
     def __init__(self, database: Database, locks: KernelLocks, clock: Callable[[], float]) -> None:
+        SqliteStreams.__init__(self, database)
         SqliteLeases.__init__(self, database, locks, clock)
 
     def check(self) -> Report:

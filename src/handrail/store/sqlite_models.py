@@ -3,13 +3,14 @@
 import json
 from collections.abc import Sequence
 
+from handrail.model.compact import compact
 from handrail.ports.log import RUNS, Document, Filter, Projection, Row, StoredEvent
 from handrail.store.database import Database
 from handrail.store.faults import of_text
 from handrail.store.session import Session
 
 BATCH = 500
-_text = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_text = compact(allow_nan=True)
 
 
 class SqliteModels:

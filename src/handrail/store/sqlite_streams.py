@@ -1,6 +1,7 @@
 """Streams on SQLite: append, read, checkpoints, timers."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from handrail.errors import LeaseLost, MessagesWaiting, StorageDamaged, VersionConflict
 from handrail.ports.chain import START, intact, link, seal
@@ -12,21 +13,49 @@ from handrail.store.session import Session
 from handrail.store.sqlite_blobs import write_blob
 from handrail.store.sqlite_models import write_summary
 
+MOST_ENDS = 1_000
+_Row: TypeAlias = tuple[str, int, str, int, bytes, str]
+
 
 class SqliteStreams:
     """Facts in order."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self._ends: dict[str, Head] = {}
+        """Where streams ended when they were written here last; the database has the word on it."""
 
     def append(self, appends: Sequence[Append], leases: Sequence[Lease]) -> tuple[StoredEvent, ...]:
         """Record all or nothing, in one transaction."""
         stored: list[StoredEvent] = []
         with self._db.writing("append") as session:
-            _check_leases(session, appends, leases)
-            for append in appends:
-                stored += _append(session, append)
+            if len(appends) == 1 and len(leases) == 1 and (gone_on := self._go_on(session, appends[0], leases[0])):
+                stored = gone_on
+            else:
+                _check_leases(session, appends, leases)
+                for append in appends:
+                    stored += _append(session, append)
+        self._remember(stored)
         return tuple(stored)
+
+    def _go_on(self, session: Session, append: Append, lease: Lease) -> list[StoredEvent]:
+        """Append what follows on the last append, if one look says that it may; else nothing, and all is looked at."""
+        end = self._ends.get(append.stream)
+        usual = append.if_quiet and append.events and not append.consumed and lease.stream == append.stream
+        if end is None or end.seq != append.expected or not usual:
+            return []
+        rows, after = _chained(append, end)
+        if not session.run("move_head", after.seq, after.hash, append.stream, end.seq, end.hash, lease.epoch):
+            return []
+        stored = _insert(session, rows)
+        _beside(session, append, stored)
+        return stored
+
+    def _remember(self, stored: list[StoredEvent]) -> None:
+        if len(self._ends) > MOST_ENDS:
+            self._ends.clear()
+        for event in stored[-1:]:
+            self._ends[event.stream] = Head(event.seq, event.hash)
 
     def read(self, stream: str, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
         """Give the events after a seq, verified against the chain."""
@@ -129,12 +158,20 @@ def _append(session: Session, append: Append) -> list[StoredEvent]:
     head = head_of(session, append.stream)
     if head.seq != append.expected:
         raise VersionConflict(f"{append.stream} is at event {head.seq}, not at {append.expected}")
-    stored = _insert(session, append, head)
-    end = stored[-1].seq if stored else head.seq
+    rows, end = _chained(append, head)
+    stored = _insert(session, rows)
+    if rows:
+        session.run("set_head", append.stream, end.seq, end.hash)
     for message in append.consumed:
-        _consume(session, append.stream, message, end)
+        _consume(session, append.stream, message, end.seq)
     if append.if_quiet and session.one("has_message", append.stream) is not None:
         raise MessagesWaiting(f"{append.stream} has a message that the writer did not read")
+    _beside(session, append, stored)
+    return stored
+
+
+def _beside(session: Session, append: Append, stored: list[StoredEvent]) -> None:
+    """Write what an append holds beside its events."""
     if append.checkpoint is not None:
         _put_checkpoint(session, append.stream, append.checkpoint)
     for timer in append.timers:
@@ -143,14 +180,18 @@ def _append(session: Session, append: Append) -> list[StoredEvent]:
         write_summary(session, append.stream, append.summary, stored)
     for blob in append.blobs:
         write_blob(session, blob)
-    return stored
 
 
-def _insert(session: Session, append: Append, head: Head) -> list[StoredEvent]:
-    rows: list[tuple[str, int, str, int, bytes, str]] = []
+def _chained(append: Append, head: Head) -> tuple[list[_Row], Head]:
+    rows: list[_Row] = []
+    stream = append.stream
     for event in append.events:
-        head = link(append.stream, head, event)
-        rows.append((append.stream, head.seq, event.kind, event.version, event.payload, head.hash))
+        head = link(stream, head, event)
+        rows.append((stream, head.seq, event.kind, event.version, event.payload, head.hash))
+    return rows, head
+
+
+def _insert(session: Session, rows: list[_Row]) -> list[StoredEvent]:
     if not rows:
         return []
     pairs = len(rows) // 2 * 2
@@ -160,7 +201,6 @@ def _insert(session: Session, append: Append, head: Head) -> list[StoredEvent]:
         session.run("append_event", *row)
     # Nobody else writes meanwhile, so the positions follow one another.
     first = session.raw.last_insert_rowid() - len(rows) + 1
-    session.run("set_head", append.stream, head.seq, head.hash)
     return [StoredEvent(row[0], row[1], first + place, *row[2:]) for place, row in enumerate(rows)]
 
 

@@ -7,6 +7,14 @@ SELECT seq, hash FROM streams WHERE name = ?;
 INSERT INTO streams (name, seq, hash) VALUES (?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash;
 
+-- name: move_head
+-- Move the end of a stream from where the writer left it, while its lease holds and no message waits: all that an append
+-- has to look at, at once.
+UPDATE streams SET seq = ?1, hash = ?2
+WHERE name = ?3 AND seq = ?4 AND hash = ?5
+AND EXISTS (SELECT 1 FROM leases WHERE stream = ?3 AND epoch = ?6 AND held = 1)
+AND NOT EXISTS (SELECT 1 FROM inbox WHERE stream = ?3 AND consumed IS NULL);
+
 -- name: append_event
 -- Record one event; the database gives its position.
 INSERT INTO events (stream, seq, kind, version, payload, hash) VALUES (?, ?, ?, ?, ?, ?);
