@@ -149,14 +149,14 @@ def test_a_list_that_nobody_can_read_is_named_and_made_again(runs: Runs) -> None
     runs.add("ask", ASKING)
     runs.text("run", "ask", code=3)
     before = runs.text("status")
-    _query(runs, "UPDATE documents SET document = replace(document, 'ask', CAST(x'ff' AS TEXT))")
+    _query(runs, "UPDATE streams SET document = replace(document, 'ask', CAST(x'ff' AS TEXT))")
     assert runs.text("status", code=3).splitlines()[-1].startswith("next: run `handrail doctor --repair`")
     assert [each["name"] for each in runs.json("doctor", code=1)["findings"]] == ["the list of runs"]
     runs.text("doctor", "--repair")
     assert runs.text("status") == before
 
 
-@pytest.mark.parametrize("table", ["documents", "timers"])
+@pytest.mark.parametrize("table", ["streams", "timers"])
 def test_lists_and_timers_that_were_lost_are_made_again(runs: Runs, table: str) -> None:
     runs.add("again", AGAIN)
     process = runs.process("run", "again")
@@ -164,10 +164,10 @@ def test_lists_and_timers_that_were_lost_are_made_again(runs: Runs, table: str) 
     process.kill()
     process.communicate(timeout=60)
     _query(runs, "PRAGMA wal_checkpoint(TRUNCATE)")
-    before = _query(runs, "SELECT * FROM timers"), _query(runs, "SELECT key, document FROM documents")
+    before = _query(runs, "SELECT * FROM timers"), _query(runs, "SELECT name, document FROM streams")
     _break(runs, _root_page(runs, table))
     runs.text("doctor", "--repair")
-    assert (_query(runs, "SELECT * FROM timers"), _query(runs, "SELECT key, document FROM documents")) == before
+    assert (_query(runs, "SELECT * FROM timers"), _query(runs, "SELECT name, document FROM streams")) == before
 
 
 def test_a_plan_that_was_lost_is_named_and_comes_back_with_its_workflow(runs: Runs) -> None:

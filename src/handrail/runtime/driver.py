@@ -27,9 +27,10 @@ from handrail.runtime.histories import Known, plan_of
 from handrail.runtime.outside import message
 from handrail.runtime.ports import Clock
 from handrail.runtime.recording import Recorder
+from handrail.runtime.watching import LOOK_EVERY, Watch
 
-LOOK_EVERY = 0.05
-"""Seconds between looks at the inbox while an effect runs."""
+BREATH = 0.01
+"""Seconds after which others get their turn, however fast the steps of a run are over."""
 
 
 class Performed(NamedTuple):
@@ -53,6 +54,7 @@ class Driver:
     """Performs what is more than a command; without it only commands are performed."""
     recorder: Recorder = field(init=False)
     flows: FlowHandler = field(init=False)
+    watch: Watch = field(init=False)
 
     def __post_init__(self) -> None:
         self.recorder = Recorder(self.log, self.lease, self.clock, known=self.known)
@@ -64,11 +66,18 @@ class Driver:
         state, self.recorder.checkpointed = found.state, found.checkpointed
         plan = plan_of(self.log, state.plan)
         performed: Performed | None = Performed(state)
+        self.watch = Watch()
+        steady = asyncio.get_running_loop().time
+        breath = steady() + BREATH
         try:
             while performed is not None:
                 state = await self._record(plan, performed.state, performed.caused)
+                if steady() > breath:
+                    await asyncio.sleep(0)
+                    breath = steady() + BREATH
                 performed = await self._perform(plan, state)
         finally:
+            self.watch.close()
             self.flows.close()
         self._tell_parent(state)
         return state
@@ -94,8 +103,7 @@ class Driver:
         if state.status != "running":
             return None
         if pending is None:
-            # A long walk through the plan is recorded in parts; others may go on in between.
-            await asyncio.sleep(0)
+            # A long walk through the plan is recorded in parts.
             return Performed(state)
         began = self._began(state, pending)
         if pending.kind == "items" and self.steps is not None:
@@ -109,16 +117,20 @@ class Driver:
         return await self._watched(plan, state, self._effect(plan, state, pending, began))
 
     async def _watched(self, plan: Plan, state: RunState, work: "Coroutine[Any, Any, tuple[Event, ...]]") -> Performed:
-        """Do something that takes its time, with an eye on the inbox."""
-        effect = asyncio.ensure_future(work)
-        try:
-            # What is over at once needs no watching.
-            await asyncio.sleep(0)
-            return await self._watch(plan, state, effect)
-        finally:
-            if not effect.done():
-                effect.cancel()
-                await asyncio.gather(effect, return_exceptions=True)
+        """Do something that takes its time; messages that leave it alone are recorded meanwhile, any other ends it."""
+        seen: int | None = None
+
+        def look(state: RunState) -> RunState | None:
+            nonlocal seen
+            before, seen = seen, self.log.changed()
+            if seen == before or not self.log.inbox(state.run, limit=1):
+                return state
+            turn = self.recorder.turn(plan, state)
+            ends = turn.given_up or (state.pending is None and turn.events)
+            return None if ends else self.recorder.commit(turn)
+
+        after, caused = await self.watch.over(work, state, look)
+        return Performed(after, caused or ())
 
     async def _effect(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> tuple[Event, ...]:
         if began.action == "dynamic":
@@ -145,19 +157,6 @@ class Driver:
         if state.pending is not None and state.pending.kind == "step":
             await self._end(state, state.pending)
         return (await self.steps.settle(state),)
-
-    async def _watch(self, plan: Plan, state: RunState, effect: "asyncio.Future[tuple[Event, ...]]") -> Performed:
-        """Wait for an effect; messages that leave it alone are recorded meanwhile, any other takes it away."""
-        seen: int | None = None
-        while not effect.done() and not (await asyncio.wait({effect}, timeout=LOOK_EVERY))[0]:
-            before, seen = seen, self.log.changed()
-            if seen == before or not self.log.inbox(state.run, limit=1):
-                continue
-            turn = self.recorder.turn(plan, state)
-            if turn.given_up or (state.pending is None and turn.events):
-                return Performed(state)
-            state = self.recorder.commit(turn)
-        return Performed(state, effect.result())
 
     async def _end(self, state: RunState, pending: Pending) -> None:
         """End what was begun, so that nothing of it is left when the run says so."""

@@ -80,8 +80,17 @@ def _recover(scratch: Path, fresh: Path) -> None:
             for table in TABLES:
                 _recover_table(old, new, table)
             with suppress(apsw.Error):
-                new.run("raise_positions", old.number("highest_position"))
+                _keep_positions(old, new)
             new.execute("COMMIT")
+
+
+def _keep_positions(old: Session, new: Session) -> None:
+    """Let no position be given again; logs of earlier formats leave that to SQLite."""
+    if "AUTOINCREMENT" in str(new.execute("SELECT sql FROM sqlite_schema WHERE name = 'events'").fetchall()):
+        (highest,) = old.execute("SELECT max(seq) FROM sqlite_sequence WHERE name = 'events'").fetchall()[0]
+        new.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'events'", (highest,))
+    else:
+        new.run("keep_position", new.number("highest_position"))
 
 
 def _readable(scratch: Path, fresh: Path) -> Session:

@@ -16,8 +16,6 @@ from handrail.store.statements import migrations
 if TYPE_CHECKING:
     from handrail.ports.log import Holder
 
-RUNS = "runs"
-"""The read model that `ports.log.RUNS` names; the port itself takes longer to import than the list to read."""
 BUSY_MS = 5_000
 
 
@@ -34,7 +32,7 @@ class RunList:
 
     def documents(self, prefix: str = "") -> dict[str, dict[str, Any]]:
         """Give the summaries of the runs whose ids begin so, by id."""
-        rows = self._session.all("documents", RUNS, prefix, -1)
+        rows = self._session.all("summaries", prefix, -1)
         return {str(key): json.loads(document) for key, _, document in rows}
 
     def holder(self, run: str) -> "Holder | None":

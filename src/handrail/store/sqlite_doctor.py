@@ -6,7 +6,7 @@ import apsw
 
 from handrail.ports.care import Cut, Finding, Report, Salvage
 from handrail.ports.chain import START, digest_of, intact
-from handrail.ports.log import RUNS, Checkpoint, Head
+from handrail.ports.log import Checkpoint, Head
 from handrail.store.database import Database
 from handrail.store.packing import unpack
 from handrail.store.session import Session
@@ -52,24 +52,24 @@ def cut_damage(database: Database) -> Salvage:
 def _cut(session: Session, finding: Finding) -> Cut:
     stream, kept = finding.name, finding.intact
     end, before = _reach(session, stream), head_of(session, stream)
+    highest = session.number("highest_position")
     session.run("move_damaged", stream, kept)
     moved = session.run("cut_events", stream, kept)
+    session.run("keep_position", highest)
     session.run("unconsume", stream, kept)
     if kept:
-        session.run("set_head", stream, end.seq, end.hash)
+        session.run("set_head", stream, end.seq, end.hash, highest)
     else:
         session.run("forget_head", stream)
     # They speak of what was cut; whoever can read the events makes them again.
-    session.run("forget_summary", RUNS, stream)
+    session.run("forget_summary", stream)
     session.run("forget_timers", stream)
     return Cut(stream, kept, moved, max(before.seq - kept - moved, 0))
 
 
 def _lost_whole(session: Session) -> tuple[Cut, ...]:
-    """Forget the lines and timers of streams of which no event is left."""
-    gone = [str(row[0]) for row in session.all("summaries_alone", RUNS)]
-    for stream in gone:
-        session.run("forget_summary", RUNS, stream)
+    """Name the streams of which no event is left, and forget what speaks of them."""
+    gone = [str(row[0]) for row in session.all("lost_streams")]
     session.run("forget_timers_alone")
     return tuple(Cut(stream, 0, 0) for stream in gone)
 

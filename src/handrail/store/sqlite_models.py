@@ -37,12 +37,12 @@ class SqliteModels:
     def documents(self, name: str, wanted: Filter | None = None) -> tuple[Row, ...]:
         """Give documents of a read model, newest first."""
         wanted = wanted or Filter()
-        bindings = (name, wanted.prefix, -1 if wanted.limit is None else wanted.limit)
+        bindings = (*_model(name), wanted.prefix, -1 if wanted.limit is None else wanted.limit)
         with self._db.reading() as session:
             if wanted.status is None:
-                rows = session.all("documents", *bindings)
+                rows = session.all(_statement("documents", name), *bindings)
             else:
-                rows = session.all("documents_with_status", *bindings, wanted.status)
+                rows = session.all(_statement("documents_with_status", name), *bindings, wanted.status)
         try:
             return tuple(Row(key, position, json.loads(document)) for key, position, document in rows)
         except ValueError as error:
@@ -53,17 +53,39 @@ class SqliteModels:
         return self.documents(RUNS, wanted)
 
 
+_OF_RUNS = {
+    "document": "summary",
+    "documents": "summaries",
+    "documents_with_status": "summaries_with_status",
+    "put_document": "put_summary",
+    "forget_documents": "forget_summaries",
+}
+"""The lines of runs stand with their streams, so that an append writes one row less."""
+
+
+def _statement(name: str, projection: str) -> str:
+    return _OF_RUNS[name] if projection == RUNS else name
+
+
+def _model(projection: str) -> tuple[str, ...]:
+    return () if projection == RUNS else (projection,)
+
+
 def write_summary(session: Session, stream: str, summary: Document, stored: Sequence[StoredEvent]) -> None:
     """Write the summary of a stream inside the transaction of its append."""
     position = stored[-1].position if stored else session.number("latest_position")
-    _put(session, (RUNS, stream), position, summary)
+    _put(session, RUNS, stream, position, summary)
 
 
-def _put(session: Session, key: tuple[str, str], position: int, document: Document) -> None:
+def as_row(document: Document) -> tuple[str | None, str]:
+    """Give the status of a document and its text."""
     status = document.get("status")
-    row = (*key, status if status is None else str(status), position, _text(document))
-    if not session.run("replace_document", *row):
-        session.run("put_document", *row)
+    return (status if status is None else str(status)), _text(document)
+
+
+def _put(session: Session, projection: str, key: str, position: int, document: Document) -> None:
+    status, text = as_row(document)
+    session.run(_statement("put_document", projection), *_model(projection), key, status, position, text)
 
 
 def _fold_batch(session: Session, projection: Projection) -> int:
@@ -84,11 +106,11 @@ def _fold(session: Session, projection: Projection, event: StoredEvent) -> None:
     key = projection.key(event)
     if key is None:
         return
-    row = session.one("document", projection.name, key)
+    row = session.one(_statement("document", projection.name), *_model(projection.name), key)
     before = None if row is None else json.loads(str(row[0]))
-    _put(session, (projection.name, key), event.position, projection.fold(before, event))
+    _put(session, projection.name, key, event.position, projection.fold(before, event))
 
 
 def _forget(session: Session, name: str) -> None:
-    session.run("forget_documents", name)
+    session.run(_statement("forget_documents", name), *_model(name))
     session.run("forget_projection", name)

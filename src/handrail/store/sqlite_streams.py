@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
+import apsw
+
 from handrail.errors import LeaseLost, MessagesWaiting, StorageDamaged, VersionConflict
 from handrail.ports.chain import START, intact, link, seal
 from handrail.ports.log import Append, Checkpoint, Head, Lease, StoredEvent, Timer, TimerCleared, TimerSet
@@ -11,10 +13,16 @@ from handrail.store.faults import REPAIR
 from handrail.store.packing import pack, unpack
 from handrail.store.session import Session
 from handrail.store.sqlite_blobs import write_blob
-from handrail.store.sqlite_models import write_summary
+from handrail.store.sqlite_models import as_row, write_summary
 
 MOST_ENDS = 1_000
 _Row: TypeAlias = tuple[str, int, str, int, bytes, str]
+
+_NOTHING = Append("", 0)
+
+
+class _Unusual(Exception):
+    """An append has to be looked at closely."""
 
 
 class SqliteStreams:
@@ -27,28 +35,43 @@ class SqliteStreams:
 
     def append(self, appends: Sequence[Append], leases: Sequence[Lease]) -> tuple[StoredEvent, ...]:
         """Record all or nothing, in one transaction."""
-        stored: list[StoredEvent] = []
-        with self._db.writing("append") as session:
-            if len(appends) == 1 and len(leases) == 1 and (gone_on := self._go_on(session, appends[0], leases[0])):
-                stored = gone_on
-            else:
-                _check_leases(session, appends, leases)
-                for append in appends:
-                    stored += _append(session, append)
+        try:
+            stored = self._go_on(appends, leases)
+        except _Unusual:
+            stored = self._looked_at(appends, leases)
         self._remember(stored)
         return tuple(stored)
 
-    def _go_on(self, session: Session, append: Append, lease: Lease) -> list[StoredEvent]:
-        """Append what follows on the last append, if one look says that it may; else nothing, and all is looked at."""
+    def _go_on(self, appends: Sequence[Append], leases: Sequence[Lease]) -> list[StoredEvent]:
+        """Append what a driver records step by step: it follows on the last append, and one look says that it may."""
+        append = appends[0] if len(appends) == 1 == len(leases) else _NOTHING
         end = self._ends.get(append.stream)
-        usual = append.if_quiet and append.events and not append.consumed and lease.stream == append.stream
-        if end is None or end.seq != append.expected or not usual:
-            return []
+        if end is None or end.seq != append.expected or not (append.if_quiet and append.events) or append.consumed:
+            raise _Unusual
+        if append.summary is None or append.timers or append.blobs or leases[0].stream != append.stream:
+            raise _Unusual
         rows, after = _chained(append, end)
-        if not session.run("move_head", after.seq, after.hash, append.stream, end.seq, end.hash, lease.epoch):
-            return []
-        stored = _insert(session, rows)
-        _beside(session, append, stored)
+        status, line = as_row(append.summary)
+        with self._db.writing("append") as session:
+            try:
+                stored = _insert(session, rows)
+            except apsw.ConstraintError as error:
+                # Somebody else wrote these events.
+                raise _Unusual from error
+            moved = (after.seq, after.hash, stored[-1].position, line)
+            if not session.run("move_head", *moved, append.stream, end.seq, end.hash, status, leases[0].epoch):
+                raise _Unusual
+            if append.checkpoint is not None:
+                _put_checkpoint(session, append.stream, append.checkpoint)
+        return stored
+
+    def _looked_at(self, appends: Sequence[Append], leases: Sequence[Lease]) -> list[StoredEvent]:
+        """Append anything, after all was looked at that forbids it."""
+        stored: list[StoredEvent] = []
+        with self._db.writing("append") as session:
+            _check_leases(session, appends, leases)
+            for append in appends:
+                stored += _append(session, append)
         return stored
 
     def _remember(self, stored: list[StoredEvent]) -> None:
@@ -160,8 +183,8 @@ def _append(session: Session, append: Append) -> list[StoredEvent]:
         raise VersionConflict(f"{append.stream} is at event {head.seq}, not at {append.expected}")
     rows, end = _chained(append, head)
     stored = _insert(session, rows)
-    if rows:
-        session.run("set_head", append.stream, end.seq, end.hash)
+    if stored:
+        session.run("set_head", append.stream, end.seq, end.hash, stored[-1].position)
     for message in append.consumed:
         _consume(session, append.stream, message, end.seq)
     if append.if_quiet and session.one("has_message", append.stream) is not None:

@@ -12,6 +12,7 @@ pytest is needed, and nothing here knows of a database.
 """
 
 from handrail.testing.log_blobs_conformance import BlobConformance
+from handrail.testing.log_driving_conformance import DrivingConformance
 from handrail.testing.log_inbox_conformance import InboxConformance
 from handrail.testing.log_lease_conformance import LeaseConformance
 from handrail.testing.log_model_conformance import ModelConformance
@@ -21,5 +22,7 @@ from handrail.testing.log_worlds import LogWorld
 __all__ = ["LogConformance", "LogWorld"]
 
 
-class LogConformance(StreamConformance, InboxConformance, BlobConformance, LeaseConformance, ModelConformance):
+class LogConformance(
+    StreamConformance, DrivingConformance, InboxConformance, BlobConformance, LeaseConformance, ModelConformance
+):
     """All behaviour of a log; subclass it and give the fixture `world`."""

@@ -4,7 +4,7 @@ PRAGMA integrity_check(20);
 
 -- name: all_streams
 -- Streams that have an end or events.
-SELECT name FROM streams UNION SELECT stream FROM events ORDER BY 1;
+SELECT name FROM streams UNION SELECT stream FROM events WHERE stream <> '' ORDER BY 1;
 
 -- name: blob_digests
 -- All contents that were not erased.
@@ -30,11 +30,12 @@ DELETE FROM streams WHERE name = ?;
 
 -- name: forget_summary
 -- Forget the line of a stream in a list.
-DELETE FROM documents WHERE projection = ? AND key = ?;
+UPDATE streams SET status = NULL, listed = NULL, document = NULL WHERE name = ?;
 
--- name: summaries_alone
--- Lines whose stream is lost.
-SELECT key FROM documents WHERE projection = ? AND key NOT IN (SELECT name FROM streams) ORDER BY key;
+-- name: lost_streams
+-- Streams of which nothing is left, though something else speaks of their events.
+SELECT stream FROM timers UNION SELECT stream FROM checkpoints UNION SELECT stream FROM inbox WHERE consumed IS NOT NULL
+EXCEPT SELECT name FROM streams ORDER BY 1;
 
 -- name: forget_timers
 -- Forget all timers of a stream.
@@ -54,8 +55,13 @@ DELETE FROM checkpoints WHERE stream = ? AND seq = ? AND reducer = ?;
 
 -- name: highest_position
 -- The highest position that was ever given.
-SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events';
+SELECT coalesce(max(position), 0) FROM (
+    SELECT max(position) AS position FROM events
+    UNION ALL SELECT max(position) FROM damaged
+    UNION ALL SELECT max(position) FROM streams
+);
 
--- name: raise_positions
--- Never give again a position that may have been given.
-UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'events';
+-- name: keep_position
+-- Keep the highest position that was ever given by a row of no stream, so that it is never given again.
+INSERT OR IGNORE INTO events (position, stream, seq, kind, version, payload, hash)
+SELECT ?1, '', ?1, '', 0, x'', '' WHERE ?1 > (SELECT coalesce(max(position), 0) FROM events);

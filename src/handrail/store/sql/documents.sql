@@ -25,10 +25,6 @@ INSERT INTO documents (projection, key, status, position, document) VALUES (?, ?
 ON CONFLICT (projection, key) DO UPDATE
 SET status = excluded.status, position = excluded.position, document = excluded.document;
 
--- name: replace_document
--- Write a document anew whose status stays as it is: no index has to be written.
-UPDATE documents SET position = ?4, document = ?5 WHERE projection = ?1 AND key = ?2 AND status IS ?3;
-
 -- name: documents
 -- Documents of a read model, newest first, by the start of their key.
 SELECT key, position, document FROM documents
@@ -40,3 +36,29 @@ ORDER BY position DESC, key LIMIT ?3;
 SELECT key, position, document FROM documents
 WHERE projection = ?1 AND substr(key, 1, length(?2)) = ?2 AND status = ?4
 ORDER BY position DESC, key LIMIT ?3;
+
+-- name: summary
+-- The line of a stream.
+SELECT document FROM streams WHERE name = ? AND document IS NOT NULL;
+
+-- name: put_summary
+-- Write the line of a stream, also of one that has no events yet.
+INSERT INTO streams (name, seq, hash, status, listed, document) VALUES (?1, 0, printf('%064d', 0), ?2, ?3, ?4)
+ON CONFLICT (name) DO UPDATE
+SET status = excluded.status, listed = excluded.listed, document = excluded.document;
+
+-- name: forget_summaries
+-- Throw away the lines of all streams.
+UPDATE streams SET status = NULL, listed = NULL, document = NULL;
+
+-- name: summaries
+-- Lines of streams, newest first, by the start of their name.
+SELECT name, listed, document FROM streams
+WHERE document IS NOT NULL AND substr(name, 1, length(?1)) = ?1
+ORDER BY listed DESC, name LIMIT ?2;
+
+-- name: summaries_with_status
+-- The same, with one status.
+SELECT name, listed, document FROM streams
+WHERE status = ?3 AND document IS NOT NULL AND substr(name, 1, length(?1)) = ?1
+ORDER BY listed DESC, name LIMIT ?2;

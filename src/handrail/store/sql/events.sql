@@ -4,16 +4,16 @@ SELECT seq, hash FROM streams WHERE name = ?;
 
 -- name: set_head
 -- Move the end of a stream.
-INSERT INTO streams (name, seq, hash) VALUES (?, ?, ?)
-ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash;
+INSERT INTO streams (name, seq, hash, position) VALUES (?, ?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, position = excluded.position;
 
 -- name: move_head
--- Move the end of a stream from where the writer left it, while its lease holds and no message waits: all that an append
--- has to look at, at once.
-UPDATE streams SET seq = ?1, hash = ?2
-WHERE name = ?3 AND seq = ?4 AND hash = ?5
-AND EXISTS (SELECT 1 FROM leases WHERE stream = ?3 AND epoch = ?6 AND held = 1)
-AND NOT EXISTS (SELECT 1 FROM inbox WHERE stream = ?3 AND consumed IS NULL);
+-- Move the end of a stream from where the writer left it, with its line, while its lease holds, no message waits and its
+-- status stays (else an index has to be written too): all that an append has to look at, at once.
+UPDATE streams SET seq = ?1, hash = ?2, position = ?3, listed = ?3, document = ?4
+WHERE name = ?5 AND seq = ?6 AND hash = ?7 AND status IS ?8
+AND EXISTS (SELECT 1 FROM leases WHERE stream = ?5 AND epoch = ?9 AND held = 1)
+AND NOT EXISTS (SELECT 1 FROM inbox WHERE stream = ?5 AND consumed IS NULL);
 
 -- name: append_event
 -- Record one event; the database gives its position.
@@ -31,7 +31,7 @@ WHERE stream = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?;
 -- name: read_all
 -- Events of all streams after a position.
 SELECT stream, seq, position, kind, version, payload, hash FROM events
-WHERE position > ? ORDER BY position LIMIT ?;
+WHERE position > ? AND stream <> '' ORDER BY position LIMIT ?;
 
 -- name: event_hash
 -- The hash of one event.
@@ -43,7 +43,7 @@ SELECT coalesce(max(position), 0) FROM events;
 
 -- name: streams
 -- All streams.
-SELECT name FROM streams ORDER BY name;
+SELECT name FROM streams WHERE seq > 0 ORDER BY name;
 
 -- name: changed
 -- A number that differs after any other connection has written.

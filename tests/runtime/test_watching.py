@@ -1,0 +1,120 @@
+"""Work that is watched: what is seen meanwhile is taken up, may end the work, and never hides who else wants an end."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from handrail.model.run import RunState, changed
+from handrail.runtime import watching
+from handrail.runtime.watching import Look, Watch
+
+STATE = RunState(
+    run="r", status="running", plan="p", definition="d", workflow="w", inputs={}, workspace="/", started_at=0.0
+)
+Work = Callable[[], Coroutine[Any, Any, str]]
+
+
+@pytest.fixture(autouse=True)
+def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "LOOK_EVERY", 0.01)
+
+
+async def _watched(work: Work, look: Look) -> tuple[RunState, str | None]:
+    watch = Watch()
+    try:
+        return await watch.over(work(), STATE, look)
+    finally:
+        watch.close()
+
+
+async def _ten_looks() -> str:
+    await asyncio.sleep(0.1)
+    return "done"
+
+
+async def _stubborn() -> str:
+    try:
+        await asyncio.sleep(5)
+    except asyncio.CancelledError:
+        return "ended late"
+    return "done"
+
+
+async def _failing() -> str:
+    try:
+        await asyncio.sleep(5)
+    finally:
+        raise ValueError("on the way out")
+
+
+def test_what_is_seen_meanwhile_is_the_state_afterwards() -> None:
+    state, done = asyncio.run(_watched(_ten_looks, lambda state: changed(state, seq=state.seq + 1)))
+    assert done == "done"
+    assert state.seq >= 2
+
+
+@pytest.mark.parametrize("work", [_ten_looks, _stubborn, _failing])
+def test_what_is_seen_may_take_the_work_away(work: Work) -> None:
+    state, done = asyncio.run(_watched(work, lambda _: None))
+    assert (state, done) == (STATE, None)
+
+
+def test_after_work_was_taken_away_the_task_goes_on() -> None:
+    async def both() -> list[str | None]:
+        watch = Watch()
+        first = await watch.over(_ten_looks(), STATE, lambda _: None)
+        second = await watch.over(_ten_looks(), STATE, lambda state: state)
+        watch.close()
+        await asyncio.sleep(0)
+        return [first[1], second[1]]
+
+    assert asyncio.run(both()) == [None, "done"]
+
+
+@pytest.mark.parametrize("work", [_ten_looks, _stubborn])
+def test_a_fault_while_looking_takes_the_work_away_and_is_raised(work: Work) -> None:
+    def look(_: RunState) -> RunState:
+        raise OSError("no more disk")
+
+    with pytest.raises(OSError, match="no more disk"):
+        asyncio.run(_watched(work, look))
+
+
+def test_what_the_work_raises_is_raised() -> None:
+    async def work() -> str:
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        asyncio.run(_watched(work, lambda state: state))
+
+
+@pytest.mark.parametrize("work", [_ten_looks, _stubborn])
+@pytest.mark.parametrize("seen", [STATE, None])
+def test_whoever_cancels_from_outside_is_heard(work: Work, seen: RunState | None) -> None:
+    async def cancelled() -> None:
+        task = asyncio.create_task(_watched(work, lambda _: seen))
+        await asyncio.sleep(0.005)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())
+
+
+def test_only_a_task_can_be_watched() -> None:
+    loop = asyncio.new_event_loop()
+    found: list[BaseException] = []
+
+    def outside() -> None:
+        try:
+            Watch()
+        except RuntimeError as error:
+            found.append(error)
+        loop.stop()
+
+    loop.call_soon(outside)
+    loop.run_forever()
+    loop.close()
+    assert [str(each) for each in found] == ["only the work of a task can be watched"]
