@@ -1,9 +1,12 @@
 """Handrail on its SQLite log, with commands that do nothing: everything but the start of a process is real.
 
+The garbage collector is set as every `handrail` process sets it.
+
 Called as `handrail_engine.py SCENARIO FOLDER COUNT`; prints one JSON document as its last line.
 """
 
 import asyncio
+import gc
 import json
 import os
 import resource
@@ -14,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from handrail.cli.main import GARBAGE
 from handrail.engine.apply import apply
 from handrail.engine.snapshots import encode_state
 from handrail.model.actions import ApprovalAction, CallAction, ScriptAction
@@ -236,4 +240,5 @@ SCENARIOS: dict[str, Callable[[Path, int], dict[str, Any]]] = {
 }
 
 if __name__ == "__main__":
+    gc.set_threshold(GARBAGE)
     print(json.dumps(SCENARIOS[sys.argv[1]](Path(sys.argv[2]), int(sys.argv[3]))))

@@ -123,20 +123,22 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
     kept: dict[str, Any] = {name: details[name] for name in details if name in _OF_RUN}
     if "used" in details:
         kept["used"] = with_used(state, step.session, details["used"])
-    state = charged(_without_lost(state, event), spent, **kept)
+    # What changes goes along to where the step's new state is made: each state is a copy of all that it holds.
+    kept |= {"spent": state.spent.plus(spent), **RUNNING}
+    state = charged_around(_without_lost(state, event), spent)
     if event.status == "succeeded" and (pending.action == "agent" or not state.held_by):
-        state = told(state, event.address, event.details.get("heard"))
+        state = told(state, event.address, details.get("heard"))
     if flows.is_call(state, event.address):
-        return flows.call_over(state, event.address, step, **RUNNING)
+        return flows.call_over(state, event.address, step, **kept)
     failure = _failure(event, step)
     if failure is not None and failure.hindrance != "try":
         step = _hindered(step, failure)
     elif state.stack[-1].work is not None:
         heard = kernels.heard(state, event)
-        return with_step(heard, event.address, step, pending=None, failure=None, **RUNNING)
+        return with_step(heard, event.address, step, pending=None, failure=None, **kept)
     if failure is not None:
-        return with_step(state, event.address, step, pending=None, failure=failure, **RUNNING)
-    return _succeeded(state, event, step, pending)
+        return with_step(state, event.address, step, pending=None, failure=failure, **kept)
+    return _succeeded(state, event, step, pending, kept)
 
 
 def refused(state: RunState, event: ev.StepRefused) -> RunState:
@@ -179,17 +181,19 @@ def told(state: RunState, address: str, meanwhile: JsonValue = None) -> RunState
     return changed(state, feedback=feedback, answers=answers)
 
 
-def _succeeded(state: RunState, event: ev.StepEnded, step: StepState, pending: Pending) -> RunState:
-    if messages.wants_follow_up(state, pending, step.session):
-        return with_step(state, event.address, step._replace(status="waiting"), pending=None, failure=None, **RUNNING)
-    if event.details.get("confirm"):
-        return with_step(state, event.address, step._replace(status="waiting"), pending=None, failure=None, **RUNNING)
-    names = state.names.insert(spoken(pending.output), event.output) if pending.output else state.names
+def _succeeded(
+    state: RunState, event: ev.StepEnded, step: StepState, pending: Pending, kept: dict[str, Any]
+) -> RunState:
+    goes_on = messages.wants_follow_up(state, pending, step.session) or event.details.get("confirm")
+    if goes_on:
+        return with_step(state, event.address, step._replace(status="waiting"), pending=None, failure=None, **kept)
+    if pending.output:
+        kept["names"] = state.names.insert(spoken(pending.output), event.output)
     if event.details.get("exit_loop") is True:
         state = _leave_loop(state)
     if event.details.get("loop_control") == "stop":
         state = guided.stopped(state)
-    return finished(state, event.address, step, names=names, **RUNNING)
+    return finished(state, event.address, step, **kept)
 
 
 _OF_STEP = ("summary", "session", "files", "commit", "branch", "changed")
@@ -219,12 +223,17 @@ def _sum(step: StepState, spent: Mapping[str, float]) -> dict[str, Any]:
 
 def charged(state: RunState, spent: Mapping[str, float], **changes: Any) -> RunState:
     """Count what an effort took for the run, and for every step around the effort."""
+    return changed(charged_around(state, spent), spent=state.spent.plus(spent), **changes)
+
+
+def charged_around(state: RunState, spent: Mapping[str, float]) -> RunState:
+    """Count what an effort took for every step around it."""
     steps = state.steps
     for frame in state.stack:
         around = frame.loop or frame.group or frame.work
         if around is not None:
             steps = steps.insert(around.address, with_spent(steps[around.address], spent))
-    return changed(state, spent=state.spent.plus(spent), steps=steps, **changes)
+    return state if steps is state.steps else changed(state, steps=steps)
 
 
 def with_used(state: RunState, session: str, used: JsonValue) -> "HashTrieMap[str, JsonValue]":

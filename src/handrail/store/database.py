@@ -19,6 +19,17 @@ BUSY_MS = 30_000
 
 __all__ = ["BUSY_MS", "FILE", "Database", "migrate", "schema_version", "sqlite_version"]
 
+_forks = 0
+"""How many forks lie between the first process and this one: a system call at every step would say the same."""
+
+
+def _forked() -> None:
+    global _forks  # noqa: PLW0603 - one number for the process
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_forked)
+
 
 def sqlite_version() -> str:
     """Say which SQLite keeps the log."""
@@ -36,7 +47,7 @@ class Database:
         self._all: WeakSet[Session] = WeakSet()
         self._watch_lock = threading.Lock()
         self._watch: Session | None = None
-        self._process = os.getpid()
+        self._process = _forks
         self._inherited: list[Session] = []
 
     def reading(self) -> "_Reading":
@@ -105,10 +116,10 @@ class Database:
         return mine.session
 
     def _notice_fork(self) -> None:
-        if self._process != os.getpid():
+        if self._process != _forks:
             # The parent's connections are kept and left alone: closing them here could disturb the parent.
             self._inherited += self._all
-            self._process, self._watch, self._watch_lock = os.getpid(), None, threading.Lock()
+            self._process, self._watch, self._watch_lock = _forks, None, threading.Lock()
             self._mine, self._all = _OfThread(), WeakSet()
 
     def _connect(self) -> Session:
