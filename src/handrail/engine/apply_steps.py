@@ -53,10 +53,12 @@ def finished(state: RunState, address: str, step: StepState, **changes: Any) -> 
 def begun(state: RunState, address: str, at: float) -> StepState:
     """Give the record of a step that begins; what it took before stays counted."""
     known = state.steps.get(address)
-    step = StepState("running", 1, began=state.seq + 1, began_at=at, before=state.snapshot)
-    if known is None:
-        return step
-    return step._replace(cost=known.cost, tokens=known.tokens, calls=known.calls, seconds=known.seconds)
+    spent = {} if known is None else _taken(known)
+    return StepState("running", 1, began=state.seq + 1, began_at=at, before=state.snapshot, **spent)
+
+
+def _taken(step: StepState) -> dict[str, Any]:
+    return {"cost": step.cost, "tokens": step.tokens, "calls": step.calls, "seconds": step.seconds}
 
 
 def skipped(state: RunState, event: ev.StepSkipped) -> RunState:
@@ -67,34 +69,36 @@ def skipped(state: RunState, event: ev.StepSkipped) -> RunState:
 
 def began(state: RunState, event: ev.StepBegan) -> RunState:
     """Make a step pending, under the number of its event."""
-    name = known_as(state, event.address)
-    step = begun(state, event.address, event.at)._replace(
-        attempts=event.attempt,
-        feedback=state.feedback.get(name, ""),
-        before=_before(state, event),
-        output=guided.handed_on(event, state.steps.get(event.address)),
-    )
+    name, known = known_as(state, event.address), state.steps.get(event.address)
+    told = state.feedback.get(name, "") if state.feedback else ""
+    spent = {} if known is None else _taken(known)
     pending = Pending(state.seq + 1, event.address, "step", event.action, event.attempt, output=event.output)
     changes: dict[str, Any] = {"pending": pending, "failure": None, "status": "running"}
     if event.spec.get("repeatable") is False:
         changes["crossed"] = (*state.crossed, (state.seq + 1, f"'{event.address}', which must not run twice"))
     call = event.spec.get("call") if event.action != "agent" else event.spec
     if isinstance(call, dict):
-        before = state.steps.get(event.address)
-        step = step._replace(
-            waits=0 if before is None else before.waits,
-            agent=str(call.get("agent", "")),
-            falls=falls_at(state, event.address),
-        )
+        spent["waits"] = 0 if known is None else known.waits
+        spent["agent"] = str(call.get("agent", ""))
+        spent["falls"] = falls_at(state, event.address)
         changes["turns"] = counted(state.turns, event.address)
-    else:
+    elif told:
         changes["feedback"] = state.feedback.discard(name)
+    step = StepState(
+        "running",
+        event.attempt,
+        guided.handed_on(event, known),
+        feedback=told,
+        began=state.seq + 1,
+        began_at=event.at,
+        before=_before(state, known),
+        **spent,
+    )
     return with_step(state, event.address, step, **changes)
 
 
-def _before(state: RunState, event: ev.StepBegan) -> str:
+def _before(state: RunState, known: StepState | None) -> str:
     """The snapshot on which a step began: a further try answers for what the tries before it left."""
-    known = state.steps.get(event.address)
     goes_on = known is not None and known.status in _NOT_OVER and state.stack[-1].work is None
     return (known.before if known is not None and goes_on else "") or state.snapshot
 

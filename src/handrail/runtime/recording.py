@@ -84,13 +84,13 @@ class Recorder:
         caused = tuple(map(self._clean, caused))
         inbox = self.log.inbox(state.run) if look else ()
         # What was said before a call of ours is known to be over was said during it: its agent is told.
-        tells = caused and not state.held_by
-        first = tuple(each for each in inbox if tells and each.key.startswith("tell:"))
+        tells = inbox and caused and not state.held_by
+        first = tuple(each for each in inbox if each.key.startswith("tell:")) if tells else ()
         said = understood(self.log, plan, state, first, now) if first else Heard((), state)
         state = said.state
         for event in caused:
             state = apply(state, event, state.seq + 1, self.log.get_blob)
-        later = tuple(each for each in inbox if each not in first)
+        later = tuple(each for each in inbox if each not in first) if first else inbox
         heard = understood(self.log, plan, state, later, now) if later else Heard((), state)
         fired, stale, state = self._timers(heard.state, now)
         moved = advance(plan, state, now, self.log.get_blob)
