@@ -11,14 +11,16 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 MEMORY = Path("/dev/shm")
 ROOM = 2 << 30
 """Bytes; a whole run writes a tenth of it at one time."""
 
-settings.register_profile("usual", max_examples=25)
-settings.register_profile("soak", max_examples=400)
+# How long an example takes on a busy machine says nothing about the law it tries.
+_UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("usual", _UNHURRIED, max_examples=25)
+settings.register_profile("soak", _UNHURRIED, max_examples=400)
 settings.load_profile("soak" if os.environ.get("HANDRAIL_SOAK") else "usual")
 
 

@@ -146,11 +146,7 @@ def test_the_outside_sees_what_the_engine_would_run(room: Room) -> None:
                     "sources": {"HR_1": "v"},
                 }
             ],
-            "env": {},
             "timeout": 5,
-            "json": False,
-            "repeatable": True,
-            "exit_loop": False,
         }
     )
 

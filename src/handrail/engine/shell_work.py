@@ -22,12 +22,13 @@ def checks_of(state: RunState, checks: Checks) -> Named:
 def script_spec(state: RunState, step: Step, action: ScriptAction, own: Mapping[str, JsonValue]) -> Spec:
     """Give what a script runs."""
     spec = _spec(state, step, (("command", action.command),), action.env, own)
-    return {
-        **spec,
-        "json": action.parse_json,
-        "repeatable": action.repeatable,
-        "exit_loop": action.on_success is not None,
-    }
+    if action.parse_json:
+        spec["json"] = True
+    if not action.repeatable:
+        spec["repeatable"] = False
+    if action.on_success is not None:
+        spec["exit_loop"] = True
+    return spec
 
 
 def gate_spec(state: RunState, step: Step, named: Named, own: Mapping[str, JsonValue]) -> Spec:
@@ -37,17 +38,23 @@ def gate_spec(state: RunState, step: Step, named: Named, own: Mapping[str, JsonV
 
 
 def _spec(state: RunState, step: Step, named: Named, env: tuple[NamedValue, ...], own: Mapping[str, JsonValue]) -> Spec:
-    return {
-        "commands": [_command(state, name, command, own) for name, command in named],
-        "env": {each.name: rendered(value_of(each.value, state, own)) for each in env},
-        "timeout": step.timeout,
-    }
+    """Give what is not as it mostly is: each step is recorded with it."""
+    spec: Spec = {"commands": [_command(state, name, command, own) for name, command in named]}
+    if env:
+        spec["env"] = {each.name: rendered(value_of(each.value, state, own)) for each in env}
+    if step.timeout is not None:
+        spec["timeout"] = step.timeout
+    return spec
 
 
 def _command(state: RunState, name: str, command: Command, own: Mapping[str, JsonValue]) -> JsonValue:
-    values: dict[str, JsonValue] = {
-        each.variable: rendered(evaluated(each.value, state, own)) for each in command.bindings
+    bindings = command.bindings
+    if not bindings:
+        return {"name": name, "script": command.script}
+    return {
+        "name": name,
+        "script": command.script,
+        "values": {each.variable: rendered(evaluated(each.value, state, own)) for each in bindings},
+        "files": [each.variable for each in bindings if each.as_file],
+        "sources": {each.variable: each.value.source for each in bindings},
     }
-    files: list[JsonValue] = [each.variable for each in command.bindings if each.as_file]
-    sources: dict[str, JsonValue] = {each.variable: each.value.source for each in command.bindings}
-    return {"name": name, "script": command.script, "values": values, "files": files, "sources": sources}

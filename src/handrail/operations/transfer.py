@@ -62,7 +62,7 @@ def import_run(log: Log, data: bytes, by: str, now: float) -> Imported:
             _append(_renamed(name, root, here), [_moved(event, root, here) for event in events], blobs, (by, now))
             for name, events in histories.items()
         ]
-        kept = replace(appends[0], blobs=tuple(blobs.values()))
+        kept = appends[0]._replace(blobs=tuple(blobs.values()))
         try:
             log.append([kept, *appends[1:]], [])
         except VersionConflict:

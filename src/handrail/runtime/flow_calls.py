@@ -102,13 +102,23 @@ def _spec(event: Event, step: Step) -> dict[str, JsonValue]:
     same: dict[str, JsonValue] = {"name": step.name, "type": step.action.kind}
     match event:
         case StepBegan():
-            return {**same, **event.spec}
+            return {**same, **_whole(event.spec, step)}
         case ApprovalRequested():
             return {**same, "message": event.message, "show": event.show, "timeout": step.timeout}
         case RunBlocked():
             raise RefusedCall(event.message)
         case _:
             raise RefusedCall(f"step '{step.name}' cannot be called")
+
+
+def _whole(spec: dict[str, JsonValue], step: Step) -> dict[str, JsonValue]:
+    """Give a spec with what is left out where it is as mostly: a hash that a log has covers all of it."""
+    nothing: dict[str, JsonValue] = {"values": {}, "files": [], "sources": {}}
+    commands = cast("list[dict[str, JsonValue]]", spec.get("commands") or [])
+    whole: dict[str, JsonValue] = {"env": {}, "timeout": None}
+    if isinstance(step.action, ScriptAction):
+        whole |= {"json": False, "repeatable": True, "exit_loop": False}
+    return {**whole, **spec, "commands": [{**nothing, **each} for each in commands]}
 
 
 def _first_script(spec: Mapping[str, JsonValue]) -> str:

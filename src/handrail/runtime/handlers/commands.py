@@ -68,8 +68,8 @@ class CommandHandler:
             seq=pending.seq,
             workspace=state.workspace,
             base=self.folder / state.run / str(pending.seq),
-            env=spec["env"],
-            timeout=spec["timeout"],
+            env=spec.get("env", {}),
+            timeout=spec.get("timeout"),
             repeatable=bool(spec.get("repeatable", True)),
             pass_env=state.pass_env,
             on_lost=None if self.restore is None else partial(self.restore, state),
@@ -98,8 +98,8 @@ def _orders(began: StepBegan) -> list[Order]:
             slot=str(number),
             name=each["name"],
             script=each["script"],
-            values=each["values"],
-            files=frozenset(each["files"]),
+            values=each.get("values", {}),
+            files=frozenset(each.get("files", ())),
             sources=each.get("sources", {}),
         )
         for number, each in enumerate(commands)
