@@ -113,17 +113,7 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
         raise IllegalMove(f"step '{event.address}' ended, but event {event.began} is not what is pending")
     known, details = state.steps[event.address], event.details
     spent = _spent(event, known)
-    step = known._replace(
-        status=event.status,
-        output=event.output,
-        exit_code=event.exit_code,
-        stdout=event.stdout,
-        stderr=event.stderr,
-        error=event.error,
-        ended_at=event.at,
-        **{name: details[name] for name in details if name in _OF_STEP},
-        **_sum(known, spent),
-    )
+    step = _with_outcome(known, event, spent)
     kept: dict[str, Any] = {name: details[name] for name in details if name in _OF_RUN}
     if "used" in details:
         kept["used"] = with_used(state, step.session, details["used"])
@@ -200,6 +190,18 @@ def _succeeded(
     return finished(state, event.address, step, **kept)
 
 
+def _with_outcome(step: StepState, event: ev.StepEnded, spent: Mapping[str, float]) -> StepState:
+    outcome = (event.status, step.attempts, event.output, event.exit_code, event.stdout, event.stderr, event.error)
+    if not event.details and spent.keys() <= TIME_ONLY:
+        # As most commands end: nothing is looked for by its name.
+        seconds = round(step.seconds + spent.get("seconds", 0.0), 3)
+        return StepState._make((*outcome, *step[len(outcome) : _ENDED_AT], event.at, seconds, *step[_ENDED_AT + 2 :]))
+    told = {name: event.details[name] for name in event.details if name in _OF_STEP}
+    step = StepState._make((*outcome, *step[len(outcome) :]))
+    return step._replace(ended_at=event.at, **told, **_sum(step, spent))
+
+
+_ENDED_AT = StepState._fields.index("ended_at")
 _OF_STEP = ("summary", "session", "files", "commit", "branch", "changed")
 _OF_RUN = ("snapshot", "files")
 """What a step's performer tells beside its outcome."""
