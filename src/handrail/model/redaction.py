@@ -55,6 +55,8 @@ class Redactor:
 
     def find(self, data: bytes, *, forms: bool = True) -> list[Found]:
         """Find the secrets, in order and apart from each other; without the forms only values that are known."""
+        if not self._words and forms and not _may_hold_a_form(data):
+            return []
         found = [
             Found(*_whole_escapes(data, *at), self._names[word], *at)
             for word in self._words
@@ -144,11 +146,15 @@ def _line_ends(word: bytes) -> list[int]:
     return [at for at, byte in enumerate(word[:-1]) if byte == ord("\n")]
 
 
+def _may_hold_a_form(data: bytes) -> bool:
+    """Every event that is recorded is looked at, and hardly one holds a hint: this is the cheapest way to say no."""
+    return len(data) >= LARGE or _any_hint().search(data) is not None
+
+
 def _candidates(data: bytes) -> Iterator[Form]:
     """Give the forms that data may hold."""
     if len(data) < LARGE:
-        # Every event that is recorded is looked at, and hardly one holds a hint: this is the cheapest way to say no.
-        held = FORMS if _any_hint().search(data) else ()
+        held = FORMS if _may_hold_a_form(data) else ()
         return (form for form in held if any(hint in data for hint in form.hints))
     gates = {gate for gate in {form.gate for form in FORMS} if gate and _compiled(gate).search(data)}
     return (form for form in FORMS if (form.gate in gates if form.gate else any(hint in data for hint in form.hints)))

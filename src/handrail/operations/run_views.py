@@ -5,6 +5,7 @@ from typing import Any
 
 from handrail.errors import NotFound, StorageDamaged
 from handrail.frozen import frozen
+from handrail.model.lines import whole
 from handrail.model.names import spoken
 from handrail.model.run import RunState, StepState
 from handrail.model.values import JsonValue
@@ -100,7 +101,7 @@ class LoggedRuns:
 
     def documents(self, prefix: str = "") -> dict[str, dict[str, Any]]:
         """Give the summaries of the runs whose ids begin so, by id."""
-        return {row.key: dict(row.document) for row in self.log.summaries(Filter(prefix=prefix))}
+        return {row.key: whole(row.document) for row in self.log.summaries(Filter(prefix=prefix))}
 
     def holder(self, run: str) -> Holder | None:
         """Say which process drives a run."""
@@ -118,7 +119,7 @@ def _listed(log: Log, row: Row) -> dict[str, JsonValue]:
     try:
         return _document(standing(log, row.key))
     except StorageDamaged as error:
-        known = dict(row.document)
+        known = whole(row.document)
         known.update(status="blocked", reason="fault", error=error.message, outputs={})
         known.update(started_at=iso(known.get("started_at")), completed_at=iso(known.get("completed_at")))
         return {key: known.get(key) for key in DOCUMENT}
@@ -126,7 +127,7 @@ def _listed(log: Log, row: Row) -> dict[str, JsonValue]:
 
 def _document(where: Standing) -> dict[str, JsonValue]:
     state, acting = where.state, where.acting
-    known = summary_of(state)
+    known = whole(summary_of(state))
     known.update(status=acting.status, reason=acting.reason, outputs=outputs_of(state))
     known.update(started_at=iso(state.started_at), completed_at=iso(state.ended_at))
     known["error"] = acting.message if acting.status in ("failed", "blocked", "cancelled") else None

@@ -3,6 +3,7 @@
 from typing import cast
 
 from handrail.engine.sizes import DOTS, cut
+from handrail.model.lines import USUAL
 from handrail.model.run import Frame, RunState
 from handrail.model.values import JsonValue
 
@@ -12,31 +13,29 @@ MOST_RECAP = 1_600
 
 
 def summary_of(state: RunState) -> dict[str, JsonValue]:
-    """Give what lists show of a run."""
+    """Give what lists show of a run, but for what is usual."""
     summary: dict[str, JsonValue] = {
         "run": state.run,
         "workflow": state.workflow,
         "hash": state.definition,
         "status": state.status,
-        "reason": state.reason,
-        "message": state.message,
-        "next_step": state.next_step,
         "input": dict(state.inputs),
-        "current_step": _current(state),
-        "progress": _progress(state),
         "plan": state.plan,
         "started_at": state.started_at,
-        "completed_at": state.ended_at,
-        "until": state.until if state.failure is None else state.failure.retry_at or state.until,
-        "quota": state.failure is not None and state.failure.blocks == "budget" and bool(state.failure.retry_at),
-        "error": state.message if state.status == "failed" else None,
-        # Dollars that are known; none where no price is.
-        "cost": None if state.spent.unpriced and not state.spent.usd else state.spent.usd,
-        "unpriced": state.spent.unpriced,
         "workspace": state.workspace,
-        "held_by": state.held_by,
-        "parent": None if state.parent is None else state.parent.run,
+        "current_step": _current(state),
     }
+    if state.reason or state.message or state.next_step or state.until or state.ended_at or state.failure is not None:
+        summary |= _standing(state)
+    if state.spent.usd or state.spent.unpriced:
+        # Dollars that are known; none where no price is.
+        summary["cost"] = None if state.spent.unpriced and not state.spent.usd else state.spent.usd
+        summary["unpriced"] = state.spent.unpriced
+    progress = _progress(state)
+    if progress is not None:
+        summary["progress"] = progress
+    if state.parent is not None:
+        summary["parent"] = state.parent.run
     if state.said[1] and state.pending is not None and state.said[0] == state.pending.seq:
         summary["said"] = state.said[1]
     gaps = len(state.open_gaps) if state.gaps else 0
@@ -45,12 +44,28 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
     return {**summary, **_found_by(state)} if state.held_by else summary
 
 
+def _standing(state: RunState) -> dict[str, JsonValue]:
+    """Why a run does not move, or since when: while steps follow one another there is nothing of it."""
+    failure = state.failure
+    found: dict[str, JsonValue] = {
+        "reason": state.reason,
+        "message": state.message,
+        "next_step": state.next_step,
+        "completed_at": state.ended_at,
+        "until": state.until if failure is None else failure.retry_at or state.until,
+        "quota": failure is not None and failure.blocks == "budget" and bool(failure.retry_at),
+        "error": state.message if state.status == "failed" else None,
+    }
+    return {name: value for name, value in found.items() if value != USUAL[name]}
+
+
 def _found_by(state: RunState) -> dict[str, JsonValue]:
     """What a connected agent finds its run again by; runs of the engine are spared it at every step."""
     newest = state.steps.get(state.previous)
     pending = state.steps.get(state.pending.address) if state.pending is not None else None
     notes = "" if newest is None else newest.stdout.strip() or newest.summary
     return {
+        "held_by": state.held_by,
         "goal": cut(state.task[: MOST_GOAL + 1], MOST_GOAL, DOTS),
         "recap": cut(notes[: MOST_RECAP + 1], MOST_RECAP, DOTS),
         "observed": dict(state.observed),

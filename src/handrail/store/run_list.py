@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from handrail.model.lines import whole
 from handrail.store.kernel_locks import KernelLocks
 from handrail.store.packing import unpack
 from handrail.store.session import FILE, Session
@@ -33,7 +34,7 @@ class RunList:
     def documents(self, prefix: str = "") -> dict[str, dict[str, Any]]:
         """Give the summaries of the runs whose ids begin so, by id."""
         rows = self._session.all("summaries", prefix, -1)
-        return {str(key): json.loads(document) for key, _, document in rows}
+        return {str(key): whole(json.loads(document)) for key, _, document in rows}
 
     def holder(self, run: str) -> "Holder | None":
         """Say which process drives a run."""

@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 import apsw
 
-from handrail.store.statements import sql
+from handrail.store.statements import statements
 
 FILE = "handrail.db"
 DURABLE = "PRAGMA synchronous = FULL"
@@ -35,21 +35,22 @@ class Session:
         # The types that apsw declares use a name that Python 3.11 does not have.
         untyped = cast("Any", self.raw)
         self.execute: _Execute = untyped.execute
+        self._sql = statements()
         self.execute(DURABLE)
         self.execute(SHORT_WAL)
 
     def run(self, name: str, *values: Value) -> int:
         """Run a statement and give how many rows it changed."""
-        self.execute(sql(name), values)
+        self.execute(self._sql[name], values)
         return self.raw.changes()
 
     def all(self, name: str, *values: Value) -> list[Fields]:
         """Give all rows of a statement."""
-        return self.execute(sql(name), values).fetchall()
+        return self.execute(self._sql[name], values).fetchall()
 
     def one(self, name: str, *values: Value) -> Fields | None:
         """Give the first row of a statement."""
-        return self.execute(sql(name), values).fetchone()
+        return self.execute(self._sql[name], values).fetchone()
 
     def number(self, name: str, *values: Value) -> int:
         """Give the number that a statement gives."""

@@ -8,7 +8,7 @@ NAME = "-- name: "
 
 def sql(name: str) -> str:
     """Give the statement with this name."""
-    return _statements()[name]
+    return statements()[name]
 
 
 @cache
@@ -19,7 +19,8 @@ def migrations() -> tuple[str, ...]:
 
 
 @cache
-def _statements() -> dict[str, str]:
+def statements() -> dict[str, str]:
+    """Give all statements by their names."""
     found: dict[str, str] = {}
     for file in _folder().iterdir():
         if file.name.endswith(".sql"):

@@ -1,0 +1,26 @@
+"""The line of a run in lists, as it is kept: without what is as it mostly is, since every step writes it anew."""
+
+from collections.abc import Mapping
+
+from handrail.model.values import JsonValue
+
+USUAL: dict[str, JsonValue] = {
+    "reason": None,
+    "message": "",
+    "next_step": "",
+    "current_step": None,
+    "progress": None,
+    "completed_at": None,
+    "until": None,
+    "quota": False,
+    "error": None,
+    "cost": 0.0,
+    "unpriced": 0,
+    "held_by": "",
+    "parent": None,
+}
+
+
+def whole(line: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Give a line with what was left out of it."""
+    return {**USUAL, **line}
