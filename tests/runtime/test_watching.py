@@ -22,9 +22,9 @@ def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def _watched(work: Work, look: Look) -> tuple[RunState, str | None]:
-    watch = Watch()
+    watch = Watch(look)
     try:
-        return await watch.over(work(), STATE, look)
+        return await watch.over(work(), STATE)
     finally:
         watch.close()
 
@@ -63,9 +63,11 @@ def test_what_is_seen_may_take_the_work_away(work: Work) -> None:
 
 def test_after_work_was_taken_away_the_task_goes_on() -> None:
     async def both() -> list[str | None]:
-        watch = Watch()
-        first = await watch.over(_ten_looks(), STATE, lambda _: None)
-        second = await watch.over(_ten_looks(), STATE, lambda state: state)
+        seen: list[RunState | None] = [None]
+        watch = Watch(lambda _: seen[0])
+        first = await watch.over(_ten_looks(), STATE)
+        seen[0] = STATE
+        second = await watch.over(_ten_looks(), STATE)
         watch.close()
         await asyncio.sleep(0)
         return [first[1], second[1]]
@@ -109,7 +111,7 @@ def test_only_a_task_can_be_watched() -> None:
 
     def outside() -> None:
         try:
-            Watch()
+            Watch(lambda state: state)
         except RuntimeError as error:
             found.append(error)
         loop.stop()

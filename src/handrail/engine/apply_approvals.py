@@ -41,7 +41,7 @@ def answered(state: RunState, event: ev.ApprovalDecided) -> RunState:
         return flows.call_over(state, event.address, done, until=None, **RUNNING)
     if event.decision == "approve":
         state = _with_sign(state, known)
-        return finished(state, event.address, done, until=None, **RUNNING)
+        return finished(state, event.address, done, {"until": None, **RUNNING})
     state = with_step(state, event.address, done, pending=None, until=None, **RUNNING)
     if event.decision == "reject":
         return replace(state, failure=Failure(event.address, 1, event.feedback or "no reason was given"))

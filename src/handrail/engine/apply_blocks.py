@@ -69,7 +69,7 @@ def loop_ended(state: RunState, event: ev.LoopEnded) -> RunState:
         "left": left if total is not None else [],
     }
     step = state.steps[event.address]._replace(status="succeeded", output=result, ended_at=event.at)
-    return finished(replace(state, stack=state.stack[:-1]), event.address, step)
+    return finished(replace(state, stack=state.stack[:-1]), event.address, step, {})
 
 
 def group_entered(state: RunState, event: ev.GroupEntered) -> RunState:
@@ -88,4 +88,4 @@ def group_left(state: RunState, event: ev.GroupLeft) -> RunState:
     output: dict[str, JsonValue] = {name: value for name, value in state.names.items() if name not in hidden.inputs}
     step = state.steps[event.address]._replace(status="succeeded", output=output, ended_at=event.at)
     state = replace(state, stack=state.stack[:-1], names=hidden.names, latest=hidden.latest)
-    return finished(state, event.address, step)
+    return finished(state, event.address, step, {})

@@ -15,7 +15,7 @@ from handrail.engine.turns import counted
 from handrail.engine.walk import known_as
 from handrail.model import events as ev
 from handrail.model.names import spoken
-from handrail.model.run import Failure, Frame, Hindrance, Pending, RunState, StepState, changed
+from handrail.model.run import Failure, Frame, Hindrance, Pending, RunState, StepState, changed, changed_by
 from handrail.model.spending import TIME_ONLY, Spent
 from handrail.model.values import JsonValue
 
@@ -32,21 +32,23 @@ def with_step(state: RunState, address: str, step: StepState, **changes: Any) ->
     return changed(state, seq=state.seq + 1, steps=state.steps.insert(address, step), **changes)
 
 
-def finished(state: RunState, address: str, step: StepState, **changes: Any) -> RunState:
+def finished(state: RunState, address: str, step: StepState, changes: dict[str, Any]) -> RunState:
     """A step is over: it can be read by name, and the next one of the innermost list follows."""
     frame = state.stack[-1]
     next_one = Frame(frame.prefix, frame.index + 1, frame.loop, frame.group)
     # One new state for everything that changes: this is the most frequent move of all.
-    return changed(
+    return changed_by(
         state,
-        seq=state.seq + 1,
-        steps=state.steps.insert(address, step),
-        latest=state.latest.insert(spoken(_name(address)), address),
-        previous=address,
-        pending=None,
-        failure=None,
-        stack=(*state.stack[:-1], next_one),
-        **changes,
+        {
+            **changes,
+            "seq": state.seq + 1,
+            "steps": state.steps.insert(address, step),
+            "latest": state.latest.insert(spoken(_name(address)), address),
+            "previous": address,
+            "pending": None,
+            "failure": None,
+            "stack": (*state.stack[:-1], next_one),
+        },
     )
 
 
@@ -64,13 +66,13 @@ def _taken(step: StepState) -> dict[str, Any]:
 def skipped(state: RunState, event: ev.StepSkipped) -> RunState:
     """Pass a step whose condition did not hold."""
     step = StepState("skipped", began=state.seq + 1, began_at=event.at, ended_at=event.at)
-    return finished(state, event.address, step)
+    return finished(state, event.address, step, {})
 
 
 def began(state: RunState, event: ev.StepBegan) -> RunState:
     """Make a step pending, under the number of its event."""
-    name, known = known_as(state, event.address), state.steps.get(event.address)
-    told = state.feedback.get(name, "") if state.feedback else ""
+    known = state.steps.get(event.address)
+    told = state.feedback.get(known_as(state, event.address), "") if state.feedback else ""
     spent = {} if known is None else _taken(known)
     pending = Pending(state.seq + 1, event.address, "step", event.action, event.attempt, output=event.output)
     changes: dict[str, Any] = {"pending": pending, "failure": None, "status": "running"}
@@ -83,7 +85,7 @@ def began(state: RunState, event: ev.StepBegan) -> RunState:
         spent["falls"] = falls_at(state, event.address)
         changes["turns"] = counted(state.turns, event.address)
     elif told:
-        changes["feedback"] = state.feedback.discard(name)
+        changes["feedback"] = state.feedback.discard(known_as(state, event.address))
     step = StepState(
         "running",
         event.attempt,
@@ -187,7 +189,7 @@ def _succeeded(
         state = _leave_loop(state)
     if event.details.get("loop_control") == "stop":
         state = guided.stopped(state)
-    return finished(state, event.address, step, **kept)
+    return finished(state, event.address, step, kept)
 
 
 def _with_outcome(step: StepState, event: ev.StepEnded, spent: Mapping[str, float]) -> StepState:
@@ -272,13 +274,13 @@ def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
         return _answered(state, event)
     step = state.steps[event.address]._replace(status="passed_over" if event.how == "warn" else "failed")
     restore = step.before if event.how == "undo" and state.tree is not None else state.restore
-    return finished(state, event.address, step._replace(before=""), restore=restore)
+    return finished(state, event.address, step._replace(before=""), {"restore": restore})
 
 
 def _answered(state: RunState, event: ev.StepPassedOver) -> RunState:
     step = state.steps[event.address]._replace(status="succeeded")
     names = state.names.insert(spoken(event.output), step.output) if event.output else state.names
-    return finished(state, event.address, step, names=names)
+    return finished(state, event.address, step, {"names": names})
 
 
 def retry(state: RunState, event: ev.RetryScheduled) -> RunState:

@@ -49,7 +49,7 @@ def work_left(state: RunState, event: ev.WorkLeft) -> RunState:
         failure = Failure(event.address, step.attempts, event.error, blocks=event.blocks)
         return with_step(outside, event.address, step, failure=failure)
     names = outside.names.insert(spoken(work.output), event.output) if work.output else outside.names
-    return finished(outside, event.address, step, names=names, **RUNNING)
+    return finished(outside, event.address, step, {"names": names, **RUNNING})
 
 
 def with_data(state: RunState, data: dict[str, JsonValue], **changes: Any) -> RunState:

@@ -275,9 +275,15 @@ class RunState:
 
 def changed(state: RunState, **changes: Any) -> RunState:
     """Give a state with some fields changed; `dataclasses.replace` does the same in ten times the time."""
+    return changed_by(state, changes)
+
+
+def changed_by(state: RunState, changes: dict[str, Any]) -> RunState:
+    """Give a state with the fields changed that a map holds."""
     copy = object.__new__(RunState)
-    copy.__dict__.update(state.__dict__)
-    copy.__dict__.update(changes)
+    fields = copy.__dict__
+    fields.update(state.__dict__)
+    fields.update(changes)
     return copy
 
 

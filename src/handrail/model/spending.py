@@ -25,6 +25,8 @@ class Spent:
     def plus(self, more: Mapping[str, float]) -> "Spent":
         """Give the sum."""
         if more.keys() <= TIME_ONLY:
+            if not more.get("seconds"):
+                return self
             seconds = round(self.seconds + more.get("seconds", 0.0), 3)
             return Spent(self.usd, self.tokens, self.agent_calls, self.unpriced, seconds, self.estimated)
         return Spent(

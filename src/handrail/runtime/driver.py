@@ -10,6 +10,7 @@
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from handrail.engine.hands import is_holders
@@ -55,6 +56,8 @@ class Driver:
     recorder: Recorder = field(init=False)
     flows: FlowHandler = field(init=False)
     watch: Watch = field(init=False)
+    _seen: int | None = None
+    """How often the log had changed at the last look."""
 
     def __post_init__(self) -> None:
         self.recorder = Recorder(self.log, self.lease, self.clock, known=self.known)
@@ -66,7 +69,7 @@ class Driver:
         state, self.recorder.checkpointed = found.state, found.checkpointed
         plan = plan_of(self.log, state.plan)
         performed: Performed | None = Performed(state)
-        self.watch = Watch()
+        self.watch = Watch(partial(self._look, plan))
         steady = asyncio.get_running_loop().time
         breath = steady() + BREATH
         try:
@@ -99,7 +102,7 @@ class Driver:
         """Perform what is pending; None when only the outside can go on."""
         pending = state.pending
         if self.steps is not None and self.steps.unsettled(state):
-            return await self._watched(plan, state, self._settled(state))
+            return await self._watched(self._settled(state), state)
         if state.status != "running":
             return None
         if pending is None:
@@ -114,23 +117,20 @@ class Driver:
             return None if outcome is None else Performed(state, (outcome,))
         if not isinstance(began, StepBegan) or (is_holders(state, pending.action) and not pending.reported):
             return None
-        return await self._watched(plan, state, self._effect(plan, state, pending, began))
+        return await self._watched(self._effect(plan, state, pending, began), state)
 
-    async def _watched(self, plan: Plan, state: RunState, work: "Coroutine[Any, Any, tuple[Event, ...]]") -> Performed:
-        """Do something that takes its time; messages that leave it alone are recorded meanwhile, any other ends it."""
-        seen: int | None = None
-
-        def look(state: RunState) -> RunState | None:
-            nonlocal seen
-            before, seen = seen, self.log.changed()
-            if seen == before or not self.log.inbox(state.run, limit=1):
-                return state
-            turn = self.recorder.turn(plan, state)
-            ends = turn.given_up or (state.pending is None and turn.events)
-            return None if ends else self.recorder.commit(turn)
-
-        after, caused = await self.watch.over(work, state, look)
+    async def _watched(self, work: "Coroutine[Any, Any, tuple[Event, ...]]", state: RunState) -> Performed:
+        after, caused = await self.watch.over(work, state)
         return Performed(after, caused or ())
+
+    def _look(self, plan: Plan, state: RunState) -> RunState | None:
+        """Record messages that leave what is under way alone; None where one ends it."""
+        before, self._seen = self._seen, self.log.changed()
+        if self._seen == before or not self.log.inbox(state.run, limit=1):
+            return state
+        turn = self.recorder.turn(plan, state)
+        ends = turn.given_up or (state.pending is None and turn.events)
+        return None if ends else self.recorder.commit(turn)
 
     async def _effect(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> tuple[Event, ...]:
         if began.action == "dynamic":

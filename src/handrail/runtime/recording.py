@@ -18,7 +18,7 @@ from handrail.model.events import Event, RunStarted
 from handrail.model.plan import Plan
 from handrail.model.redaction import Redactor
 from handrail.model.run import REDUCER, Pending, RunState
-from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, Timer, TimerCleared
+from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, TimerCleared
 from handrail.runtime.histories import Folded, Known, beginning
 from handrail.runtime.outside import Heard, Letter, timed_out, understood
 from handrail.runtime.ports import Clock
@@ -92,7 +92,10 @@ class Recorder:
             state = apply(state, event, state.seq + 1, self.log.get_blob)
         later = tuple(each for each in inbox if each not in first) if first else inbox
         heard = understood(self.log, plan, state, later, now) if later else Heard((), state)
-        fired, stale, state = self._timers(heard.state, now)
+        state = heard.state
+        fired, stale = (), ()
+        if self._timed or state.until is not None:
+            fired, stale, state = self._timers(state, now)
         moved = advance(plan, state, now, self.log.get_blob)
         decided = tuple(map(self._clean, moved.events))
         after = moved.state
@@ -117,8 +120,7 @@ class Recorder:
     def _timers(self, state: RunState, now: float) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
         fired: list[Event] = []
         stale: list[str] = []
-        due: tuple[Timer, ...] = self.log.due(now) if self._timed or state.until is not None else ()
-        for timer in due:
+        for timer in self.log.due(now):
             if timer.stream != state.run:
                 continue
             event = timed_out(state, timer.key, now)

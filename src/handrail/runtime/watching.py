@@ -23,26 +23,26 @@ Look: TypeAlias = Callable[[RunState], RunState | None]
 
 
 class Watch:
-    """Looks around as long as it is open."""
+    """Looks around as long as it is open, while something is under way."""
 
     __slots__ = ("_asked", "_fault", "_look", "_loop", "_state", "_taken", "_task", "_timer")
 
-    def __init__(self) -> None:
+    def __init__(self, look: Look) -> None:
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("only the work of a task can be watched")
         self._task = task
         self._asked = task.cancelling()
         self._loop = asyncio.get_running_loop()
+        self._look = look
         self._state: RunState | None = None
-        self._look: Look | None = None
         self._taken = False
         self._fault: Exception | None = None
         self._timer = self._loop.call_later(LOOK_EVERY, self._ring)
 
-    async def over(self, work: Coroutine[Any, Any, T], state: RunState, look: Look) -> tuple[RunState, T | None]:
+    async def over(self, work: Coroutine[Any, Any, T], state: RunState) -> tuple[RunState, T | None]:
         """Give the state after the work, and what came of it: None when it was taken away."""
-        self._state, self._look, self._taken = state, look, False
+        self._state, self._taken = state, False
         try:
             done = await work
         except BaseException:
@@ -53,10 +53,10 @@ class Watch:
             if self._took_it_away():
                 done = None
         finally:
-            self._look = None
+            after, self._state = self._state, None
         if self._fault is not None:
             raise self._fault
-        return self._state, done
+        return after, done
 
     def close(self) -> None:
         """Look no more."""
@@ -70,7 +70,7 @@ class Watch:
         return self._taken
 
     def _ring(self) -> None:
-        if self._look is not None and self._state is not None and not self._taken:
+        if self._state is not None and not self._taken:
             try:
                 seen = self._look(self._state)
             except Exception as fault:  # noqa: BLE001 - raised by the one who watches
