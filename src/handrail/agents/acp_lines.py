@@ -1,6 +1,6 @@
 """Reads the JSON lines of the bridge to an agent of the Agent Client Protocol, and how the call ended."""
 
-from handrail.agents.json_lines import Line, amount, count, part, read_line, text, without_result
+from handrail.agents.json_lines import Line, amount, count, part, skim, text, without_result
 from handrail.agents.service_errors import status_of
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
@@ -32,7 +32,7 @@ class AcpLines:
 
     def feed(self, line: bytes) -> str:
         """Take one line; give what to show of it on the screen, or nothing."""
-        said = read_line(line)
+        said = skim(line)
         match said.get("type"):
             case "session":
                 self._session = text(said, "session") or None
@@ -110,7 +110,7 @@ class AcpLines:
 
 def glimpse_of(line: bytes) -> str | None:
     """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
-    said = read_line(line)
+    said = skim(line)
     update = part(said, "update") if said.get("type") == "update" else {}
     match update.get("sessionUpdate"):
         case "tool_call":

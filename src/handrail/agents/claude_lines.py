@@ -8,7 +8,7 @@ from typing import cast
 
 from handrail.agents.claude_limits import ends_at, names_a_limit
 from handrail.agents.claude_usage import Took
-from handrail.agents.json_lines import Line, number, part, read_line, text, without_result
+from handrail.agents.json_lines import Line, number, part, read_line, skim, text, without_result
 from handrail.model.values import JsonValue
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar
 from handrail.ports.processes import Ended, Gone
@@ -32,9 +32,8 @@ _ERRORS: dict[str, OutcomeStatus] = {
 }
 """What Claude Code calls an error for which there is no answer of the service with a status."""
 _TOLD = re.compile(rb'\{"type": ?"user"')
-_HEARD = b'"isReplay":true'
+_SPECIAL = (b'"isReplay":true', b'"is_error":true', b'"is_error": true', INTERRUPTED.encode())
 _USED = re.compile(rb'"tool_use_id": ?"([^"\\]*)"')
-_FAILED = re.compile(rb'"is_error": ?true')
 _GAVE_UP = frozenset({"refusal", "max_tokens"})
 
 
@@ -49,7 +48,8 @@ class ClaudeLines:
         self._error = ""
         self._delay: float | None = None
         self._resets: float | None = None
-        self._said = 0.0
+        self._said = ""
+        """When the model answered last, in the words of the agent."""
         self._interrupted = False
         self._heard: list[str] = []
         self._took = Took()
@@ -61,7 +61,7 @@ class ClaudeLines:
         if _is_plain(line):
             self._tools -= {each.decode(errors="replace") for each in _USED.findall(line)}
             return ""
-        said = read_line(line)
+        said = skim(line)
         match said.get("type"):
             case "system":
                 self._system(said)
@@ -73,8 +73,8 @@ class ClaudeLines:
                 info = part(said, "rate_limit_info")
                 self._resets = number(info.get("resetsAt")) if info.get("status") == "rejected" else None
             case "result":
-                self._result = said
-                self._took.settled(said)
+                self._result = read_line(line) or None
+                self._took.settled(self._result or {})
             case _:
                 pass
         return ""
@@ -112,18 +112,28 @@ class ClaudeLines:
             self._delay = delay / 1000 if delay and delay % 1000 == 0 else None
 
     def _assistant(self, said: Line) -> str:
-        self._tools |= {text(each, "id") for each in _blocks(said, "tool_use")}
+        message = part(said, "message")
+        words, uses = list[str](), list[Line]()
+        for each in _list(message, "content"):
+            match each:
+                case {"type": "text"}:
+                    words.append(text(each, "text"))
+                case {"type": "tool_use"}:
+                    uses.append(each)
+                    self._tools.add(text(each, "id"))
+                case _:
+                    pass
         if said.get("parent_tool_use_id"):
             return ""
-        self._said = _moment(text(said, "timestamp")) or self._said
-        words = "\n".join(text(each, "text") for each in _blocks(said, "text"))
+        self._said = text(said, "timestamp") or self._said
+        spoken = "\n".join(words)
         if text(said, "error"):
             self._error = text(said, "error")
-            return words
-        self._model = text(part(said, "message"), "model") or self._model
-        self._took.answered(part(said, "message"))
-        self._words = words or self._words
-        return "\n".join([*filter(None, [words]), *(_tool(each) for each in _blocks(said, "tool_use"))])
+            return spoken
+        self._model = text(message, "model") or self._model
+        self._took.answered(message)
+        self._words = spoken or self._words
+        return "\n".join([*([spoken] if spoken else ()), *map(_tool, uses)])
 
     def _user(self, said: Line) -> str:
         """Take what the agent was told: words that it took up, how its tools failed, and that it was interrupted."""
@@ -185,15 +195,19 @@ class ClaudeLines:
     def _after(self, status: OutcomeStatus, message: str) -> float | None:
         """Give the seconds from now on until another try is worth it, as far as Claude Code names them."""
         if status == "quota":
-            ends = self._resets or ends_at(message, self._said or self._clock())
+            ends = self._resets or ends_at(message, _moment(self._said) or self._clock())
             return None if ends is None else max(0.0, ends - self._clock())
         return self._delay if status == "rate_limited" else None
 
 
 def _is_plain(line: bytes) -> bool:
     """Whether a line only gives what a tool found, which may be megabytes that nobody here reads."""
-    told = _TOLD.match(line) is not None and _HEARD not in line
-    return told and _FAILED.search(line) is None and INTERRUPTED.encode() not in line
+    if _TOLD.match(line) is None:
+        return False
+    for each in _SPECIAL:  # noqa: SIM110 - twice as fast as `any`
+        if each in line:
+            return False
+    return True
 
 
 def glimpse_of(line: bytes) -> str | None:

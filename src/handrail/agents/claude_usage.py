@@ -46,5 +46,10 @@ class Took:
 
 
 def _sum(total: Usage, took: Line, names: Names) -> Usage:
-    read, stored, written, cached = (count(took.get(name)) for name in names)
-    return Usage(total.input_tokens + read + stored, total.output_tokens + written, total.cached_tokens + cached)
+    get = took.get
+    read, stored, written, cached = names
+    return Usage(
+        total.input_tokens + count(get(read)) + count(get(stored)),
+        total.output_tokens + count(get(written)),
+        total.cached_tokens + count(get(cached)),
+    )

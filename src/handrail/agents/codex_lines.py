@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from handrail.agents.codex_errors import kind_of, seconds_left
-from handrail.agents.json_lines import Line, count, part, read_line, text, without_result
+from handrail.agents.json_lines import Line, count, part, skim, text, without_result
 from handrail.ports.agents import AgentOutcome, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
 
@@ -39,21 +39,22 @@ class CodexLines:
 
     def feed(self, line: bytes) -> str:
         """Take one line; give what to show of it on the screen, or nothing."""
-        said = read_line(line)
+        said = skim(line)
         match said.get("type"):
             case "item.completed":
+                item = part(said, "item")
                 self._trouble = ""
-                self._items.discard(text(part(said, "item"), "id"))
-                return self._item(part(said, "item"))
+                self._items.discard(text(item, "id"))
+                return self._item(item)
             case "item.started":
                 self._trouble = ""
                 self._items.add(text(part(said, "item"), "id"))
+            case "error":
+                self._trouble = text(said, "message")
             case "thread.started":
                 self._session = text(said, "thread_id") or None
             case "turn.completed" | "turn.failed":
                 self._final = said
-            case "error":
-                self._trouble = text(said, "message")
             case "handrail.sandbox":
                 self._confined = False
             case _:
@@ -106,7 +107,7 @@ class CodexLines:
 
 def glimpse_of(line: bytes) -> str | None:
     """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
-    said = read_line(line)
+    said = skim(line)
     match said.get("type"):
         case "item.started" | "item.completed":
             return _doing(part(said, "item"))

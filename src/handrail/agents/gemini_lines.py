@@ -2,7 +2,7 @@
 
 import re
 
-from handrail.agents.json_lines import Line, count, part, read_line, text, without_result
+from handrail.agents.json_lines import Line, count, part, skim, text, without_result
 from handrail.agents.service_errors import status_of
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
@@ -38,7 +38,7 @@ class GeminiLines:
 
     def __init__(self) -> None:
         self._session: str | None = None
-        self._words = ""
+        self._words: list[str] = []
         self._trouble = ""
         self._tools: dict[str, str] = {}
         self._stopped = ""
@@ -48,17 +48,17 @@ class GeminiLines:
 
     def feed(self, line: bytes) -> str:
         """Take one line; give what to show of it on the screen, or nothing."""
-        said = read_line(line)
+        said = skim(line)
         match said.get("type"):
             case "init":
                 self._session = text(said, "session_id") or None
             case "message" if said.get("role") == "assistant":
-                self._words += text(said, "content")
-                return text(said, "content")
+                self._words.append(text(said, "content"))
+                return self._words[-1]
             case "tool_use":
-                self._words = ""
+                self._words.clear()
                 self._tools[text(said, "tool_id")] = text(said, "tool_name")
-                self._running |= {text(said, "tool_id")}
+                self._running.add(text(said, "tool_id"))
                 return _tool(said)
             case "tool_result":
                 self._ended(said)
@@ -78,7 +78,7 @@ class GeminiLines:
         delay = _DELAY.search(message)
         return AgentOutcome(
             status=status,
-            text=self._words,
+            text="".join(self._words),
             session=self._session,
             usage=_usage(part(self._result or {}, "stats")),
             message=_unwrapped(message),
@@ -90,7 +90,7 @@ class GeminiLines:
         return SoFar(at_work=bool(self._running))
 
     def _ended(self, said: Line) -> None:
-        self._running -= {text(said, "tool_id")}
+        self._running.discard(text(said, "tool_id"))
         error = part(said, "error")
         kept = text(error, "type") in _DENIED or text(error, "message").startswith(_OUTSIDE)
         if said.get("status") == "error" and kept:
@@ -113,14 +113,14 @@ class GeminiLines:
         """It calls a success what it broke off by itself, and what came to nothing."""
         if self._stopped:
             return "limit", self._stopped
-        if not self._words and not self._tools:
+        if not any(self._words) and not self._tools:
             return "no_output", "the agent ended without a word and without work"
         return "ok", f"denied: {', '.join(self._denials)}" if self._denials else ""
 
 
 def glimpse_of(line: bytes) -> str | None:
     """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
-    said = read_line(line)
+    said = skim(line)
     match said.get("type"):
         case "tool_use":
             return _tool(said)

@@ -5,7 +5,7 @@ It has no event for the end: a step that was finished for another reason than to
 
 import re
 
-from handrail.agents.json_lines import Line, amount, count, part, read_line, text, without_result
+from handrail.agents.json_lines import Line, amount, count, part, skim, text, without_result
 from handrail.agents.service_errors import status_of
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
@@ -40,7 +40,7 @@ class OpencodeLines:
 
     def feed(self, line: bytes) -> str:
         """Take one line; give what to show of it on the screen, or nothing."""
-        said = read_line(line)
+        said = skim(line)
         self._session = text(said, "sessionID") or self._session
         match said.get("type"):
             case "step_start":
@@ -110,7 +110,7 @@ class OpencodeLines:
 
 def glimpse_of(line: bytes) -> str | None:
     """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
-    said = read_line(line)
+    said = skim(line)
     match said.get("type"):
         case "tool_use":
             return _doing(part(said, "part")) or None

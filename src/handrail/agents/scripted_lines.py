@@ -2,7 +2,7 @@
 
 from typing import cast, get_args
 
-from handrail.agents.json_lines import Line, count, number, read_line, text, without_result
+from handrail.agents.json_lines import Line, count, number, read_line, skim, text, without_result
 from handrail.model.values import JsonValue
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
@@ -22,7 +22,7 @@ class ScriptedLines:
 
     def feed(self, line: bytes) -> str:
         """Take one line; give what to show of it on the screen, or nothing."""
-        said = read_line(line)
+        said = skim(line)
         match said.get("type"):
             case "session":
                 self._session = text(said, "session") or None
@@ -38,7 +38,7 @@ class ScriptedLines:
             case "error":
                 self._trouble = text(said, "message")
             case "result" if text(said, "status") in _STATUSES:
-                self._result = said
+                self._result = read_line(line) or None
             case _:
                 pass
         return ""

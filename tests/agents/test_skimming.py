@@ -1,0 +1,95 @@
+"""What is only looked through is read by a faster parser, and as it would have been read by the other."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handrail.agents import json_lines
+from handrail.agents.claude_lines import ClaudeLines
+from handrail.agents.json_lines import Line, number, read_line
+from handrail.agents.scripted_lines import ScriptedLines
+from handrail.model.values import JsonValue
+from handrail.ports.processes import Ended
+
+VALUES: st.SearchStrategy[JsonValue] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+BROKEN = [
+    b"",
+    b"null",
+    b"[1]",
+    b'"x"',
+    b'{"a":1}x',
+    b' {"a": 1} \r',
+    b'{"a":NaN}',
+    b'{"a":"\\ud800"}',
+    b'{"a":"\xff"}',
+    b'{"a":"\x01"}',
+    b'\xef\xbb\xbf{"a":1}',
+    b'{"a":01}',
+    b'{"a":1,"a":2}',
+    b'{"a":' + b"9" * 400 + b"}",
+    b'{"a":' * 150 + b"1" + b"}" * 150,
+    b'{"a":' * 400 + b"1" + b"}" * 400,
+    b'{"a":' * 5000,
+]
+
+
+@pytest.fixture
+def skim(monkeypatch: pytest.MonkeyPatch) -> json_lines.Skim:
+    monkeypatch.setattr(json_lines, "MUCH", 0)
+    found = json_lines.Skim()
+    found(b"{}")
+    return found
+
+
+def test_much_is_read_by_the_faster_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_lines, "MUCH", 10)
+    skim = json_lines.Skim()
+    assert [skim(b'{"a":1}'), skim.is_fast, skim(b'{"a":2}'), skim.is_fast] == [{"a": 1}, False, {"a": 2}, True]
+
+
+@pytest.mark.parametrize("line", BROKEN)
+def test_a_broken_line_is_read_the_same(skim: json_lines.Skim, line: bytes) -> None:
+    assert skim(line) == read_line(line)
+
+
+@given(VALUES, st.booleans(), st.sampled_from([(",", ":"), (", ", ": ")]))
+def test_every_value_is_read_the_same(value: JsonValue, ascii_only: bool, separators: tuple[str, str]) -> None:
+    skim = json_lines.Skim()
+    skim.hurry()
+    text = json.dumps({"type": value}, ensure_ascii=ascii_only, separators=separators)
+    line = text.encode("utf-8", "surrogatepass")
+    assert _told(skim(line)) == _told(read_line(line))
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read_the_same(data: bytes) -> None:
+    skim = json_lines.Skim()
+    skim.hurry()
+    for line in (data, b"{" + data + b"}", b'{"a":"' + data + b'"}'):
+        assert _told(skim(line)) == _told(read_line(line))
+
+
+def _told(line: Line) -> str:
+    # Numbers without an end are all that may differ: one parser refuses their line.
+    return "no end" if "Infinity" in (told := json.dumps(line)) else told
+
+
+def test_a_number_without_an_end_is_none() -> None:
+    given: list[JsonValue] = [math.inf, -math.inf, 1.5, 10**400, True]
+    assert [number(each) for each in given] == [None, None, 1.5, 10**400, None]
+
+
+def test_a_result_that_nobody_can_keep_is_none(skim: json_lines.Skim, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("handrail.agents.claude_lines.skim", skim)
+    monkeypatch.setattr("handrail.agents.scripted_lines.skim", skim)
+    claude, scripted = ClaudeLines(), ScriptedLines()
+    claude.feed(b'{"type":"result","subtype":"success","result":"","structured_output":{"n":1e999}}')
+    scripted.feed(b'{"type":"result","status":"ok","output":{"n":1e999}}')
+    assert [claude.outcome(Ended(0)).has_output, scripted.outcome(Ended(0)).has_output] == [False, False]
