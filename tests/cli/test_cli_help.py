@@ -269,5 +269,6 @@ def test_status_starts_without_the_engine_and_the_log(shop: Shop) -> None:
     ran = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True)
     loaded = ran.stderr.split()
     assert ran.stdout.startswith("ENDED  done-1")
+    light = ("handrail.model", "handrail.model.lines")
     heavy = ("engine", "model", "language", "compiler", "authoring", "wiring", "agents", "workspace", "ports")
-    assert [name for name in loaded if name.split(".")[1] in heavy] == []
+    assert [name for name in loaded if name.split(".")[1] in heavy and name not in light] == []

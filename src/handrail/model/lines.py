@@ -1,10 +1,15 @@
-"""The line of a run in lists, as it is kept: without what is as it mostly is, since every step writes it anew."""
+"""The line of a run in lists, as it is kept: without what is as it mostly is, since every step writes it anew.
+
+Commands that only show the list start without the rest of the model.
+"""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from handrail.model.values import JsonValue
+if TYPE_CHECKING:
+    from handrail.model.values import JsonValue
 
-USUAL: dict[str, JsonValue] = {
+USUAL: "dict[str, JsonValue]" = {
     "reason": None,
     "message": "",
     "next_step": "",
@@ -21,6 +26,6 @@ USUAL: dict[str, JsonValue] = {
 }
 
 
-def whole(line: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def whole(line: "Mapping[str, JsonValue]") -> "dict[str, JsonValue]":
     """Give a line with what was left out of it."""
     return {**USUAL, **line}
