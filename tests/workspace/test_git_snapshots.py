@@ -180,6 +180,17 @@ def test_nested_repositories_and_empty_folders_are_named_and_left_alone(shop: Gi
         shop.spaces.remove(tree, "r1")
 
 
+@pytest.mark.parametrize("folders", [3, 200])
+def test_an_empty_folder_is_named_among_few_and_among_many(shop: GitRoom, folders: int) -> None:
+    tree, path = shop.prepare()
+    fill(path, {f"d{number}/x.txt": "x" for number in range(folders)})
+    assert shop.spaces.snapshot(tree, "r1").omitted == ()
+    (path / "d1/none").mkdir()
+    assert shop.spaces.snapshot(tree, "r1").omitted == ("d1/none/: an empty folder",)
+    (path / "d1/none/now.txt").write_text("some")
+    assert shop.spaces.snapshot(tree, "r1").omitted == ()
+
+
 def test_dirt_in_a_submodule_is_named_and_its_commit_is_kept(shop: GitRoom) -> None:
     library = shop.root / "library"
     library.mkdir()

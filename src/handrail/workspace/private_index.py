@@ -24,6 +24,7 @@ _STATUS = (
 )
 _PATH_AT = {"1": 8, "u": 10}
 """How many fields come before the path."""
+_MOST_FOLDERS = 128
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _GONE = b"0 0000000000000000000000000000000000000000\t"
 
@@ -165,6 +166,9 @@ class PrivateIndex:
         return Staged(git.line("write-tree"), unmerged)
 
     def _empty_folders(self) -> list[bytes]:
+        # Mostly there are none, and seeing that takes less time than git takes to start.
+        if not _may_be_empty(self._git.where):
+            return []
         listing = self.git.out("ls-files", "--others", "--directory", "--exclude-standard", "-z")
         return [path for path in split(listing) if path.endswith(b"/") and self._holds_nothing(path)]
 
@@ -199,6 +203,22 @@ def _note(entry: bytes, seen: _Seen, where: Path) -> None:
 
 def _rest(seen: _Seen) -> tuple[list[bytes], list[bytes], list[bytes], list[bytes], list[bytes]]:
     return seen.gone, seen.changed, seen.untracked, seen.nested, seen.dirt
+
+
+def _may_be_empty(where: Path) -> bool:
+    """Tell whether a folder below may hold nothing; of many folders, or such as cannot be read, nobody knows."""
+    folders = [str(where)]
+    seen = 0
+    while folders:
+        seen += 1
+        try:
+            inside = list(os.scandir(folders.pop()))
+        except OSError:
+            return True
+        if seen > _MOST_FOLDERS or not inside:
+            return True
+        folders += [each.path for each in inside if each.is_dir(follow_symlinks=False) and each.name != ".git"]
+    return False
 
 
 def _signature(path: Path) -> list[int]:
