@@ -33,6 +33,8 @@ from handrail.workspace import masking
 
 PROGRAMS = {"claude": ("claude_agent_sdk", "_bundled/claude"), "codex": ("codex_cli_bin", "bin/codex")}
 PACKAGES = "HANDRAIL_TEST_AGENTS"
+THINKING = 0.5
+"""Seconds until the first word of a model that is among the fastest."""
 NOWHERE = "http://127.0.0.1:9"
 FOLDERS = {"HOME": "home", "TMPDIR": "tmp", "CLAUDE_CONFIG_DIR": "claude", "CODEX_HOME": "codex"}
 CODEX = """
@@ -135,7 +137,7 @@ def program(name: str) -> Path | None:
 
 
 def scripts() -> dict[str, list[Action]]:
-    """What the model does: a word, and a call with tools."""
+    """What the model does: a word, the same after a while, and a call with tools."""
     source = str(Path(masking.__file__))
     look = Shell(f"cat {source} {json_lines.__file__}")
     edits: list[Action] = [
@@ -143,6 +145,7 @@ def scripts() -> dict[str, list[Action]]:
     ]
     return {
         "say": [Say("All done.")],
+        "think": [Say("All done.", after=THINKING)],
         "work-claude": [look, Call("Read", {"file_path": source}), *edits, look, Say("All done.")],
         "work-codex": [look, Shell("ls -la"), look, Shell("git status"), look, Say("All done.")],
     }

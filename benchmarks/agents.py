@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from agent_place import Place, model_aside, prepare_agents
+from agent_place import THINKING, Place, model_aside, prepare_agents
 from handrail.agents.command import CommandAgent
 from handrail.agents.registry import KnownAgents
 from handrail.model.redaction import Redactor
@@ -62,7 +62,7 @@ class Figure:
     def line(self) -> str:
         """Say how it went."""
         how = "unclear" if self.reached is None else "reached" if self.reached else "MISSED"
-        return f"{how:8} {self.text:56}{self.value:>28}  (aim {self.aim})"
+        return f"{how:8} {self.text:78}{self.value:>28}  (aim {self.aim})"
 
 
 @dataclass(slots=True)
@@ -70,6 +70,8 @@ class Beside:
     """The milliseconds of bare calls and of steps with the same words."""
 
     agent: str
+    script: str
+    words: str
     bare: list[float] = field(default_factory=list[float])
     ours: list[float] = field(default_factory=list[float])
 
@@ -77,14 +79,14 @@ class Beside:
         """Measure both once, each of them first in every other round."""
         if len(self.ours) % 2:
             self.bare.append(_bare(place, self.agent, prompt))
-        self.ours.append(_ours(place, self.agent)[0])
+        self.ours.append(_ours(place, self.agent, self.script)[0])
         if len(self.bare) < len(self.ours):
             self.bare.append(_bare(place, self.agent, prompt))
 
     def figures(self) -> Iterator[Figure]:
         """Say what a step takes beyond the bare call: the median of the rounds, and between what half of them lie."""
         bare = statistics.median(self.bare)
-        text = f"a step with {self.agent} beyond the bare call of {bare:.0f} ms"
+        text = f"a step with {self.agent}, {self.words}, beyond the bare call of {bare:.0f} ms"
         for unit, scale, aim in (("ms", 1.0, MOST_MS), ("%", 100 / bare, MOST_SHARE)):
             more = [(ours - alone) * scale for ours, alone in zip(self.ours, self.bare, strict=True)]
             low, middle, high = statistics.quantiles(more, n=4)
@@ -94,9 +96,9 @@ class Beside:
             yield Figure(text, value, f"{aim:.0f} {unit}", middle <= aim if clear else None)
 
 
-def _ours(place: Place, agent: str) -> tuple[float, str]:
+def _ours(place: Place, agent: str, script: str = "say") -> tuple[float, str]:
     """Run a step, from when its call is recorded until the run has ended; give the prompt, too."""
-    run = place.start(agent, "say")
+    run = place.start(agent, script)
     place.drive()
     ended = time.time()
     began = place.began(run)
@@ -118,12 +120,16 @@ def _bare(place: Place, name: str, prompt: str) -> float:
 
 
 def overhead(place: Place, names: Sequence[str], rounds: int) -> Iterator[Figure]:
-    """Measure what a step adds to a call, for every agent that is here."""
+    """Measure what a step adds to a call, for every agent that is here.
+
+    Beside a model that answers at once, which no real one does, and beside one that thinks as long as a fast one.
+    """
     for each in names:
-        found, (_, prompt) = Beside(each), _ours(place, each)
-        for _ in range(rounds):
-            found.round(place, prompt)
-        yield from found.figures()
+        for script, words in (("say", "answered at once"), ("think", f"answered after {THINKING} s")):
+            found, (_, prompt) = Beside(each, script, words), _ours(place, each, script)
+            for _ in range(rounds):
+                found.round(place, prompt)
+            yield from found.figures()
 
 
 def reading(streams: dict[str, tuple[str, bytes]], megabytes: int) -> Iterator[Figure]:

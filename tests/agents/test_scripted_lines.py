@@ -70,6 +70,12 @@ def test_numbers_that_nothing_can_keep_make_no_line(number: str) -> None:
     assert outcome(line()[:-1] + b', "cost": ' + number.encode() + b"}").status == "crashed"
 
 
+def test_a_failure_without_words_and_amounts_below_nothing_are_told_as_such() -> None:
+    found = outcome(line(status="quota", message=None, cost=-1, retry_after=-5))
+    assert (found.status, found.message) == ("quota", "the script ends the call as quota")
+    assert (found.cost, found.retry_after) == (None, None)
+
+
 def test_half_of_a_character_makes_no_line() -> None:
     assert outcome(line(text="\ud800")).status == "crashed"
     assert outcome(line(text="\U0001f600")).text == "\U0001f600"

@@ -73,8 +73,8 @@ class ClaudeLines:
                 info = part(said, "rate_limit_info")
                 self._resets = number(info.get("resetsAt")) if info.get("status") == "rejected" else None
             case "result":
-                self._result = read_line(line) or None
-                self._took.settled(self._result or {})
+                self._result = (read_line(line) or None) if "structured_output" in said else said
+                self._took.settled(said)
             case _:
                 pass
         return ""

@@ -2,7 +2,7 @@
 
 from typing import cast, get_args
 
-from handrail.agents.json_lines import Line, count, number, read_line, skim, text, without_result
+from handrail.agents.json_lines import Line, amount, count, read_line, skim, text, without_result
 from handrail.model.values import JsonValue
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
 from handrail.ports.processes import Ended, Gone
@@ -34,7 +34,7 @@ class ScriptedLines:
                 self._runs = False
                 return _tool(said)
             case "usage":
-                self._took = SoFar(_usage(said.get("usage")), number(said.get("cost")))
+                self._took = SoFar(_usage(said.get("usage")), amount(said.get("cost")))
             case "error":
                 self._trouble = text(said, "message")
             case "result" if text(said, "status") in _STATUSES:
@@ -52,16 +52,17 @@ class ScriptedLines:
             return AgentOutcome(
                 status="crashed", session=self._session, usage=took.usage, cost=took.cost, message=message
             )
+        status = cast("OutcomeStatus", result["status"])
         return AgentOutcome(
-            status=cast("OutcomeStatus", result["status"]),
+            status=status,
             text=text(result, "text"),
             output=result.get("output"),
             has_output="output" in result,
             session=text(result, "session") or self._session,
             usage=_usage(result.get("usage")),
-            cost=number(result.get("cost")),
-            message=text(result, "message"),
-            retry_after=number(result.get("retry_after")),
+            cost=amount(result.get("cost")),
+            message=text(result, "message") or ("" if status == "ok" else f"the script ends the call as {status}"),
+            retry_after=amount(result.get("retry_after")),
             question=text(result, "question"),
         )
 

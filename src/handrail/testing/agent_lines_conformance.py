@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from handrail.ports.agents import Agent, AgentOutcome, OutcomeStatus, so_far
 from handrail.ports.processes import Ended, Gone
-from handrail.testing.agent_streams import ENDINGS, Stream, junk, outcome, retyped, spoiled
+from handrail.testing.agent_streams import ENDINGS, Harm, Stream, harmed, harms, junk, outcome
 
 CALMLY = settings(
     max_examples=60,
@@ -53,12 +53,11 @@ class LinesConformance:
         assert found.status != "ok" or not self.tells_its_end
 
     @CALMLY
-    @given(data=st.data())
+    @given(told=harms(), ended=st.sampled_from(ENDINGS))
     def test_recorded_lines_that_were_cut_or_changed_break_nothing(
-        self, agent: Agent, streams: Sequence[Stream], data: st.DataObject
+        self, agent: Agent, streams: Sequence[Stream], told: list[bytes | Harm], ended: Ended | Gone
     ) -> None:
-        broken = st.lists(spoiled(streams) | retyped(streams) | junk(), max_size=6)
-        lines, ended = data.draw(st.tuples(broken, st.sampled_from(ENDINGS)))
+        lines = harmed(streams, told)
         assert sound(outcome(agent, lines, ended))
         for line in lines:
             assert one_line(agent.glimpse(line))
@@ -130,12 +129,12 @@ class LinesConformance:
             assert reader.outcome(ENDINGS[0]).status != "ok" or not so_far(reader).at_work, stream.name
 
     @CALMLY
-    @given(data=st.data())
+    @given(told=harms())
     def test_broken_lines_break_nothing_in_the_middle_either(
-        self, agent: Agent, streams: Sequence[Stream], data: st.DataObject
+        self, agent: Agent, streams: Sequence[Stream], told: list[bytes | Harm]
     ) -> None:
         reader = agent.lines()
-        for line in data.draw(st.lists(spoiled(streams) | retyped(streams) | junk(), max_size=6)):
+        for line in harmed(streams, told):
             reader.feed(line)
             found = so_far(reader)
             assert found.usage.tokens >= 0

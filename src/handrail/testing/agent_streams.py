@@ -49,20 +49,35 @@ def junk() -> st.SearchStrategy[bytes]:
     return st.binary(max_size=60) | st.text(max_size=40).map(_broken) | _JSON.map(_dumped) | events
 
 
-def spoiled(streams: Sequence[Stream]) -> st.SearchStrategy[bytes]:
-    """Give recorded lines that were cut, or whose bytes were changed."""
-    lines = [line for stream in streams for line in stream.lines if line]
-    if not lines:
-        return st.nothing()
-    return st.builds(_spoiled, st.sampled_from(lines), st.integers(0, 5000), st.binary(min_size=1, max_size=3))
+@frozen
+class Harm:
+    """What is done to a recorded line, whichever agent printed it."""
+
+    line: int
+    at: int
+    put: bytes
+    value: object
+    retypes: bool
+
+    def done_to(self, streams: Sequence[Stream]) -> bytes:
+        """Give a line that was cut, whose bytes were changed, or in which a value has another type than it should."""
+        lines = [line for stream in streams for line in stream.lines if line] or [b"{}"]
+        line = lines[self.line % len(lines)]
+        event = _event(line) if self.retypes else None
+        return _spoiled(line, self.at, self.put) if event is None else _retyped(event, self.at, self.value)
 
 
-def retyped(streams: Sequence[Stream]) -> st.SearchStrategy[bytes]:
-    """Give recorded events in which values have other types than they should."""
-    events = [event for stream in streams for line in stream.lines if (event := _event(line)) is not None]
-    if not events:
-        return st.nothing()
-    return st.builds(_retyped, st.sampled_from(events), st.integers(0, 50), _JSON)
+def harmed(streams: Sequence[Stream], told: Iterable[bytes | Harm]) -> list[bytes]:
+    """Give the lines of what was drawn; drawing knows nothing of the agent, so that examples are the same for all."""
+    return [each.done_to(streams) if isinstance(each, Harm) else each for each in told]
+
+
+def harms() -> st.SearchStrategy[list[bytes | Harm]]:
+    """Give lines that are no event of any agent, among recorded ones that were harmed."""
+    harm = st.builds(
+        Harm, st.integers(0, 500), st.integers(0, 5000), st.binary(min_size=1, max_size=3), _JSON, st.booleans()
+    )
+    return st.lists(harm | junk(), max_size=6)
 
 
 def _unknown(kind: str, rest: dict[str, object]) -> bytes:

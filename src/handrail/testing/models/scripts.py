@@ -22,6 +22,8 @@ class Say:
     """Answer in words, and end the turn."""
 
     text: str
+    after: float = 0.0
+    """Seconds that it takes until its first word."""
 
 
 @frozen

@@ -100,6 +100,8 @@ class _Handler(BaseHTTPRequestHandler):
                     events = list(dialect.events(request, Say(text)))
                     self._stream(events[: len(events) // 2])
                 case _:
+                    if isinstance(action, Say) and action.after:
+                        self._model.closing.wait(action.after)
                     self._stream(dialect.events(request, action))
 
     def _document(self, status: int, body: Data, headers: Iterable[tuple[str, str]]) -> None:
