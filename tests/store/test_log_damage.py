@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 from handrail.errors import StorageDamaged
 from handrail.ports.care import Cut, Finding
 from handrail.ports.chain import link
-from handrail.ports.log import Append, Checkpoint, Head
+from handrail.ports.log import Append, Checkpoint, Head, TimerSet
 from handrail.store.database import FILE
 from handrail.store.session import Session, Value
 from handrail.store.sqlite_log import SqliteLog, open_log
@@ -85,6 +85,30 @@ def test_a_damaged_tail_is_salvaged_with_its_prefix_intact(tmp_path: Path) -> No
     assert rows(tmp_path, "SELECT stream, seq, position FROM damaged") == [("a", 3, 3), ("a", 4, 4)]
     assert log.check().healthy
     assert record(log, leased(log, "a"), "3 again")[0].position == 6
+    log.close()
+
+
+def test_a_salvage_that_takes_the_newest_rows_away_gives_no_position_again(tmp_path: Path) -> None:
+    log = written(tmp_path, "1", "2", "3", "4")
+    tamper(tmp_path, "UPDATE events SET payload = x'00' WHERE seq = 3")
+    log.salvage()
+    assert [each.position for each in log.read_all()] == [1, 2], "what keeps the highest position is no event"
+    assert (log.streams(), log.check().healthy) == (("a",), True)
+    assert record(log, leased(log, "a"), "3 again")[0].position == 5
+    assert [each.position for each in log.read_all(after=2)] == [5]
+    log.close()
+
+
+def test_a_stream_that_is_lost_as_a_whole_is_named_once(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.send("a", "k", b"x")
+    (message,) = log.inbox("a")
+    timers = (TimerSet("t", 1.0),)
+    log.append([Append("a", 0, (event("1"),), consumed=(message.id,), timers=timers)], [leased(log, "a")])
+    tamper(tmp_path, "DELETE FROM events")
+    tamper(tmp_path, "DELETE FROM streams")
+    assert [log.salvage().cuts for _ in range(2)] == [(Cut("a", 0, 0),), ()]
+    assert (log.due(9.0), log.inbox("a"), log.pending_streams()) == ((), (), ())
     log.close()
 
 

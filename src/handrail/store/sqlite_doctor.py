@@ -70,7 +70,8 @@ def _cut(session: Session, finding: Finding) -> Cut:
 def _lost_whole(session: Session) -> tuple[Cut, ...]:
     """Name the streams of which no event is left, and forget what speaks of them."""
     gone = [str(row[0]) for row in session.all("lost_streams")]
-    session.run("forget_timers_alone")
+    for statement in ("forget_timers_alone", "forget_checkpoints_alone", "forget_consumed_alone"):
+        session.run(statement)
     return tuple(Cut(stream, 0, 0) for stream in gone)
 
 

@@ -45,6 +45,14 @@ DELETE FROM timers WHERE stream = ?;
 -- Forget timers whose stream is lost.
 DELETE FROM timers WHERE stream NOT IN (SELECT name FROM streams);
 
+-- name: forget_checkpoints_alone
+-- Forget checkpoints whose stream is lost.
+DELETE FROM checkpoints WHERE stream NOT IN (SELECT name FROM streams);
+
+-- name: forget_consumed_alone
+-- Forget messages that were consumed by a stream that is lost.
+DELETE FROM inbox WHERE consumed IS NOT NULL AND stream NOT IN (SELECT name FROM streams);
+
 -- name: unconsume
 -- Give back the messages that were consumed by events that were cut.
 UPDATE inbox SET consumed = NULL WHERE stream = ? AND consumed > ?;
