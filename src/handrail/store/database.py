@@ -167,7 +167,7 @@ class _Writing(_Reading):
     def __enter__(self) -> Session:
         session = super().__enter__()
         try:
-            session.execute("BEGIN IMMEDIATE")
+            session.perform("BEGIN IMMEDIATE")
         except apsw.Error as error:
             self._name(error)
             raise
@@ -178,7 +178,7 @@ class _Writing(_Reading):
         if error is None and session is not None:
             try:
                 database.point(self._call, "before")
-                session.execute("COMMIT")
+                session.perform("COMMIT")
             except BaseException as refused:
                 self._take_back()
                 self._name(refused)
@@ -192,7 +192,7 @@ class _Writing(_Reading):
         # SQLite ends some failed transactions by itself, and a full disk may refuse the rollback too.
         with suppress(apsw.Error):
             if self._opened is not None and self._opened.raw.in_transaction:
-                self._opened.execute("ROLLBACK")
+                self._opened.perform("ROLLBACK")
 
 
 class _OfThread(threading.local):
