@@ -9,7 +9,6 @@ import json
 import math
 import signal
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeAlias
 
 from handrail.model.values import JsonValue
@@ -34,7 +33,7 @@ def read_line(line: bytes) -> Line:
 
 
 class Skim:
-    """Reads as `read_line` does, but that numbers may be without an end."""
+    """Reads as `read_line` does, but that numbers may be without an end, or none: `number` passes them over."""
 
     __slots__ = ("_parse", "_seen")
 
@@ -63,7 +62,7 @@ class Skim:
         """Read by the faster parser from now on."""
         from pydantic_core import from_json  # noqa: PLC0415 - only where it pays
 
-        self._parse = partial(from_json, allow_inf_nan=False)
+        self._parse = from_json
 
     def _count(self, line: bytes) -> None:
         self._seen += len(line)
