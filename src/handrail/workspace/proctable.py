@@ -7,12 +7,14 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 LINUX = sys.platform == "linux"
 PROC = Path("/proc")
+_LOOKS, _MOMENT = 5, 0.001
 _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER."""
 
@@ -122,8 +124,16 @@ def _boot() -> str:
 
 def _environment(pid: int) -> list[bytes]:
     if LINUX:
+        place = PROC / str(pid)
         try:
-            return (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+            found = (place / "environ").read_bytes()
+            for _ in range(_LOOKS):
+                # A process that becomes another program has none for a moment; the kernel's own have no program.
+                if found or not (place / "exe").readlink():
+                    break
+                time.sleep(_MOMENT)
+                found = (place / "environ").read_bytes()
+            return found.split(b"\0")
         except OSError:
             return []
     shown = _run_ps("-E", "-ww", "-o", "command=", "-p", str(pid))
