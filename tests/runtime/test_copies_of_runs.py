@@ -1,7 +1,7 @@
 """Copies of runs on a real database: each waits for its own time or runs, and needs nobody to call it."""
 
 import pytest
-from background_home import Home, home_in
+from background_home import home_in
 from native_case import compile_text
 from runtime_room import Room, assert_sound, of_kind
 
@@ -65,19 +65,15 @@ def test_the_background_driver_wakes_a_copy_at_its_time(
     root = tmp_path_factory.mktemp("copies")
     monkeypatch.setenv("HANDRAIL_HOME", str(root / "home"))
     with home_in(root) as home:
-        _wakes(home)
-
-
-def _wakes(home: Home) -> None:
-    run = home.start("  - {name: a, command: 'test -e go', retry: {max: 1, backoff: 2s}}\n")
-    ensure(home.folders)
-    assert home.reaches(run, "waiting").reason == "timer"
-    home.log.send(run, "p", message("pause"))
-    copy = runs.fork(home.log, run, None, "me")
-    assert home.state(copy).reason == "timer"
-    (home.shop / "go").touch()
-    assert home.reaches(copy, "succeeded").steps["a"].attempts == 2
-    assert home.state(run).reason == "pause"
+        run = home.start("  - {name: a, command: 'test -e go', retry: {max: 1, backoff: 2s}}\n")
+        ensure(home.folders)
+        assert home.reaches(run, "waiting").reason == "timer"
+        home.log.send(run, "p", message("pause"))
+        copy = runs.fork(home.log, run, None, "me")
+        assert home.state(copy).reason == "timer"
+        (home.shop / "go").touch()
+        assert home.reaches(copy, "succeeded").steps["a"].attempts == 2
+        assert home.state(run).reason == "pause"
 
 
 GUIDED = """

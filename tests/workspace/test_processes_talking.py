@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from process_room import Room
 
-from handrail.ports.processes import ProcessSpec, Talk
+from handrail.ports.processes import Gone, ProcessSpec, Talk
 
 ECHO = "while read -r line; do touch go; echo heard $line; test $line != last || echo DONE; done; echo end"
 
@@ -76,4 +76,4 @@ def test_the_death_of_the_keeper_closes_the_input(room: Room) -> None:
     room.until("there")
     os.kill(keeper, signal.SIGKILL)
     room.until("closed")
-    room.wait(spec)
+    assert isinstance(room.wait(spec), Gone), "nobody was left to write how it ended"

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from rpds import HashTrieMap
-
 from handrail.engine import apply_guided as guided
 from handrail.engine import flows, kernels, messages
 from handrail.engine.carrying import without_session
+from handrail.engine.charging import charged, charged_around, spent_on, sum_of, with_spent, with_used
 from handrail.engine.choosing import falls_at
 from handrail.engine.transitions import IllegalMove
 from handrail.engine.turns import counted
@@ -16,7 +15,7 @@ from handrail.engine.walk import known_as
 from handrail.model import events as ev
 from handrail.model.names import spoken
 from handrail.model.run import Failure, Frame, Hindrance, Pending, RunState, StepState, changed, changed_by
-from handrail.model.spending import TIME_ONLY, Spent
+from handrail.model.spending import TIME_ONLY
 from handrail.model.values import JsonValue
 
 RUNNING: dict[str, Any] = {"status": "running", "reason": None, "message": ""}
@@ -114,7 +113,7 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"step '{event.address}' ended, but event {event.began} is not what is pending")
     known, details = state.steps[event.address], event.details
-    spent = _spent(event, known)
+    spent = spent_on(event, known)
     step = _with_outcome(known, event, spent)
     kept: dict[str, Any] = {name: details[name] for name in details if name in _OF_RUN}
     if "used" in details:
@@ -200,53 +199,13 @@ def _with_outcome(step: StepState, event: ev.StepEnded, spent: Mapping[str, floa
         return StepState._make((*outcome, *step[len(outcome) : _ENDED_AT], event.at, seconds, *step[_ENDED_AT + 2 :]))
     told = {name: event.details[name] for name in event.details if name in _OF_STEP}
     step = StepState._make((*outcome, *step[len(outcome) :]))
-    return step._replace(ended_at=event.at, **told, **_sum(step, spent))
+    return step._replace(ended_at=event.at, **told, **sum_of(step, spent))
 
 
 _ENDED_AT = StepState._fields.index("ended_at")
 _OF_STEP = ("summary", "session", "files", "commit", "branch", "changed")
 _OF_RUN = ("snapshot", "files")
 """What a step's performer tells beside its outcome."""
-
-
-def _spent(event: ev.StepEnded, step: StepState) -> dict[str, float]:
-    """What the effort took; one that tells nothing took its time, unless somebody outside did it."""
-    told = event.details.get("spent")
-    if isinstance(told, dict):
-        return cast("dict[str, float]", told)
-    return {} if event.by else {"seconds": round(max(0.0, event.at - step.began_at), 3)}
-
-
-def with_spent(step: StepState, spent: Mapping[str, float]) -> StepState:
-    """Add what an effort of a step took to what it took before."""
-    return step._replace(**_sum(step, spent))
-
-
-def _sum(step: StepState, spent: Mapping[str, float]) -> dict[str, Any]:
-    if spent.keys() <= TIME_ONLY:
-        return {"seconds": round(step.seconds + spent.get("seconds", 0.0), 3)}
-    total = Spent(step.cost, step.tokens, step.calls, seconds=step.seconds).plus(spent)
-    return {"cost": total.usd, "tokens": total.tokens, "calls": total.agent_calls, "seconds": total.seconds}
-
-
-def charged(state: RunState, spent: Mapping[str, float], **changes: Any) -> RunState:
-    """Count what an effort took for the run, and for every step around the effort."""
-    return changed(charged_around(state, spent), spent=state.spent.plus(spent), **changes)
-
-
-def charged_around(state: RunState, spent: Mapping[str, float]) -> RunState:
-    """Count what an effort took for every step around it."""
-    steps = state.steps
-    for frame in state.stack:
-        around = frame.loop or frame.group or frame.work
-        if around is not None:
-            steps = steps.insert(around.address, with_spent(steps[around.address], spent))
-    return state if steps is state.steps else changed(state, steps=steps)
-
-
-def with_used(state: RunState, session: str, used: JsonValue) -> "HashTrieMap[str, JsonValue]":
-    """Keep what a conversation took in all, where its agent tells that."""
-    return state.used.insert(session, used) if session and used is not None else state.used
 
 
 def _failure(event: ev.StepEnded, step: StepState) -> Failure | None:

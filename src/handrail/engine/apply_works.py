@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any, cast
 
-from handrail.engine.apply_steps import RUNNING, begun, charged, finished, told, with_spent, with_step, with_used
+from handrail.engine.apply_steps import RUNNING, begun, finished, told, with_step
+from handrail.engine.charging import charged, with_spent, with_used
 from handrail.engine.transitions import IllegalMove
 from handrail.engine.turns import taken_back
 from handrail.model import events as ev
