@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -116,9 +117,14 @@ class Place:
         """How the call of a run began."""
         return next(event for each in self.log.read(run) if isinstance(event := from_log(each), StepBegan))
 
-    def drive(self) -> None:
-        """Drive all runs to their end."""
-        asyncio.run(self.system.supervisor("bench").run_until_idle())
+    def drive(self) -> float:
+        """Drive all runs to their end, and give the time at which it was come to."""
+
+        async def to_the_end() -> float:
+            await self.system.supervisor("bench").run_until_idle()
+            return time.time()
+
+        return asyncio.run(to_the_end())
 
     def transcript(self, run: str) -> bytes:
         """What the agent of a run printed."""

@@ -99,8 +99,7 @@ class Beside:
 def _ours(place: Place, agent: str, script: str = "say") -> tuple[float, str]:
     """Run a step, from when its call is recorded until the run has ended; give the prompt, too."""
     run = place.start(agent, script)
-    place.drive()
-    ended = time.time()
+    ended = place.drive()
     began = place.began(run)
     return (ended - began.at) * 1000, str(began.spec["prompt"])
 
@@ -235,8 +234,8 @@ def main() -> None:
     sizes = QUICK if parser.parse_args().quick else Sizes()
     began = time.perf_counter()
     with ExitStack() as stack:
-        # Codex refuses to work with a configuration below the temporary folder.
-        made = tempfile.TemporaryDirectory(prefix="handrail-bench-", dir="/var/tmp", ignore_cleanup_errors=True)
+        # Where data of people lie too; Codex refuses to work with a configuration below the temporary folder.
+        made = tempfile.TemporaryDirectory(prefix="handrail-bench-", dir=Path.home(), ignore_cleanup_errors=True)
         place = Place(Path(stack.enter_context(made)))
         stack.callback(place.close)
         names = prepare_agents(place, stack.enter_context(model_aside()))

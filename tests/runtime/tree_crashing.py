@@ -42,8 +42,7 @@ from handrail.runtime.handlers.trees import TreeHandler  # noqa: E402
 from handrail.runtime.histories import events_of, state_of  # noqa: E402
 from handrail.runtime.supervisor import Supervisor  # noqa: E402
 from handrail.wiring import ShellCommands  # noqa: E402
-from handrail.workspace import git as git_module  # noqa: E402
-from handrail.workspace.git import Git, Ran  # noqa: E402
+from handrail.workspace.git import Git, Ran, UnderWay  # noqa: E402
 from handrail.workspace.git_workspaces import GitWorkspaces  # noqa: E402
 from handrail.workspace.processes import LocalProcesses  # noqa: E402
 from handrail.workspace.records import read_record  # noqa: E402
@@ -128,20 +127,13 @@ def crash_in_git(points: KindPoints, log: Log, run: str) -> None:
 def _die_during(points: Points, point: str) -> None:
     """Let the next git command be started, and left alone."""
 
-    class Spawning:
-        TimeoutExpired = subprocess.TimeoutExpired
+    def ended(self: UnderWay, ok: tuple[int, ...] = (0,)) -> NoReturn:
+        if self.process.stdin is not None:
+            self.process.stdin.write(self.stdin)
+            self.process.stdin.close()
+        points.die(point)
 
-        @staticmethod
-        def run(argv: list[str], **more: Any) -> NoReturn:
-            given = {name: more[name] for name in ("cwd", "env", "pass_fds")}
-            pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-            started = subprocess.Popen(argv, **given, **pipes)
-            assert started.stdin is not None
-            started.stdin.write(more["input"])
-            started.stdin.close()
-            points.die(point)
-
-    git_module.subprocess = Spawning  # type: ignore[assignment]  # the one name that this process still uses of it
+    UnderWay.ended = ended
 
 
 def supervisor_of(log: Log, data: Path, processes: LocalProcesses) -> Supervisor:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from handrail.model.trees import Tree
@@ -78,7 +79,7 @@ class GitRoom:
     def data(self) -> Path:
         return self.root / "data"
 
-    @property
+    @cached_property
     def spaces(self) -> GitWorkspaces:
         return GitWorkspaces(self.data)
 

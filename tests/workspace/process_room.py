@@ -9,6 +9,8 @@ from pathlib import Path
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
 from handrail.testing.processes import Scripted
 from handrail.workspace.processes import LocalProcesses
+from handrail.workspace.records import read_record
+from handrail.workspace.waiting import until_dead
 
 LONG = 60.0
 """Seconds within which all of this ends on the slowest machine; nothing waits for it when all is well."""
@@ -45,7 +47,11 @@ class Room:
         return self.finished(self.wait(spec))
 
     def wait(self, spec: ProcessSpec, seconds: float = LONG) -> Ended | Gone | TimedOut:
-        return asyncio.run(self.processes.wait(spec.folder, seconds))
+        outcome = asyncio.run(self.processes.wait(spec.folder, seconds))
+        if isinstance(outcome, Ended) and (record := read_record(Path(spec.folder))):
+            # It goes a moment after it has said that all is over; what is done to its files then is not its doing.
+            assert asyncio.run(until_dead(record.pid, record.started, LONG))
+        return outcome
 
     def end(self, spec: ProcessSpec, grace: tuple[float, float] = (LONG, LONG)) -> Ended | Gone:
         return asyncio.run(self.processes.end(spec.folder, grace))

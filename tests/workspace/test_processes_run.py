@@ -5,6 +5,7 @@ import os
 import signal
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,14 @@ from process_room import LONG, Room
 
 from handrail.errors import EnvironmentFault
 from handrail.ports.processes import Ended, Gone, ProcessSpec, TimedOut
+from handrail.workspace.nursery import NURSERY
+
+
+@pytest.fixture(params=["started", "forked"], autouse=True)
+def keepers(request: pytest.FixtureRequest, room: Room) -> None:
+    """Where keepers come from, which makes no difference."""
+    if request.param == "forked":
+        NURSERY.open()
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 126, 127, 130, 255])
@@ -31,6 +40,29 @@ def test_standard_input_is_empty(room: Room) -> None:
     spec = room.sh("cat; echo read")
     assert room.run(spec).exit_code == 0
     assert room.out(spec) == b"read\n"
+
+
+@pytest.mark.parametrize("size", [0, 1, 100_000])
+def test_a_file_can_be_the_standard_input(room: Room, size: int) -> None:
+    told = room.root / "told"
+    told.write_bytes(b"x" * size)
+    spec = replace(room.sh("wc -c"), stdin=str(told))
+    assert room.run(spec) == Ended(0, stdout_size=len(f"{size}\n"))
+    assert room.out(spec) == f"{size}\n".encode()
+
+
+def test_a_standard_input_that_is_not_there_is_said_so(room: Room) -> None:
+    told = room.root / "told"
+    ended = room.run(replace(room.sh("touch ran"), stdin=str(told)))
+    assert (ended.exit_code, ended.reason) == (127, f"cannot read {told}: No such file or directory")
+    assert not (room.root / "ran").exists()
+
+
+def test_an_environment_larger_than_what_a_line_holds_is_passed_whole(room: Room) -> None:
+    many = tuple((f"V{number}", "x" * 1000) for number in range(400))
+    spec = replace(room.sh("env | grep -c '^V[0-9]*=x\\{1000\\}$'"), env=(("PATH", os.environ["PATH"]), *many))
+    assert room.run(spec).exit_code == 0
+    assert room.out(spec) == b"400\n"
 
 
 def test_the_two_streams_are_kept_apart_and_whole(room: Room) -> None:
@@ -146,6 +178,7 @@ def test_a_symbolic_link_in_place_of_an_output_file_is_not_followed(room: Room) 
 
 
 def test_a_keeper_that_cannot_start_is_an_environment_fault(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    NURSERY.close()
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(EnvironmentFault, match="cannot start a process"):
         room.processes.start(room.sh("true"))

@@ -11,7 +11,7 @@ from handrail.ports.log import Log
 from handrail.ports.workspaces import FileChange, Workspaces
 from handrail.runtime.histories import state_before, state_of
 from handrail.workspace.secrets import redactor_here
-from handrail.workspace.snapshots import run_ref
+from handrail.workspace.states import run_ref
 
 
 @frozen

@@ -40,7 +40,9 @@ class ProcessSpec:
     once: bool = False
     """It must not run twice: that it was started is on the disk before it begins."""
     talk: Talk | None = None
-    """How it is told something meanwhile; its standard input is empty where it is not."""
+    """How it is told something meanwhile."""
+    stdin: str = ""
+    """The file that it reads, where it is told nothing meanwhile; else its standard input is empty."""
 
     @property
     def mark(self) -> str:

@@ -18,7 +18,7 @@ from handrail.workspace.merge_trees import three_way
 from handrail.workspace.places import Places, plain
 from handrail.workspace.private_index import PrivateIndex
 from handrail.workspace.repositories import find_root
-from handrail.workspace.snapshots import REFS, run_ref
+from handrail.workspace.states import REFS, run_ref
 
 _TITLE = "Changes that Handrail applied to a checkout"
 

@@ -14,7 +14,8 @@ from handrail.workspace.places import Places
 from handrail.workspace.presence import clear_stale_locks
 from handrail.workspace.private_index import PrivateIndex
 from handrail.workspace.restoring import put_index
-from handrail.workspace.snapshots import State, capture
+from handrail.workspace.snapshots import capture
+from handrail.workspace.states import State
 
 
 @frozen

@@ -12,7 +12,8 @@ from handrail.workspace.merge_trees import is_ancestor, merge_trees
 from handrail.workspace.places import Places
 from handrail.workspace.private_index import PrivateIndex, cannot_be_kept
 from handrail.workspace.repositories import branches, common_dir, find_root
-from handrail.workspace.snapshots import capture, keep, keep_commit, kept_refs, run_ref
+from handrail.workspace.snapshots import capture, keep, keep_commit, kept_refs
+from handrail.workspace.states import run_ref
 from handrail.workspace.tearing_down import tear_down
 from handrail.workspace.worktree_records import read_record, record_path
 from handrail.workspace.worktrees import is_whole, owner_ref, remove_folder, remove_worktree

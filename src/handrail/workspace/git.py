@@ -1,13 +1,17 @@
 """The one place that runs git: a scrubbed environment, no hooks, no monitors, no prompts, errors with a next step."""
 
 import os
+import select
 import signal
 import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
+from handrail.workspace.proctable import LINUX
 
 _SETTINGS = (
     *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false"),
@@ -38,6 +42,39 @@ class Identity:
     email: str = _EMAIL
 
 
+class _Prompt(subprocess.Popen[bytes]):
+    """Sees the end when it comes: Python itself sleeps between looks, for as long as a small git command takes."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end, as long as is given."""
+        if timeout is not None and self.returncode is None and LINUX:
+            with suppress(OSError):
+                _await_end(self.pid, timeout)
+        return super().wait(timeout)
+
+
+@frozen
+class UnderWay:
+    """A command that was started."""
+
+    process: _Prompt
+    where: Path
+    words: tuple[str, ...]
+    stdin: bytes
+
+    def ended(self, ok: tuple[int, ...] = (0,)) -> Ran:
+        """Wait for its end; an exit code that is not expected is a fault."""
+        try:
+            out, err = self.process.communicate(self.stdin or None, _LONGEST)
+        except subprocess.TimeoutExpired as error:
+            message = f"`git {self.words[0]}` in {self.where} did not end within {_LONGEST / 60:.0f} minutes"
+            raise WorkspaceFault(message, next_step="look for a filter of the repository that hangs") from error
+        ran = Ran(self.process.returncode, out, err.decode(errors="backslashreplace"))
+        if ran.code not in ok:
+            raise _failed(self.where, self.words, ran)
+        return ran
+
+
 @frozen
 class Git:
     """Git in one folder, which must be a repository or worktree itself: its parents are never looked at."""
@@ -53,29 +90,31 @@ class Git:
 
     def run(self, *words: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> Ran:
         """Run a command; an exit code that is not expected is a fault."""
+        with self.started(*words, stdin=stdin) as under_way:
+            return under_way.ended(ok)
+
+    @contextmanager
+    def started(self, *words: str, stdin: bytes = b"") -> Generator[UnderWay]:
+        """Start a command, and end it when the context is left before it is."""
+        # The user's git, as their shell finds it.
+        argv = ["git", *_FLAGS, *(word for one in self.settings for word in ("-c", one)), *words]
+        pipe = subprocess.PIPE
+        given = pipe if stdin else subprocess.DEVNULL
         try:
-            done = subprocess.run(  # noqa: S603
-                ["git", *_FLAGS, *(word for one in self.settings for word in ("-c", one)), *words],  # noqa: S607 - the user's git, as their shell finds it
-                cwd=self.where,
-                env=self._environment(),
-                input=stdin,
-                capture_output=True,
-                check=False,
-                pass_fds=self.held,
-                timeout=_LONGEST,
+            git = _Prompt(
+                argv, stdin=given, stdout=pipe, stderr=pipe, cwd=self.where, env=self._environment(), pass_fds=self.held
             )
         except FileNotFoundError as error:
             raise _not_started(self.where) from error
         except OSError as error:
             message = f"git cannot be started in {self.where}: {error.strerror}"
             raise WorkspaceFault(message, next_step="look at the folder's permissions") from error
-        except subprocess.TimeoutExpired as error:
-            message = f"`git {words[0]}` in {self.where} did not end within {_LONGEST / 60:.0f} minutes"
-            raise WorkspaceFault(message, next_step="look for a filter of the repository that hangs") from error
-        ran = Ran(done.returncode, done.stdout, done.stderr.decode(errors="backslashreplace"))
-        if ran.code not in ok:
-            raise _failed(self.where, words, ran)
-        return ran
+        with git:
+            try:
+                yield UnderWay(git, self.where, words, stdin)
+            finally:
+                if git.returncode is None:
+                    git.kill()
 
     def out(self, *words: str, stdin: bytes = b"") -> bytes:
         """Run a command and give what it prints."""
@@ -120,6 +159,16 @@ class Git:
         if self.index is not None:
             own["GIT_INDEX_FILE"] = str(self.index)
         return passed | own
+
+
+def _await_end(pid: int, seconds: float) -> None:
+    descriptor = os.pidfd_open(pid)
+    try:
+        ends = select.poll()
+        ends.register(descriptor, select.POLLIN)
+        ends.poll(seconds * 1000)
+    finally:
+        os.close(descriptor)
 
 
 def shown(path: bytes) -> str:

@@ -6,6 +6,7 @@ from handrail.model.trees import Tree
 from handrail.ports.workspaces import FileChange, MergeResult, Snapshot, Source
 from handrail.workspace import changes, committing, delivering, merging, restoring, worktrees
 from handrail.workspace.git import Git
+from handrail.workspace.known_refs import Commits
 from handrail.workspace.places import Places
 from handrail.workspace.private_index import PrivateIndex
 from handrail.workspace.snapshots import take
@@ -17,6 +18,7 @@ class GitWorkspaces:
 
     def __init__(self, folder: Path) -> None:
         self.places = Places(folder.absolute())
+        self._commits = Commits()
 
     def prepare(self, source: Source) -> Tree:
         """Make the worktree of a run, or find the one that was made."""
@@ -31,7 +33,7 @@ class GitWorkspaces:
         path = Path(tree.path)
         with self.places.locked(path) as lock:
             git = Git(path).holding(lock)
-            return take(git, PrivateIndex(git, self.places.private(path)), tree, run)
+            return take(git, PrivateIndex(git, self.places.private(path)), tree, run, self._commits)
 
     def restore(self, tree: Tree, run: str, snapshot: str) -> str:
         """Bring an owned work tree back; gives the ref that keeps what stood there."""

@@ -8,7 +8,7 @@ from handrail.errors import WorkspaceFault
 from handrail.model.trees import Tree
 from handrail.workspace.git import Git
 from handrail.workspace.repositories import branches, git_dir
-from handrail.workspace.snapshots import State
+from handrail.workspace.states import State
 
 _HEADS = "refs/heads/"
 _PROGRESS = (

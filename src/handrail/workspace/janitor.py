@@ -14,7 +14,7 @@ from handrail.workspace.places import Places, try_lock
 from handrail.workspace.presence import working_in
 from handrail.workspace.private_index import PrivateIndex, cannot_be_kept
 from handrail.workspace.repositories import branches, common_dir, find_root
-from handrail.workspace.snapshots import REFS
+from handrail.workspace.states import REFS
 from handrail.workspace.worktree_records import WorktreeRecord, all_records
 from handrail.workspace.worktrees import is_whole
 

@@ -2,7 +2,7 @@
 
 `launch` starts it with `python -I -S`, or `nursery` forks it: it and what it imports use the standard library only.
 
-1. Nothing runs before `process.json` names it: the command waits for a byte, and takes the keeper's death for a no.
+1. Nothing runs before `process.json` names it: the command waits for a word, and takes the keeper's death for a no.
 2. `process.json` is made by link(2): of two keepers started for one folder, one wins and the other leaves.
 3. The command has a session of its own, so that signals to its group spare the keeper, which records them.
 4. Orphans of the command become the keeper's children (Linux), so that no fork or session hides them.
@@ -22,6 +22,7 @@ from pathlib import Path
 
 from handrail.workspace.notes import claim, has_room, write_status
 from handrail.workspace.proctable import adopt_orphans, birth_of, tree
+from handrail.workspace.unborn import Unborn, close_all_but, lead_nowhere, read_all
 
 TYPE_CHECKING = False  # as `typing` has it, which takes as long to load as all else here
 if TYPE_CHECKING:
@@ -37,30 +38,44 @@ BUSY, IDLE = 0.02, 0.2
 
 
 def main() -> None:
-    """Keep one command."""
-    close_what_leaked_in()
-    spec = _told()
-    folder = Path(spec["folder"])
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_IGN)
-    adopting = adopt_orphans()
-    bell = _bell()
-    mouth = _mouth(folder, spec)
-    command, go, faults = _fork(spec, None if mouth is None else mouth.theirs)
-    refusal = _claimed(folder, spec, command)
-    if refusal:
-        _answer(refusal)
-        os._exit(0)
-    with contextlib.suppress(BrokenPipeError):
-        os.write(go, b"g")
-    os.close(go)
-    reason = _read_all(faults).decode(errors="replace") or None
-    _answer("ok")
-    keeper = Keeper(folder, command, bell, spec["limit"])
-    keeper.outputs, keeper.mouth = _masked(folder, spec), mouth
-    keeper.group = None if adopting else command
-    keeper.keep(reason)
-    os._exit(0)  # all is written, and whoever waits need not wait for Python to tidy up
+    """Keep one command, started directly."""
+    close_all_but((0, 1, 2))
+    Crib().keep()
+
+
+class Crib:
+    """All that a keeper can do before it knows what to run, so that nobody waits for it then."""
+
+    def __init__(self) -> None:
+        os.chdir("/")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_IGN)
+        self._adopting = adopt_orphans()
+        self._bell = _bell()
+        self._started = birth_of(os.getpid())
+        self._nowhere = os.open(os.devnull, os.O_RDONLY)
+        self._unborn = Unborn()
+
+    def keep(self) -> None:
+        """Hear on the standard input what to run, and stay until all of it has ended."""
+        spec = _told()
+        folder = Path(spec["folder"])
+        mouth = _mouth(folder, spec)
+        unborn = self._unborn if self._unborn.waits else Unborn()
+        refusal = _claimed(folder, spec, self._started, unborn)
+        if refusal:
+            _answer(refusal)
+            os._exit(0)
+        # It stays open until the status is written: whoever started the command need not wait for the keeper's own end.
+        line = os.dup(0)
+        reason = unborn.become(spec["told"], (self._nowhere if mouth is None else mouth.theirs, 1, 2))
+        _answer("ok")
+        keeper = Keeper(folder, unborn.pid, self._bell, spec["limit"])
+        keeper.outputs, keeper.mouth = _masked(folder, spec), mouth
+        keeper.group = None if self._adopting else unborn.pid
+        keeper.keep(reason)
+        os.close(line)
+        os._exit(0)  # all is written, and whoever waits need not wait for Python to tidy up
 
 
 def _masked(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
@@ -83,17 +98,9 @@ def _mouth(folder: Path, spec: "Spec") -> "Mouth | None":
     return Mouth(*spec["talk"], folder / "stdout")
 
 
-def close_what_leaked_in() -> None:
-    """Close all descriptors but the first three."""
-    for name in os.listdir("/dev/fd"):  # noqa: PTH208 - pathlib would open it while it is walked
-        if int(name) > 2:
-            with contextlib.suppress(OSError):
-                os.close(int(name))
-
-
 def _told() -> "Spec":
     try:
-        told: Spec = json.loads(_read_all(0))
+        told: Spec = json.loads(read_all(0))
     except ValueError:
         os._exit(1)  # the one who speaks died in the middle of it
     return told
@@ -102,14 +109,7 @@ def _told() -> "Spec":
 def _answer(words: str) -> None:
     with contextlib.suppress(OSError):
         os.write(0, words.encode(errors="replace"))
-    _stdin_from_nowhere()
-
-
-def _read_all(descriptor: int) -> bytes:
-    chunks: list[bytes] = []
-    while chunk := os.read(descriptor, 1 << 16):
-        chunks.append(chunk)
-    return b"".join(chunks)
+    lead_nowhere(0)
 
 
 def _bell() -> int:
@@ -126,62 +126,14 @@ def _heard(_number: int, _frame: object) -> None:
     """Do nothing: the wake-up descriptor tells."""
 
 
-def _stdin_from_nowhere() -> None:
-    nowhere = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nowhere, 0)
-    os.close(nowhere)
-
-
-def _fork(spec: "Spec", stdin: int | None) -> tuple[int, int, int]:
-    """Fork the command, which waits for a byte on `go` and tells on `faults` why it could not start."""
-    wait, go = os.pipe()
-    faults, tell = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(go)
-        _become(spec, wait, tell, stdin)
-    os.close(wait)
-    os.close(tell)
-    return pid, go, faults
-
-
-def _become(spec: "Spec", wait: int, tell: int, stdin: int | None) -> None:
-    code, trouble = 127, f"the working folder {spec['cwd']} cannot be entered"
-    try:
-        os.setsid()
-        _stdin_from_nowhere() if stdin is None else os.dup2(stdin, 0)
-        # Before anybody can know of the command: an interrupt that comes early must not be ignored.
-        _forget_signals()
-        if os.read(wait, 1) != b"g":
-            os._exit(0)
-        os.chdir(spec["cwd"])
-        trouble = f"cannot run {spec['argv'][0]}"
-        os.execvpe(spec["argv"][0], spec["argv"], spec["env"])  # noqa: S606 - what the keeper is for
-    except (OSError, ValueError) as error:
-        code = 127 if isinstance(error, FileNotFoundError) else 126
-        words = error.strerror if isinstance(error, OSError) else str(error)
-        os.write(tell, f"{trouble}: {words}".encode(errors="replace"))
-    finally:
-        os._exit(code)
-
-
-def _forget_signals() -> None:
-    signal.set_wakeup_fd(-1)
-    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-        with contextlib.suppress(OSError, ValueError):
-            signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-
-
-def _claimed(folder: Path, spec: "Spec", command: int) -> str:
-    me = os.getpid()
+def _claimed(folder: Path, spec: "Spec", started: str | None, command: Unborn) -> str:
     record = {
         "key": spec["key"],
         "mark": spec["mark"],
-        "pid": me,
-        "started": birth_of(me),
-        "command": command,
-        "command_started": birth_of(command),
+        "pid": os.getpid(),
+        "started": started,
+        "command": command.pid,
+        "command_started": command.started,
     }
     return claim(folder, record, durable=spec["once"])
 

@@ -20,15 +20,23 @@ _PATIENCE = 60.0
 _OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 
 
+class Told(TypedDict):
+    """What the command is told to become."""
+
+    argv: list[str]
+    cwd: str
+    env: dict[str, str]
+    stdin: str
+    """The file that it reads; empty where it reads nothing, or what others tell it meanwhile."""
+
+
 class Spec(TypedDict):
     """What the keeper is told, as one JSON document on its standard input."""
 
     key: str
     mark: str
     folder: str
-    argv: list[str]
-    cwd: str
-    env: dict[str, str]
+    told: Told
     limit: int
     once: bool
     secrets: dict[str, str]
@@ -37,8 +45,12 @@ class Spec(TypedDict):
     """Where what the command is told meanwhile is put, and what it prints when it is done."""
 
 
-def launch(spec: ProcessSpec) -> int:
-    """Start a keeper, wait until it has claimed the folder or found it taken, and give its process id."""
+def launch(spec: ProcessSpec) -> tuple[int, int]:
+    """Start a keeper, wait until it has claimed the folder or found it taken, and give its process id.
+
+    Beside it comes a descriptor that somebody has to close: it is readable as soon as the keeper has written the
+    status, or died.
+    """
     folder = Path(spec.folder)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -46,14 +58,16 @@ def launch(spec: ProcessSpec) -> int:
             outputs = [_open(folder / stream, opened) for stream in ("stdout", "stderr")]
             pid, ours = _keeper(folder, outputs, opened)
             answer = _talk(ours, spec, pid)
+            line = os.dup(ours.fileno())
     except OSError as error:
         _refuse(folder, error.strerror or str(error))
     if answer not in ("ok", "taken"):
+        os.close(line)
         # One that answered leaves by itself. Where it is no child of ours, its id may be another's by now.
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
         _refuse(folder, answer)
-    return pid
+    return pid, line
 
 
 def _open(path: Path, opened: contextlib.ExitStack) -> int:
@@ -84,10 +98,13 @@ def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
     told: Spec = {
         "key": spec.key,
         "mark": spec.mark,
-        "folder": spec.folder,
-        "argv": list(spec.argv),
-        "cwd": spec.cwd,
-        "env": dict(spec.env) | {MARK: spec.mark},
+        "folder": _absolute(spec.folder),
+        "told": {
+            "argv": list(spec.argv),
+            "cwd": _absolute(spec.cwd),
+            "env": dict(spec.env) | {MARK: spec.mark},
+            "stdin": _absolute(spec.stdin) if spec.stdin else "",
+        },
         "limit": spec.limit_bytes,
         "once": spec.once,
         "secrets": secret_values(dict(os.environ) | dict(spec.env)),
@@ -105,6 +122,11 @@ def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
     except OSError as error:
         reply = str(error)
     return reply or "the keeper died at its start; the file stderr there says why"
+
+
+def _absolute(path: str) -> str:
+    """Give a path that means the same to a keeper, which is in another folder."""
+    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH117, PTH118 - no other path is made of it
 
 
 def _refuse(folder: Path, words: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The nursery: one process of a driver, of which keepers are forked, so that no command waits for Python to start.
+"""The nursery: one process of a driver, of which keepers are forked ahead, so that no command waits for its own.
 
 1. It owns nothing: a keeper is told what to run on a socket of its own, and leaves when that is closed without a word.
 2. It ends with the driver, whose end of its only line closes then. Keepers stay, as those do that are started directly.
@@ -18,6 +18,8 @@ import handrail
 
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from handrail.workspace.{module} import main; main()"
 _PATIENCE = 10.0
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
+"""Not empty, since an empty one is taken for that of a process which becomes another program (`proctable`)."""
 
 
 class Nursery:
@@ -43,7 +45,7 @@ class Nursery:
                 self._driver = os.getpid()
 
     def bear(self, descriptors: Sequence[int]) -> int | None:
-        """Fork a keeper with these descriptors as its first, in our folder, and give its id; None if that fails."""
+        """Give the id of a forked keeper that has these descriptors as its first; None if there is none."""
         with self._lock:
             if self._line is None or self._driver != os.getpid():
                 return None
@@ -84,11 +86,7 @@ def _start() -> tuple[int, socket.socket]:
 
 
 def _ask(line: socket.socket, descriptors: Sequence[int]) -> bytes:
-    here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        socket.send_fds(line, [b"k"], [*descriptors, here])
-    finally:
-        os.close(here)
+    socket.send_fds(line, [b"k"], descriptors)
     return line.recv(32)
 
 
@@ -98,7 +96,7 @@ def spawn_python(module: str, words: Sequence[str], descriptors: Sequence[int]) 
     return os.posix_spawn(
         sys.executable,
         [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(module=module), root, *words],
-        {},
+        _ENVIRONMENT,
         file_actions=[(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(descriptors)],
         setsid=True,
         setsigmask=(),

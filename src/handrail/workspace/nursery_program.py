@@ -1,6 +1,9 @@
-"""The process of the nursery: it forks a keeper for each set of descriptors that it is handed (`nursery`).
+"""The process of the nursery: it forks one keeper ahead, and the next one when that is called (`nursery`).
 
 It runs with `python -I -S`, so it and what it imports use the standard library only.
+
+1. The keeper that waits is the one who listens on the line, so that a call wakes nobody else.
+2. It tells when it is called. One that ends without that has found the end of the line, or nothing works here.
 """
 
 import contextlib
@@ -10,34 +13,30 @@ import signal
 import socket
 from importlib import import_module
 
-from handrail.workspace import keeper
+from handrail.workspace.keeper import Crib
 from handrail.workspace.proctable import birth_of
+from handrail.workspace.unborn import close_all_but
 
-_LATER = ("ctypes", "handrail.workspace.masking", "handrail.workspace.talking")
+_LATER = ("array", "ctypes", "handrail.workspace.masking", "handrail.workspace.talking")
 """What keepers load by themselves, if it was not loaded before they were forked."""
-_HANDED = 4
+_HANDED = 3
+_REST = 0.2
+"""Seconds before the next keeper is forked that nobody waits for."""
 
 
 def main() -> None:
-    """Fork keepers until nobody can ask for one any more."""
-    keeper.close_what_leaked_in()
+    """Have a keeper ready until nobody can ask for one any more."""
+    close_all_but((0, 1, 2))
     os.chdir("/")
     # Nobody waits for the keepers: who wants to know of one looks at what it wrote.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     line = socket.socket(fileno=0)
     if not select.select([line], [], [], 0)[0]:
         _load()
-    while True:
-        handed = socket.recv_fds(line, 1, _HANDED)[1]
-        if len(handed) != _HANDED:
-            os._exit(0)
-        pid = os.fork()
-        if pid == 0:
-            _become_keeper(handed)
-        for each in handed:
-            os.close(each)
-        with contextlib.suppress(OSError):
-            line.sendall(str(pid).encode())
+    while _was_called(line):
+        # What was called for has the machine to itself for a moment, unless somebody waits for the next one.
+        select.select([line], [], [], _REST)
+    os._exit(0)
 
 
 def _load() -> None:
@@ -48,10 +47,32 @@ def _load() -> None:
     birth_of(os.getpid())  # what it remembers, keepers need not ask
 
 
-def _become_keeper(handed: list[int]) -> None:
+def _was_called(line: socket.socket) -> bool:
+    """Fork a keeper, and wait until it is called or ends."""
+    hear, tell = os.pipe()
+    if os.fork() == 0:
+        os.close(hear)
+        _be_called(line, tell)
+    os.close(tell)
+    called = os.read(hear, 1)
+    os.close(hear)
+    return bool(called)
+
+
+def _be_called(line: socket.socket, tell: int) -> None:
     os.setsid()
-    os.fchdir(handed[3])
-    for number, descriptor in enumerate(handed[:3]):
-        os.dup2(descriptor, number)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    keeper.main()
+    crib = Crib()
+    handed = socket.recv_fds(line, 1, _HANDED)[1]
+    if len(handed) != _HANDED:
+        os._exit(0)
+    with contextlib.suppress(OSError):
+        line.sendall(str(os.getpid()).encode())
+    os.write(tell, b"c")
+    os.close(tell)
+    # The first of them takes the place of the line, which must be held by nobody who is called.
+    for number, descriptor in enumerate(handed):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    line.detach()
+    crib.keep()

@@ -7,8 +7,8 @@ we know has become ignored.
 import os
 import shutil
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -79,7 +79,9 @@ class PrivateIndex:
         # It is a copy that the next start of the machine makes void, so the disk need not have it at once.
         settings = (*git.settings, "core.fsync=all,-index") if self._boot else git.settings
         self.git = replace(git.with_index(self.path), settings=settings)
-        self._real = git_dir(git.where) / "index"
+        self.own = git_dir(git.where)
+        """The git folder of the work tree."""
+        self._real = self.own / "index"
 
     def follow(self, held: Callable[[], str] = lambda: "") -> tuple[Files, Staged]:
         """Bring it up to the files as they stand, and give them beside the real index.
@@ -88,18 +90,17 @@ class PrivateIndex:
         """
         signature = _signature(self._real)
         memo = self._start(signature)
-        with ThreadPoolExecutor(1) as aside:
+        with self.git.started(*_STATUS) as look:
             # Beside the look at the files: both walk all folders, and neither needs the other.
-            empty = aside.submit(self._empty_folders)
-            seen = self._look()
+            empty = self._empty_folders()
+            seen = self._seen(look.ended().out)
         same = not self._take_up(seen) and memo.tree and memo.tree == held()
         tree = memo.tree if same else self.git.line("write-tree")
         staged = Staged(memo.staged) if memo.staged else self._staged()
         extras = [*memo.extras, *(os.fsdecode(path) for path in seen.untracked)]
         kept_tree = "" if staged.unmerged else staged.tree
-        new = {"boot": self._boot, "signature": signature, "staged": kept_tree, "extras": extras, "tree": tree}
-        write_json(self._folder / _MEMO, new, durable=not self._boot)
-        return Files(tree, seen.head, _omitted(seen, empty.result())), staged
+        self._keep(memo, _Memo(self._boot, signature, kept_tree, extras, tree))
+        return Files(tree, seen.head, _omitted(seen, empty)), staged
 
     def add(self, paths: list[bytes]) -> str:
         """Add files in any case, ignored ones too; gives the tree."""
@@ -127,10 +128,14 @@ class PrivateIndex:
         listing = b"\0".join(os.fsencode(path) for path in extras)
         return self._git.run("check-ignore", "-q", "-z", "--stdin", stdin=listing, ok=(0, 1, 128)).code != 1
 
-    def _look(self) -> _Seen:
+    def _keep(self, before: _Memo, now: _Memo) -> None:
+        if now != before:
+            write_json(self._folder / _MEMO, asdict(now), durable=not self._boot)
+
+    def _seen(self, listing: bytes) -> _Seen:
         seen = _Seen("", [], [], [], [], [])
         head = ""
-        for entry in split(self.git.out(*_STATUS)):
+        for entry in split(listing):
             if entry.startswith(b"# branch.oid "):
                 head = entry.rpartition(b" ")[2].decode()
             elif entry.startswith(b"? "):
@@ -248,6 +253,7 @@ def _read_memo(path: Path) -> _Memo | None:
     return _Memo(str(data.get("boot", "")), signature, str(data["staged"]), extras, str(data.get("tree", "")))
 
 
+@cache
 def _boot() -> str:
     """Name the current start of the machine; empty where only the disk remembers."""
     try:

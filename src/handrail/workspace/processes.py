@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from handrail.workspace.notes import remove_drafts
 from handrail.workspace.proctable import Row, marked, send, tree
 from handrail.workspace.records import LOST, Record, ended, read_record, read_status
 from handrail.workspace.secrets import redactor_here
-from handrail.workspace.waiting import until_dead
+from handrail.workspace.waiting import until_dead, until_readable
 
 _LAST = 5.0
 _AGAIN = 0.05
@@ -28,14 +29,20 @@ class LocalProcesses:
     def __init__(self) -> None:
         self._children: set[int] = set()
         """Keepers that this object started and that nobody else reaps."""
+        self._lines: dict[str, int] = {}
+        """By folder, what becomes readable when a keeper that this object started has written the status."""
         self._redactor = redactor_here()
+        weakref.finalize(self, _close, self._lines)
 
     def start(self, spec: ProcessSpec) -> Running:
         """Start a command, or adopt the one that was started in this folder before."""
         folder = Path(spec.folder)
         record = read_record(folder)
         if record is None:
-            self._children.add(launch(spec))
+            keeper, line = launch(spec)
+            self._drop_line(spec.folder)
+            self._lines[spec.folder] = line
+            self._children.add(keeper)
             record = read_record(folder)
         if record is None or record.key not in (spec.key, LOST.key):
             raise UsageError(f"the folder {folder} belongs to another process than {spec.key}")
@@ -48,6 +55,8 @@ class LocalProcesses:
         record = read_record(place)
         if record is None:
             return None
+        if (status := read_status(place)) is not None and status.cleared:
+            return ended(place, status)
         if record.keeper_lives or record.command_lives:
             return Running(record.pid, record.started)
         return _ended(place, record)
@@ -59,6 +68,13 @@ class LocalProcesses:
             return Gone()
         clock = asyncio.get_running_loop().time
         until = None if timeout is None else clock() + timeout
+        line = self._lines.get(folder)
+        if line is not None:
+            if not await until_readable(line, timeout):
+                return TimedOut()
+            self._drop_line(folder)
+            if (status := read_status(Path(folder))) is not None and status.cleared:
+                return ended(Path(folder), status)
         # The command is awaited by itself only where somebody killed its keeper.
         for pid, started in ((record.pid, record.started), (record.command, record.command_started)):
             if not await until_dead(pid, started, None if until is None else max(0.0, until - clock())):
@@ -102,6 +118,11 @@ class LocalProcesses:
             await _kill(lambda: _marked(record))
         return _ended(place, record)
 
+    def _drop_line(self, folder: str) -> None:
+        line = self._lines.pop(folder, None)
+        if line is not None:
+            os.close(line)
+
     def _reap(self) -> None:
         for pid in tuple(self._children):
             try:
@@ -110,6 +131,11 @@ class LocalProcesses:
                 dead = True
             if dead:
                 self._children.discard(pid)
+
+
+def _close(lines: dict[str, int]) -> None:
+    for line in lines.values():
+        os.close(line)
 
 
 def _ended(place: Path, record: Record) -> Ended | Gone:

@@ -59,7 +59,11 @@ def git_dir(root: Path) -> Path:
 
 def common_dir(root: Path) -> Path:
     """Give the git folder that all worktrees of a repository share."""
-    folder = git_dir(root)
+    return common_of(git_dir(root))
+
+
+def common_of(folder: Path) -> Path:
+    """Give the git folder that a worktree's own belongs to."""
     note = folder / "commondir"
     return (folder / note.read_text().strip()).resolve() if note.is_file() else folder.resolve()
 

@@ -12,7 +12,8 @@ from handrail.workspace.places import Places, read_json, write_json
 from handrail.workspace.presence import clear_stale_locks
 from handrail.workspace.private_index import PrivateIndex
 from handrail.workspace.repositories import git_dir
-from handrail.workspace.snapshots import State, capture, keep, load
+from handrail.workspace.snapshots import capture, keep, load
+from handrail.workspace.states import State
 
 MERGE_JOURNAL = "merging.json"
 """Of a merge that was interrupted; going back makes it void."""

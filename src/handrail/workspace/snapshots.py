@@ -1,56 +1,26 @@
 """Snapshots: HEAD, branch, index and files of a work tree in one commit below `refs/handrail/`, safe from gc."""
 
-import json
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from handrail.errors import WorkspaceFault
-from handrail.frozen import frozen
 from handrail.model.trees import Tree
 from handrail.ports.workspaces import Snapshot
 from handrail.workspace.git import Git, split
+from handrail.workspace.known_refs import Commits, Known
 from handrail.workspace.places import plain
 from handrail.workspace.private_index import PrivateIndex, Staged
 from handrail.workspace.repositories import git_dir
+from handrail.workspace.states import REFS, State, message_of, parsed, run_ref
 
-REFS = "refs/handrail/"
-_TITLE = "Snapshot of a work tree by Handrail"
 _INDEX_TITLE = "Index of a work tree by Handrail"
 _GITLINK = b"160000"
 _IN_PROGRESS = (
     *("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "ORIG_HEAD"),
     *("rebase-merge/autostash", "rebase-merge/orig-head", "rebase-apply/autostash", "rebase-apply/orig-head"),
 )
-
-
-@frozen(kw_only=True)
-class State:
-    """Everything that a snapshot says."""
-
-    run: str
-    head: str
-    ref: str
-    """The branch that HEAD names, in full; empty when it is detached."""
-    home: str
-    """The run's own branch, by name."""
-    branch: str
-    """The commit of it."""
-    merge: tuple[str, ...]
-    """The commits that a merge in progress brings in."""
-    index: str
-    work: str
-    unmerged: str
-    """The blob that lists the entries of a conflicted index."""
-    owned: bool
-    omitted: tuple[str, ...]
-
-
-def run_ref(run: str) -> str:
-    """Give the ref of a run's snapshots."""
-    return f"{REFS}{plain(run)}"
 
 
 def kept_refs(git: Git, run: str) -> list[tuple[str, str]]:
@@ -62,12 +32,12 @@ def kept_refs(git: Git, run: str) -> list[tuple[str, str]]:
 
 def capture(git: Git, private: PrivateIndex, tree: Tree, run: str) -> State:
     """Read the state of a work tree; its objects are written, nothing points to them yet."""
-    return _captured(git, private, tree, run)[0]
+    return _captured(git, private, tree, run, Commits())[0]
 
 
-def take(git: Git, private: PrivateIndex, tree: Tree, run: str) -> Snapshot:
+def take(git: Git, private: PrivateIndex, tree: Tree, run: str, commits: Commits) -> Snapshot:
     """Put the state of a work tree on top of the run's snapshots; one that equals the newest is that one."""
-    state, known = _captured(git, private, tree, run)
+    state, known = _captured(git, private, tree, run, commits)
     before = known.state
     if before == state:
         return as_snapshot(known.newest, state)
@@ -75,50 +45,22 @@ def take(git: Git, private: PrivateIndex, tree: Tree, run: str) -> Snapshot:
     held |= {before.index} if before is not None else set()
     commit = write(git, state, (known.newest, *_parents(git, state)), held)
     git.out("update-ref", run_ref(run), commit, known.newest or "0" * len(commit))
+    commits.remember(replace(known, newest=commit, state=state))
     return as_snapshot(commit, state)
 
 
-@frozen
-class _Known:
-    """What the refs say, asked at once: starting git is what a small snapshot costs."""
-
-    ref: str
-    branch: str
-    tree: str
-    """The files of the branch's commit."""
-    newest: str
-    state: State | None
-    """What the newest snapshot says."""
-
-    @property
-    def work(self) -> str:
-        """The files of the newest snapshot, which its ref keeps."""
-        return "" if self.state is None else self.state.work
-
-
-def _known(git: Git, tree: Tree, run: str) -> _Known:
-    home, newest = f"refs/heads/{tree.branch}", run_ref(run)
-    form = "--format=%(HEAD)%00%(refname)%00%(objectname)%00%(tree)%00%(contents)%00"
-    fields = git.line("for-each-ref", form, *((home, newest) if tree.branch else (newest,))).split("\0")
-    rows = {ref: (mark.strip("\n"), *rest) for mark, ref, *rest in zip(*[iter(fields)] * 5, strict=False)}
-    mark, branch, files, _ = rows.get(home, ("", "", "", ""))
-    ref = home if mark == "*" else git.asks("symbolic-ref", "-q", "HEAD") or ""
-    _, commit, _, says = rows.get(newest, ("", "", "", ""))
-    return _Known(ref, branch, files, commit, _parsed(says) if commit else None)
-
-
-def _captured(git: Git, private: PrivateIndex, tree: Tree, run: str) -> tuple[State, _Known]:
+def _captured(git: Git, private: PrivateIndex, tree: Tree, run: str, commits: Commits) -> tuple[State, Known]:
     with ThreadPoolExecutor(1) as aside:
-        asked = aside.submit(_known, git, tree, run)
-        files, staged = private.follow(lambda: asked.result().work)
-    known = asked.result()
+        look = commits.look(private, tree, run, aside)
+        files, staged = private.follow(lambda: look().work)
+    known = look()
     state = State(
         run=run,
         head=files.head,
         ref=known.ref,
         home=tree.branch,
         branch=known.branch,
-        merge=tuple(_words(git_dir(git.where) / "MERGE_HEAD")),
+        merge=tuple(_words(private.own / "MERGE_HEAD")),
         index=staged.tree,
         work=files.tree,
         unmerged=_unmerged(git, staged),
@@ -168,26 +110,15 @@ def load(git: Git, snapshot: str) -> State:
 def read(git: Git, commit: str) -> State | None:
     """Read a snapshot; None for any other commit."""
     ran = git.run("cat-file", "commit", commit, ok=(0, 128))
-    return None if ran.code else _parsed(ran.out.partition(b"\n\n")[2].decode(errors="replace"))
-
-
-def _parsed(message: str) -> State | None:
-    title, _, body = message.partition("\n\n")
-    if title != _TITLE:
-        return None
-    data = cast("dict[str, object]", json.loads(body))
-    data |= {name: tuple(cast("list[str]", data[name])) for name in ("merge", "omitted")}
-    return State(**cast("dict[str, str]", data))  # pyright: ignore[reportArgumentType] - written by `write` below
+    return None if ran.code else parsed(ran.out.partition(b"\n\n")[2].decode(errors="replace"))
 
 
 def write(git: Git, state: State, parents: tuple[str, ...], held: Collection[str] = ()) -> str:
     """Write the commit of a state: its files are the work tree's; `held` are trees that the parents keep already."""
     if state.unmerged or state.index not in (state.work, *held):
         parents = (*parents, _index_commit(git, state))
-    named = {each.name: getattr(state, each.name) for each in fields(State)}
-    message = f"{_TITLE}\n\n{json.dumps(named)}\n".encode()
     chosen = [word for parent in dict.fromkeys(parents) if parent for word in ("-p", parent)]
-    return git.line("commit-tree", state.work, *chosen, stdin=message)
+    return git.line("commit-tree", state.work, *chosen, stdin=message_of(state))
 
 
 def _index_commit(git: Git, state: State) -> str:

@@ -9,7 +9,8 @@ from handrail.workspace.committing import write_commit
 from handrail.workspace.git import Git
 from handrail.workspace.merge_trees import is_ancestor, merge_trees, three_way
 from handrail.workspace.repositories import commit_of
-from handrail.workspace.snapshots import State, load
+from handrail.workspace.snapshots import load
+from handrail.workspace.states import State
 
 
 @frozen

@@ -9,6 +9,19 @@ from handrail.workspace.proctable import LINUX, alive
 _PAUSE = 0.05
 
 
+async def until_readable(descriptor: int, seconds: float | None) -> bool:
+    """Wait until a descriptor can be read; false when it cannot after so many seconds."""
+    # A copy, since others may wait for the same one, and a loop has room for one who does.
+    copy = os.dup(descriptor)
+    try:
+        await asyncio.wait_for(_readable(copy), seconds)
+    except TimeoutError:
+        return False
+    finally:
+        os.close(copy)
+    return True
+
+
 async def until_dead(pid: int, started: str, seconds: float | None) -> bool:
     """Wait until a process has ended; false when it has not after so many seconds."""
     descriptor = _descriptor(pid)
@@ -32,13 +45,16 @@ def _descriptor(pid: int) -> int | None:
 
 
 async def _ring(descriptor: int, pid: int, started: str) -> None:
-    if not alive(pid, started):
-        return
-    dead = asyncio.Event()
+    if alive(pid, started):
+        await _readable(descriptor)
+
+
+async def _readable(descriptor: int) -> None:
+    ready = asyncio.Event()
     loop = asyncio.get_running_loop()
-    loop.add_reader(descriptor, dead.set)
+    loop.add_reader(descriptor, ready.set)
     try:
-        await dead.wait()
+        await ready.wait()
     finally:
         loop.remove_reader(descriptor)
 

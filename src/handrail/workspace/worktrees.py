@@ -17,8 +17,8 @@ from handrail.workspace.places import Places, plain
 from handrail.workspace.private_index import PrivateIndex
 from handrail.workspace.repositories import branches, common_dir, find_root, git_dir
 from handrail.workspace.restoring import put_files
-from handrail.workspace.snapshots import REFS
 from handrail.workspace.starting import Start, starting_point, work_on_top
+from handrail.workspace.states import REFS
 from handrail.workspace.worktree_records import WorktreeRecord, read_record, record_path, write_record
 
 _USUAL = re.compile(r"[a-z0-9_]+([/-][a-z0-9_]+)*", re.ASCII)

@@ -44,6 +44,14 @@ class AccountLimits:
 
     folder: Path
 
+    @property
+    def any_noted(self) -> bool:
+        """Whether there is a note at all; mostly there is none."""
+        try:
+            return any(self.folder.iterdir())
+        except OSError:
+            return False
+
     def met(self, account: str, run: str, now: float) -> Limit | None:
         """Give the limit that another run met and that is not over; None where the agent may be asked."""
         limit = _read(self.folder / f"{account}.json")
@@ -84,13 +92,15 @@ class Accounts:
 
     def met(self, state: RunState, agent: Agent) -> Limit | None:
         """Give the limit that another run met, where runs wait together."""
-        if state.agents.limits != "shared" or not agent.variables:
+        if state.agents.limits != "shared" or not agent.variables or not self.limits.any_noted:
             return None
         return self.limits.met(self._account(state, agent), state.run, self.clock())
 
     def heard(self, state: RunState, agent: Agent, outcome: AgentOutcome) -> None:
         """Note a limit whose end is known, and that one is over once the agent answers."""
         if not agent.variables or outcome.status not in ("ok", "quota"):
+            return
+        if outcome.status == "ok" and not self.limits.any_noted:
             return
         account = self._account(state, agent)
         if outcome.status == "ok":

@@ -173,18 +173,19 @@ class AgentHandler:
         except UsageError as error:
             hint = error.next_step or "install it, or name another agent"
             return Refusal(error.message, hint, missing=isinstance(error, NotFound))
-        talk, argv = opened(launch, inputs), launch.argv
-        if talk is None:
+        talk, stdin = opened(launch, inputs), ""
+        if talk is None and launch.stdin:
             told = inputs / "stdin"
             told.write_bytes(launch.stdin)
-            argv = ("/bin/sh", "-c", 'told=$1; shift; exec "$@" <"$told"', "sh", str(told), *launch.argv)
+            stdin = str(told)
         passed = (*effect.pass_env, *agent.variables)
         own = {} if call.server is None else dict(call.server.env)
         env = {**self.starts.commands.environment(passed), **own, **dict(launch.env)}
-        argv = wrapped(argv, manner, agent.name, env, (Path(effect.workspace), inputs))
+        argv = wrapped(launch.argv, manner, agent.name, env, (Path(effect.workspace), inputs))
         key = f"{effect.run}:{effect.seq}:{place.name}"
         named = tuple(sorted(env.items()))
-        self.starts.processes.start(ProcessSpec(key, argv, effect.workspace, named, str(place), talk=talk))
+        spec = ProcessSpec(key, argv, effect.workspace, named, str(place), talk=talk, stdin=stdin)
+        self.starts.processes.start(spec)
         return None
 
     async def _window(self, state: RunState, pending: Pending, began: StepBegan, place: Path) -> None:
