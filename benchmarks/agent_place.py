@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
 from handrail.errors import NotFound
 from handrail.model.diagnostics import Report
-from handrail.model.events import StepBegan
+from handrail.model.events import RunEnded, StepBegan
 from handrail.model.source import Bundle, SourceText
 from handrail.model.trees import TreeSource
 from handrail.operations import runs
@@ -49,6 +48,13 @@ name = "local"
 base_url = "{url}/v1"
 env_key = "OPENAI_API_KEY"
 wire_api = "responses"
+"""
+STAMPED = """#!/bin/bash
+echo "$EPOCHREALTIME" >>{stamps}
+{program} "$@"
+code=$?
+echo "$EPOCHREALTIME" >>{stamps}
+exit $code
 """
 WORKFLOW = """
 name: bench
@@ -105,26 +111,35 @@ class Place:
         source = TreeSource(repository=str(self.shop), base="main", commit=head.stdout.strip(), branch="work/{run}")
         return runs.start(self.log, runs.Request(Pinned(compiled.plan, ""), "", by="bench", source=source))
 
-    @contextmanager
-    def worktree(self) -> Generator[str]:
-        """Make a worktree as new as that of a run: agents take longer in a folder that they do not know."""
-        with tempfile.TemporaryDirectory(dir=self.root) as folder:
-            tree = f"{folder}/tree"
-            subprocess.run(["git", "worktree", "add", "-q", "--detach", tree], cwd=self.shop, check=True)
-            yield tree
+    def worktree(self) -> str:
+        """Make a worktree as new as that of a run: agents take longer in a folder that they do not know.
 
-    def began(self, run: str) -> StepBegan:
-        """How the call of a run began."""
-        return next(event for each in self.log.read(run) if isinstance(event := from_log(each), StepBegan))
+        It stays as long as the place: some file systems are slow where much was removed a moment ago.
+        """
+        tree = f"{tempfile.mkdtemp(dir=self.root)}/tree"
+        subprocess.run(["git", "worktree", "add", "-q", "--detach", tree], cwd=self.shop, check=True)
+        return tree
 
-    def drive(self) -> float:
-        """Drive all runs to their end, and give the time at which it was come to."""
+    def drive(self) -> None:
+        """Drive all runs to their end."""
+        asyncio.run(self.system.supervisor("bench").run_until_idle())
 
-        async def to_the_end() -> float:
-            await self.system.supervisor("bench").run_until_idle()
-            return time.time()
+    def written(self, run: str) -> tuple[StepBegan, RunEnded]:
+        """How the call of a run was written down, and its end."""
+        events = [from_log(each) for each in self.log.read(run)]
+        began = next(each for each in events if isinstance(each, StepBegan))
+        return began, next(each for each in events if isinstance(each, RunEnded))
 
-        return asyncio.run(to_the_end())
+    @property
+    def stamps(self) -> Path:
+        """Where agents leave the time at which they begin and end."""
+        return self.root / "stamps"
+
+    def stamped(self) -> tuple[float, float]:
+        """Give when the last agent began and ended, once."""
+        began, ended = self.stamps.read_text().split()
+        self.stamps.unlink()
+        return float(began), float(ended)
 
     def transcript(self, run: str) -> bytes:
         """What the agent of a run printed."""
@@ -169,7 +184,9 @@ def prepare_agents(place: Place, url: str) -> list[str]:
     """Put the agents that are here on the PATH, with a configuration of their own and a key that opens nothing."""
     names = [name for name in PROGRAMS if program(name) is not None]
     for name in names:
-        (place.root / "bin" / name).symlink_to(program(name) or "")
+        path = place.root / "bin" / name
+        path.write_text(STAMPED.format(stamps=place.stamps, program=program(name)))
+        path.chmod(0o755)
     (place.root / "codex" / "config.toml").write_text(CODEX.format(url=url))
     os.environ |= {
         "PATH": f"{place.root / 'bin'}{os.pathsep}{os.environ['PATH']}",

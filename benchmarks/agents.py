@@ -65,15 +65,32 @@ class Figure:
         return f"{how:8} {self.text:78}{self.value:>28}  (aim {self.aim})"
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The milliseconds of one call, of which the agent itself took some."""
+
+    whole: float
+    agent: float
+
+    @property
+    def around(self) -> float:
+        """What was done before the agent began and after it had ended."""
+        return self.whole - self.agent
+
+
 @dataclass(slots=True)
 class Beside:
-    """The milliseconds of bare calls and of steps with the same words."""
+    """Bare calls, and steps with the same words.
+
+    The same agent takes longer or shorter by a tenth from call to call, which is more than is measured here. So what
+    is around it counts, in both, and what it takes itself is told beside that.
+    """
 
     agent: str
     script: str
     words: str
-    bare: list[float] = field(default_factory=list[float])
-    ours: list[float] = field(default_factory=list[float])
+    bare: list[Taken] = field(default_factory=list[Taken])
+    ours: list[Taken] = field(default_factory=list[Taken])
 
     def round(self, place: Place, prompt: str) -> None:
         """Measure both once, each of them first in every other round."""
@@ -84,38 +101,46 @@ class Beside:
             self.bare.append(_bare(place, self.agent, prompt))
 
     def figures(self) -> Iterator[Figure]:
-        """Say what a step takes beyond the bare call: the median of the rounds, and between what half of them lie."""
-        bare = statistics.median(self.bare)
+        """Say what a step adds to the bare call: the median of the rounds, and between what half of them lie."""
+        bare = statistics.median(each.whole for each in self.bare)
         text = f"a step with {self.agent}, {self.words}, beyond the bare call of {bare:.0f} ms"
+        more = [ours.around - alone.around for ours, alone in zip(self.ours, self.bare, strict=True)]
         for unit, scale, aim in (("ms", 1.0, MOST_MS), ("%", 100 / bare, MOST_SHARE)):
-            more = [(ours - alone) * scale for ours, alone in zip(self.ours, self.bare, strict=True)]
-            low, middle, high = statistics.quantiles(more, n=4)
-            # What is below nothing, or lies on both sides of the aim, says more about the machine than about us.
-            clear = middle >= 0 and (high <= aim or low > aim)
-            value = f"{middle:.1f} ({low:.0f} to {high:.0f}) {unit}"
+            low, middle, high = (each * scale for each in statistics.quantiles(more, n=4))
+            # What lies on both sides of the aim says more about the machine than about us.
+            clear = high <= aim or low > aim
+            value = f"{middle:.1f} ({low:.1f} to {high:.1f}) {unit}"
             yield Figure(text, value, f"{aim:.0f} {unit}", middle <= aim if clear else None)
+        slower = [ours.agent - alone.agent for ours, alone in zip(self.ours, self.bare, strict=True)]
+        low, middle, high = statistics.quantiles(slower, n=4)
+        value = f"{middle:.0f} ({low:.0f} to {high:.0f}) ms"
+        yield Figure(f"what {self.agent} itself takes longer there", value, "0 ms", True if low <= 0 <= high else None)
 
 
-def _ours(place: Place, agent: str, script: str = "say") -> tuple[float, str]:
-    """Run a step, from when its call is recorded until the run has ended; give the prompt, too."""
+def _ours(place: Place, agent: str, script: str = "say") -> tuple[Taken, str]:
+    """Run a step, from when its call is written down until what follows is, since a step waits for one write.
+
+    Gives its prompt, too.
+    """
     run = place.start(agent, script)
-    ended = place.drive()
-    began = place.began(run)
-    return (ended - began.at) * 1000, str(began.spec["prompt"])
+    place.drive()
+    began, ended = place.written(run)
+    since, until = place.stamped()
+    return Taken((ended.at - began.at) * 1000, (until - since) * 1000), str(began.spec["prompt"])
 
 
-def _bare(place: Place, name: str, prompt: str) -> float:
+def _bare(place: Place, name: str, prompt: str) -> Taken:
     """Call the agent as a person would, with the arguments that Handrail gives it."""
     agent = KnownAgents().find(name)
     call = AgentCall(run="", address="one", turn=1, prompt=prompt, workspace="", access="full")
-    with place.worktree() as tree, tempfile.TemporaryDirectory(dir=place.root) as folder:
-        launch = agent.launch(replace(call, workspace=tree), folder)
-        env = {**ShellCommands().environment(agent.variables), **dict(launch.env)}
-        began = time.perf_counter()
-        subprocess.run(
-            launch.argv, cwd=tree, env=env, input=launch.stdin, check=True, capture_output=True, timeout=LONGEST
-        )
-        return (time.perf_counter() - began) * 1000
+    tree, folder = place.worktree(), tempfile.mkdtemp(dir=place.root)
+    launch = agent.launch(replace(call, workspace=tree), folder)
+    env = {**ShellCommands().environment(agent.variables), **dict(launch.env)}
+    began = time.perf_counter()
+    subprocess.run(launch.argv, cwd=tree, env=env, input=launch.stdin, check=True, capture_output=True, timeout=LONGEST)
+    whole = time.perf_counter() - began
+    since, until = place.stamped()
+    return Taken(whole * 1000, (until - since) * 1000)
 
 
 def overhead(place: Place, names: Sequence[str], rounds: int) -> Iterator[Figure]:
@@ -179,6 +204,7 @@ def streams(place: Place, names: Sequence[str]) -> dict[str, tuple[str, bytes]]:
     for each in names:
         run = place.start(each, f"work-{each}")
         place.drive()
+        place.stamped()
         data = place.transcript(run)
         found[f"{each}, a call with tools, lines of {_mean(data)} bytes"] = (each, data)
     return found

@@ -51,14 +51,12 @@ class AgentRoom:
         return AgentCall(run="demo-1", address=address, turn=turn, prompt="", workspace=workspace, options=options)
 
     def start(self, call: AgentCall) -> ProcessSpec:
-        """Start a call in a folder of its own, its input from a file."""
+        """Start a call in a folder of its own."""
         self.count += 1
         folder = self.root / f"call-{self.count}"
         launch = self.agent.launch(call, str(folder))
-        (folder / "stdin").write_bytes(launch.stdin)
-        argv = ("/bin/sh", "-c", 'given=$1; shift; exec "$@" <"$given"', "sh", str(folder / "stdin"), *launch.argv)
         env = (("PATH", os.environ["PATH"]), *launch.env)
-        spec = ProcessSpec(f"demo-1:{self.count}", argv, str(self.root), env, str(folder))
+        spec = ProcessSpec(f"demo-1:{self.count}", launch.argv, str(self.root), env, str(folder), stdin=launch.stdin)
         self.processes.start(spec)
         return spec
 

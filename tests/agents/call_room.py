@@ -37,10 +37,10 @@ class CallRoom:
         folder = self.root / f"call-{self.count}"
         folder.mkdir()
         launch = agent.launch(call, str(folder / "input"))
-        (folder / "stdin").write_bytes(launch.stdin)
-        argv = ("/bin/sh", "-c", 'given=$1; shift; exec "$@" <"$given"', "sh", str(folder / "stdin"), *launch.argv)
         env = (("PATH", os.environ["PATH"]), *launch.env)
-        spec = ProcessSpec(f"r:{self.count}", argv, call.workspace, env, str(folder / "process"))
+        spec = ProcessSpec(
+            f"r:{self.count}", launch.argv, call.workspace, env, str(folder / "process"), stdin=launch.stdin
+        )
         self.processes.start(spec)
         return spec
 

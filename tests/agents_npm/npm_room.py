@@ -52,10 +52,10 @@ class NpmRoom:
         folder = self.root / f"call-{self.count}"
         folder.mkdir()
         launch = self.agent.launch(call, str(folder / "input"))
-        (folder / "stdin").write_bytes(launch.stdin)
-        argv = ("/bin/sh", "-c", 'given=$1; shift; exec "$@" <"$given"', "sh", str(folder / "stdin"), *launch.argv)
         env = tuple({**self.env, **dict(launch.env)}.items())
-        spec = ProcessSpec(f"r:{self.count}", argv, call.workspace, env, str(folder / "process"))
+        spec = ProcessSpec(
+            f"r:{self.count}", launch.argv, call.workspace, env, str(folder / "process"), stdin=launch.stdin
+        )
         self.processes.start(spec)
         self.started.append(spec)
         return spec

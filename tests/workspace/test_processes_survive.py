@@ -14,6 +14,8 @@ import pytest
 from process_room import LONG, Room
 
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
+from handrail.workspace.proctable import birth_of
+from handrail.workspace.waiting import until_dead
 
 SUPERVISOR = """
 import json, sys, time
@@ -177,6 +179,39 @@ def test_a_keeper_heeds_no_polite_signal(room: Room) -> None:
         os.kill(_pid(spec, "pid"), number)
     (room.root / "go").touch()
     assert room.finished(room.wait(spec)).exit_code == 3
+
+
+def _kill_keeper_before_it_names_the_command(spec: ProcessSpec) -> None:
+    record = _record(spec)
+    named = {name: value for name, value in record.items() if not name.startswith("command")}
+    (Path(spec.folder) / "process.json").write_text(json.dumps(named))
+    keeper = _pid(spec, "pid")
+    os.kill(keeper, signal.SIGKILL)
+    assert asyncio.run(until_dead(keeper, str(record["started"]), LONG))
+
+
+def test_a_command_that_its_keeper_could_not_name_is_found_by_its_mark_and_ended(room: Room) -> None:
+    spec = room.start("echo >>ran; exec sleep 600")
+    room.until("ran")
+    command = _pid(spec, "command")
+    _kill_keeper_before_it_names_the_command(spec)
+    assert isinstance(room.processes.look(spec.folder), Running)
+    assert isinstance(room.processes.start(spec), Running), "not started again beside it"
+    assert room.wait(spec) == Gone()
+    assert birth_of(command) is None
+    assert room.processes.look(spec.folder) == Gone()
+    assert (room.root / "ran").read_text() == "\n"
+
+
+def test_a_keeper_that_died_before_its_command_began_leaves_nothing_to_wait_for(room: Room) -> None:
+    spec = room.sh("true")
+    room.run(spec)
+    (Path(spec.folder) / "status").unlink()
+    named = {name: value for name, value in _record(spec).items() if not name.startswith("command")}
+    (Path(spec.folder) / "process.json").write_text(json.dumps(named))
+    assert room.processes.look(spec.folder) == Gone()
+    assert room.wait(spec) == Gone()
+    assert room.end(spec) == Gone()
 
 
 def _forge(room: Room, spec: ProcessSpec, pid: int, started: str) -> None:

@@ -41,8 +41,8 @@ class ProcessSpec:
     """It must not run twice: that it was started is on the disk before it begins."""
     talk: Talk | None = None
     """How it is told something meanwhile."""
-    stdin: str = ""
-    """The file that it reads, where it is told nothing meanwhile; else its standard input is empty."""
+    stdin: bytes = b""
+    """What it finds on its standard input, where it is told nothing meanwhile."""
 
     @property
     def mark(self) -> str:

@@ -58,7 +58,9 @@ def fits(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
+@lru_cache(maxsize=4096)
 def _passes(name: str, asked: tuple[str, ...]) -> bool:
+    """Tell whether a command may see a variable, where these names and globs are asked for."""
     if name == MARK:
         return False
     if fits(name, tuple(pattern for pattern in asked if pattern.strip("*"))):

@@ -2,7 +2,8 @@
 
 `launch` starts it with `python -I -S`, or `nursery` forks it: it and what it imports use the standard library only.
 
-1. Nothing runs before `process.json` names it: the command waits for a word, and takes the keeper's death for a no.
+1. Nothing runs before `process.json` names the keeper; the command is named there as soon as it runs. Where somebody
+   kills the keeper in between, the command is found by its mark.
 2. `process.json` is made by link(2): of two keepers started for one folder, one wins and the other leaves.
 3. The command has a session of its own, so that signals to its group spare the keeper, which records them.
 4. Orphans of the command become the keeper's children (Linux), so that no fork or session hides them.
@@ -20,9 +21,9 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from handrail.workspace.notes import claim, has_room, write_status
+from handrail.workspace.notes import claim, has_room, write_record, write_status
 from handrail.workspace.proctable import adopt_orphans, birth_of, tree
-from handrail.workspace.unborn import Unborn, close_all_but, lead_nowhere, read_all
+from handrail.workspace.spawning import NotSpawned, spawn
 
 TYPE_CHECKING = False  # as `typing` has it, which takes as long to load as all else here
 if TYPE_CHECKING:
@@ -39,8 +40,16 @@ BUSY, IDLE = 0.02, 0.2
 
 def main() -> None:
     """Keep one command, started directly."""
-    close_all_but((0, 1, 2))
+    close_what_leaked_in()
     Crib().keep()
+
+
+def close_what_leaked_in() -> None:
+    """Close all descriptors but the first three."""
+    for name in os.listdir("/dev/fd"):  # noqa: PTH208 - pathlib would open it while it is walked
+        if int(name) > 2:
+            with contextlib.suppress(OSError):
+                os.close(int(name))
 
 
 class Crib:
@@ -53,27 +62,30 @@ class Crib:
         self._adopting = adopt_orphans()
         self._bell = _bell()
         self._started = birth_of(os.getpid())
-        self._nowhere = os.open(os.devnull, os.O_RDONLY)
-        self._unborn = Unborn()
 
     def keep(self) -> None:
         """Hear on the standard input what to run, and stay until all of it has ended."""
         spec = _told()
         folder = Path(spec["folder"])
         mouth = _mouth(folder, spec)
-        unborn = self._unborn if self._unborn.waits else Unborn()
-        refusal = _claimed(folder, spec, self._started, unborn)
+        record = {"key": spec["key"], "mark": spec["mark"], "pid": os.getpid(), "started": self._started}
+        refusal = claim(folder, record, durable=spec["once"])
         if refusal:
             _answer(refusal)
             os._exit(0)
         # It stays open until the status is written: whoever started the command need not wait for the keeper's own end.
         line = os.dup(0)
-        reason = unborn.become(spec["told"], (self._nowhere if mouth is None else mouth.theirs, 1, 2))
+        keeper = Keeper(folder, self._bell, spec["limit"])
+        try:
+            keeper.command = spawn(spec["told"], (_input(spec) if mouth is None else mouth.theirs, 1, 2))
+            more = {"command": keeper.command, "command_started": birth_of(keeper.command)}
+            write_record(folder, {**record, **more})
+        except NotSpawned as refused:
+            keeper.refused(refused)
         _answer("ok")
-        keeper = Keeper(folder, unborn.pid, self._bell, spec["limit"])
         keeper.outputs, keeper.mouth = _masked(folder, spec), mouth
-        keeper.group = None if self._adopting else unborn.pid
-        keeper.keep(reason)
+        keeper.group = None if self._adopting else keeper.command
+        keeper.keep()
         os.close(line)
         os._exit(0)  # all is written, and whoever waits need not wait for Python to tidy up
 
@@ -98,9 +110,25 @@ def _mouth(folder: Path, spec: "Spec") -> "Mouth | None":
     return Mouth(*spec["talk"], folder / "stdout")
 
 
+def _input(spec: "Spec") -> int:
+    """Give the standard input of a command, of which nothing is written to a disk."""
+    if not spec["stdin"]:
+        return os.open(os.devnull, os.O_RDONLY)
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("stdin")
+    else:
+        import tempfile  # noqa: PLC0415 - Linux does without
+
+        descriptor = os.dup(tempfile.TemporaryFile().fileno())  # noqa: SIM115 - the copy stays
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(spec["stdin"].encode("latin-1"))
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
 def _told() -> "Spec":
     try:
-        told: Spec = json.loads(read_all(0))
+        told: Spec = json.loads(_read_all(0))
     except ValueError:
         os._exit(1)  # the one who speaks died in the middle of it
     return told
@@ -109,7 +137,16 @@ def _told() -> "Spec":
 def _answer(words: str) -> None:
     with contextlib.suppress(OSError):
         os.write(0, words.encode(errors="replace"))
-    lead_nowhere(0)
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nowhere, 0)
+    os.close(nowhere)
+
+
+def _read_all(descriptor: int) -> bytes:
+    chunks: list[bytes] = []
+    while chunk := os.read(descriptor, 1 << 16):
+        chunks.append(chunk)
+    return b"".join(chunks)
 
 
 def _bell() -> int:
@@ -126,42 +163,35 @@ def _heard(_number: int, _frame: object) -> None:
     """Do nothing: the wake-up descriptor tells."""
 
 
-def _claimed(folder: Path, spec: "Spec", started: str | None, command: Unborn) -> str:
-    record = {
-        "key": spec["key"],
-        "mark": spec["mark"],
-        "pid": os.getpid(),
-        "started": started,
-        "command": command.pid,
-        "command_started": command.started,
-    }
-    return claim(folder, record, durable=spec["once"])
-
-
 class Keeper:
     """Waits for the command, watches its output, and ends what it leaves behind."""
 
-    def __init__(self, folder: Path, command: int, bell: int, limit: int) -> None:
+    def __init__(self, folder: Path, bell: int, limit: int) -> None:
         self._folder = folder
-        self._command = command
         self._bell = bell
         self._limit = limit
         self._raw: int | None = None
+        self._reason: str | None = None
         self._size = 0
         self._childless = False
         self._incomplete = False
+        self.command = 0
         self.group: int | None = None
         """The command's group, where orphans cannot be followed otherwise."""
         self.outputs: tuple[MaskedFile, ...] = ()
         self.mouth: Mouth | None = None
 
-    def keep(self, reason: str | None) -> None:
+    def refused(self, refused: NotSpawned) -> None:
+        """Take note that there is no command."""
+        self._raw, self._reason = refused.code << 8, refused.reason
+
+    def keep(self) -> None:
         """Stay until the command and its whole tree have ended."""
         pause = BUSY
         while not self._reap():
             size = self._largest()
             if size > self._limit:
-                reason = f"it wrote more than {self._limit} bytes to one of its streams and was ended"
+                self._reason = f"it wrote more than {self._limit} bytes to one of its streams and was ended"
                 self._signal(signal.SIGKILL)
             pause = BUSY if size != self._size else min(pause * 1.5, IDLE)
             self._size = size
@@ -171,11 +201,11 @@ class Keeper:
             self.mouth.close()
         self._incomplete = not has_room(self._folder)
         if not self._empty():
-            self._record(reason, cleared=False)
+            self._record(cleared=False)
             self._clear()
         self._cut()
         self._mask(last=True)
-        self._record(reason, cleared=self._empty())
+        self._record(cleared=self._empty())
 
     def _mask(self, *, last: bool = False) -> None:
         for each in self.outputs:
@@ -186,7 +216,7 @@ class Keeper:
         with contextlib.suppress(ChildProcessError):
             self._childless = False
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                if ended[0] == self._command:
+                if ended[0] == self.command:
                     self._raw = ended[1]
             return self._raw is not None
         self._childless = True
@@ -236,12 +266,12 @@ class Keeper:
             self._listen(BUSY)
         return empty
 
-    def _record(self, reason: str | None, *, cleared: bool) -> None:
+    def _record(self, *, cleared: bool) -> None:
         raw = self._raw or 0
         status = {
             "exit_code": os.WEXITSTATUS(raw) if os.WIFEXITED(raw) else None,
             "signal": os.WTERMSIG(raw) if os.WIFSIGNALED(raw) else None,
-            "reason": reason,
+            "reason": self._reason,
             "cleared": cleared,
             "stdout": self._written(1),
             "stderr": self._written(2),

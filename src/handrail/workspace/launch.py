@@ -26,8 +26,6 @@ class Told(TypedDict):
     argv: list[str]
     cwd: str
     env: dict[str, str]
-    stdin: str
-    """The file that it reads; empty where it reads nothing, or what others tell it meanwhile."""
 
 
 class Spec(TypedDict):
@@ -37,6 +35,8 @@ class Spec(TypedDict):
     mark: str
     folder: str
     told: Told
+    stdin: str
+    """The bytes of its standard input, each as a character."""
     limit: int
     once: bool
     secrets: dict[str, str]
@@ -103,8 +103,8 @@ def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
             "argv": list(spec.argv),
             "cwd": _absolute(spec.cwd),
             "env": dict(spec.env) | {MARK: spec.mark},
-            "stdin": _absolute(spec.stdin) if spec.stdin else "",
         },
+        "stdin": spec.stdin.decode("latin-1"),
         "limit": spec.limit_bytes,
         "once": spec.once,
         "secrets": secret_values(dict(os.environ) | dict(spec.env)),

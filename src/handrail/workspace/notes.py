@@ -2,9 +2,10 @@
 
 The keeper uses it, so it needs the standard library only.
 
-1. Who was started is known before anything runs. What must not run twice waits until that is on the disk: one fsync,
+1. Who keeps a command is known before it runs. What must not run twice waits until that is on the disk: one fsync,
    after the link, so that content and name are on it together. What may run twice waits for no disk: if the record is
-   lost with the power, it is started anew, and whatever had been written before is dropped.
+   lost with the power, it is started anew, and whatever had been written before is dropped. The command's own number
+   comes into the record once it runs, and the disk need not have it: after a power failure nothing runs any more.
 2. The room for the status is taken before anything runs, so that a disk that fills up meanwhile cannot lose it.
 3. A status tells how much output there was. If the power took some of that, the status does not count (`records`), so
    it needs no fsync: lost or torn, the command is taken for one that was cut off, as it may well have been.
@@ -22,8 +23,7 @@ ROOM = 4096
 
 def claim(folder: Path, record: Mapping[str, object], *, durable: bool) -> str:
     """Make a folder that of the command which is about to begin; else say why not, `taken` if another was first."""
-    name, reserved = folder / "process.json", reserved_in(folder)
-    draft = folder / f"process.json.{os.getpid()}.tmp"
+    name, reserved, draft = folder / "process.json", reserved_in(folder), _draft_in(folder)
     try:
         _write(reserved, b" " * ROOM)
         _write(draft, json.dumps(record).encode())
@@ -36,6 +36,22 @@ def claim(folder: Path, record: Mapping[str, object], *, durable: bool) -> str:
     finally:
         _remove(draft)
     return ""
+
+
+def write_record(folder: Path, record: Mapping[str, object]) -> None:
+    """Say more about the command of a folder that is claimed."""
+    # Where the disk is full, or the folder gone, the command goes on without, and is found by its mark.
+    with contextlib.suppress(OSError):
+        draft = _draft_in(folder)
+        try:
+            _write(draft, json.dumps(record).encode())
+            draft.replace(folder / "process.json")
+        except OSError:
+            _remove(draft)
+
+
+def _draft_in(folder: Path) -> Path:
+    return folder / f"process.json.{os.getpid()}.tmp"
 
 
 def reserved_in(folder: Path) -> Path:

@@ -13,11 +13,10 @@ import signal
 import socket
 from importlib import import_module
 
-from handrail.workspace.keeper import Crib
+from handrail.workspace.keeper import Crib, close_what_leaked_in
 from handrail.workspace.proctable import birth_of
-from handrail.workspace.unborn import close_all_but
 
-_LATER = ("array", "ctypes", "handrail.workspace.masking", "handrail.workspace.talking")
+_LATER = ("ctypes", "handrail.workspace.masking", "handrail.workspace.talking")
 """What keepers load by themselves, if it was not loaded before they were forked."""
 _HANDED = 3
 _REST = 0.2
@@ -26,7 +25,7 @@ _REST = 0.2
 
 def main() -> None:
     """Have a keeper ready until nobody can ask for one any more."""
-    close_all_but((0, 1, 2))
+    close_what_leaked_in()
     os.chdir("/")
     # Nobody waits for the keepers: who wants to know of one looks at what it wrote.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

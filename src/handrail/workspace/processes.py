@@ -55,31 +55,31 @@ class LocalProcesses:
         record = read_record(place)
         if record is None:
             return None
-        if (status := read_status(place)) is not None and status.cleared:
-            return ended(place, status)
-        if record.keeper_lives or record.command_lives:
+        if (over := _over(place)) is not None:
+            return over
+        if record.keeper_lives or record.command_lives or _strays(record):
             return Running(record.pid, record.started)
         return _ended(place, record)
 
     async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
         """Wait until the command and all it started have ended."""
-        record = read_record(Path(folder))
+        place = Path(folder)
+        record = read_record(place)
         if record is None:
             return Gone()
         clock = asyncio.get_running_loop().time
         until = None if timeout is None else clock() + timeout
         line = self._lines.get(folder)
-        if line is not None:
-            if not await until_readable(line, timeout):
-                return TimedOut()
-            self._drop_line(folder)
-            if (status := read_status(Path(folder))) is not None and status.cleared:
-                return ended(Path(folder), status)
+        if line is not None and not await until_readable(line, timeout):
+            return TimedOut()
+        self._drop_line(folder)
+        if (over := _over(place)) is not None:
+            return over
         # The command is awaited by itself only where somebody killed its keeper.
         for pid, started in ((record.pid, record.started), (record.command, record.command_started)):
             if not await until_dead(pid, started, None if until is None else max(0.0, until - clock())):
                 return TimedOut()
-        return await self._finish(Path(folder), record)
+        return await self._finish(place, record)
 
     async def end(self, folder: str, grace: tuple[float, float]) -> Ended | Gone:
         """End a command and all it started: INT, then TERM after the first grace, then KILL after the second."""
@@ -138,6 +138,12 @@ def _close(lines: dict[str, int]) -> None:
         os.close(line)
 
 
+def _over(place: Path) -> Ended | None:
+    """Give how it ended, once the keeper has written that nothing is left of it; it goes a moment after that."""
+    status = read_status(place)
+    return ended(place, status) if status is not None and status.cleared else None
+
+
 def _ended(place: Path, record: Record) -> Ended | Gone:
     status = read_status(place)
     if status is not None:
@@ -156,6 +162,11 @@ def _members(record: Record) -> dict[int, Row]:
         found[record.command] = Row(record.command, record.pid, record.command, record.command_started)
     found.pop(record.pid, None)
     return found
+
+
+def _strays(record: Record) -> bool:
+    """Tell whether a command runs whose keeper was killed before it could say so."""
+    return not record.command and bool(record.mark and _marked(record))
 
 
 def _marked(record: Record) -> dict[int, Row]:

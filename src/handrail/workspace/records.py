@@ -18,6 +18,7 @@ class Record:
     pid: int
     started: str
     command: int
+    """Nothing until the command runs, or where it never did."""
     command_started: str
 
     @property
@@ -56,10 +57,9 @@ def read_record(folder: Path) -> Record | None:
             "mark": str(mark),
             "pid": int(pid),
             "started": str(started),
-            "command": int(command),
-            "command_started": str(command_started),
+            **rest,
         }:
-            return Record(key, mark, pid, started, command, command_started)
+            return Record(key, mark, pid, started, _number(rest.get("command")), str(rest.get("command_started") or ""))
         case _:
             return LOST if (folder / "process.json").exists() else None
 

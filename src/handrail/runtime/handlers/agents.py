@@ -173,11 +173,8 @@ class AgentHandler:
         except UsageError as error:
             hint = error.next_step or "install it, or name another agent"
             return Refusal(error.message, hint, missing=isinstance(error, NotFound))
-        talk, stdin = opened(launch, inputs), ""
-        if talk is None and launch.stdin:
-            told = inputs / "stdin"
-            told.write_bytes(launch.stdin)
-            stdin = str(told)
+        talk = opened(launch, inputs)
+        stdin = launch.stdin if talk is None else b""
         passed = (*effect.pass_env, *agent.variables)
         own = {} if call.server is None else dict(call.server.env)
         env = {**self.starts.commands.environment(passed), **own, **dict(launch.env)}
