@@ -158,6 +158,21 @@ def test_no_result_is_a_crash_that_keeps_the_conversation_and_what_it_took(ended
     assert found == AgentOutcome(status="crashed", text="Done.\nMore.", session=SESSION, message=message, usage=usage)
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"api_error_status": 401, "api_error_type": "authentication_error"}, "authentication_error"),
+        ({"api_error_status": 500}, "status 500"),
+        ({}, "an error"),
+        ({"stop_reason": ["odd"]}, "an error"),
+    ],
+)
+def test_an_error_without_words_has_some(more: dict[str, object], said: str) -> None:
+    found = read(result(is_error=True, terminal_reason="api_error", **{"result": None, **more}))
+    assert found.status != "ok"
+    assert found.message == f"the service answered with {said}, without a word"
+
+
 def test_a_stop_is_a_stop_with_a_result_and_without_one() -> None:
     told = result(subtype="error_during_execution", is_error=True, terminal_reason="aborted_tools", errors=["x"])
     assert read(*lines_of("interrupted"), ended=Ended(0)).status == "cancelled"

@@ -164,7 +164,7 @@ class ClaudeLines:
             case "success" if result.get("is_error") is not True:
                 return "ok", _denials(result)
             case "success":
-                return self._api_error(result), text(result, "result")
+                return self._api_error(result), text(result, "result") or _wordless(result)
             case "error_max_turns":
                 # One turn is the only number that is ever asked for: what came in it is what was wanted.
                 single = errors.endswith("(1)")
@@ -188,7 +188,7 @@ class ClaudeLines:
             return _STATUSES.get(int(code), "api_error")
         if self._error in _ERRORS:
             return _ERRORS[self._error]
-        if result.get("stop_reason") in _GAVE_UP or _TOO_LONG.search(words):
+        if text(result, "stop_reason") in _GAVE_UP or _TOO_LONG.search(words):
             return "api_error"
         return "auth" if _LOGIN.search(words) else "network"
 
@@ -246,6 +246,12 @@ def _denials(result: Line) -> str:
     shown = [_tool({"name": each.get("tool_name"), "input": each.get("tool_input")}) for each in denied]
     more = [f"and {len(shown) - MOST_DENIALS} more"] if len(shown) > MOST_DENIALS else []
     return "; ".join(["denied: " + shown[0], *shown[1:MOST_DENIALS], *more])
+
+
+def _wordless(result: Line) -> str:
+    code = number(result.get("api_error_status"))
+    kind = text(result, "api_error_type") or ("an error" if code is None else f"status {code:.0f}")
+    return f"the service answered with {kind}, without a word"
 
 
 def _unknown_session(result: Line) -> bool:

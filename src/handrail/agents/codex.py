@@ -12,12 +12,16 @@ from handrail.ports.agents import Abilities, AgentCall, Launch
 NAME = "codex"
 _SANDBOX: dict[Access, str] = {"read": "read-only", "edit": "workspace-write", "full": "danger-full-access"}
 _TRIED = """codex=$1 mode=$2; shift 2
-(nice "$codex" sandbox -c "$mode" -- /bin/true </dev/null >/dev/null || {
+(sleep 0.15; nice "$codex" sandbox -c "$mode" -- /bin/true </dev/null >/dev/null || {
   code=$?; [ "$code" = 2 ] || printf '{"type":"handrail.sandbox","exit_code":%d}\\n' "$code"; }) &
 exec "$codex" "$@"
 """
 """Where the sandbox cannot work every command fails, the events show none of it and the call ends well all the same:
 so it is tried beside the call, which does not wait for that. 2 is a Codex that knows no such trial."""
+
+_APART = 0.3
+"""Seconds between two that start. Each makes a folder with the names by which it calls itself, and one that looks for
+old ones just then takes it away: its commands fail from then on. The trial comes in the middle between two."""
 
 
 class CodexAgent:
@@ -52,7 +56,7 @@ class CodexAgent:
         tried = () if within else ("/bin/sh", "-c", _TRIED, "sh", codex, mode)
         home = call.options.get("home")
         env = (("CODEX_HOME", home),) if home else ()
-        return Launch((*(tried or (codex,)), *given), env, call.prompt.encode(errors="replace"))
+        return Launch((*(tried or (codex,)), *given), env, call.prompt.encode(errors="replace"), apart=_APART)
 
     def lines(self) -> CodexLines:
         """Give a reader for one call."""

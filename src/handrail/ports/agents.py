@@ -75,9 +75,11 @@ class Launch:
     argv: tuple[str, ...]
     env: tuple[tuple[str, str], ...] = ()
     stdin: bytes = b""
-    """Given as a file, so that the agent outlives whoever started it."""
+    """Held by the machine, so that the agent outlives whoever started it."""
     until: str = ""
     """Of a call that listens: what it prints when it is done, upon which its input is closed."""
+    apart: float = 0.0
+    """Seconds until another one is started beside it, where some that start together get in each other's way."""
 
 
 @frozen

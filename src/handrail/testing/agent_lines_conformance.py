@@ -15,7 +15,7 @@ from handrail.ports.processes import Ended, Gone
 from handrail.testing.agent_streams import ENDINGS, Harm, Stream, harmed, harms, junk, outcome
 
 CALMLY = settings(
-    max_examples=60,
+    max_examples=max(60, settings().max_examples),
     deadline=None,
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,

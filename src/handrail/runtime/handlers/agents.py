@@ -9,7 +9,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -29,6 +29,7 @@ from handrail.runtime.handlers.account_limits import FOLDER, AccountLimits, Acco
 from handrail.runtime.handlers.agent_calls import call_of, spoken
 from handrail.runtime.handlers.agent_costs import counted, spent
 from handrail.runtime.handlers.agent_hindrances import WAITS, Answered, Refusal, ended_by_budget, refused, weighed
+from handrail.runtime.handlers.agent_pace import Pace
 from handrail.runtime.handlers.agent_speech import SaidSince, Speech, listens, opened
 from handrail.runtime.handlers.agent_tools import Tooling
 from handrail.runtime.handlers.agent_tools import hindrance as untooled
@@ -62,6 +63,7 @@ class AgentHandler:
     """Gives agents tools of Handrail; without it none are offered."""
     said: SaidSince | None = None
     """Tells what people say to a run; without it no agent is told anything in the middle of a call."""
+    pace: Pace = field(default_factory=Pace)
 
     async def perform(self, state: RunState, pending: Pending, began: StepBegan, returns: Type | None) -> Answered:
         """Call the agent, or go on with the call that was made before."""
@@ -80,7 +82,7 @@ class AgentHandler:
                 call = spoken(agent.can, call_of(state, pending, spec, place), goes_on=bool(spec.get("goes_on")))
                 call = self._equipped(state, pending, spec, call)
                 call = replace(call, listens=self.said is not None and listens(state, pending, began, agent))
-                refusal = self._start(state, agent, call, effect, place)
+                refusal = await self._start(state, agent, call, effect, place)
                 if refusal is not None:
                     return refused(state, pending, began, refusal, self.clock())
             await self._window(state, pending, began, place)
@@ -151,7 +153,9 @@ class AgentHandler:
             return outcome
         return self.tooling.with_question(state, pending, outcome)
 
-    def _start(self, state: RunState, agent: Agent, call: AgentCall, effect: Effect, place: Path) -> Refusal | None:
+    async def _start(
+        self, state: RunState, agent: Agent, call: AgentCall, effect: Effect, place: Path
+    ) -> Refusal | None:
         """Start a call; gives why it cannot be made and what helps, where it cannot."""
         missing = unmet(agent.name, agent.can, call)
         if missing:
@@ -173,6 +177,7 @@ class AgentHandler:
         except UsageError as error:
             hint = error.next_step or "install it, or name another agent"
             return Refusal(error.message, hint, missing=isinstance(error, NotFound))
+        await self.pace.turn(agent.name, launch.apart)
         talk = opened(launch, inputs)
         stdin = launch.stdin if talk is None else b""
         passed = (*effect.pass_env, *agent.variables)
