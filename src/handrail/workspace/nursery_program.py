@@ -19,7 +19,7 @@ from handrail.workspace.proctable import birth_of
 _LATER = ("ctypes", "handrail.workspace.masking", "handrail.workspace.talking")
 """What keepers load by themselves, if it was not loaded before they were forked."""
 _HANDED = 3
-_REST = 0.2
+_REST = 0.5
 """Seconds before the next keeper is forked that nobody waits for."""
 
 
