@@ -3,6 +3,7 @@
 import os
 import signal
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -238,6 +239,16 @@ def test_an_agent_that_outlives_its_driver_is_adopted_and_awaited(shop: StepsRoo
     assert next(beside.glob("*/called.log")).read_text() == "called\n"
 
 
+def _killed(folder: Path) -> list[str]:
+    """Kill what works in a folder; to be asked again, since one look may miss what is forked meanwhile."""
+    found = processes_within(folder)
+    for each in found:
+        # Whoever is killed first may take others along.
+        with suppress(ProcessLookupError):
+            os.kill(int(each.split()[1].rstrip(":")), signal.SIGKILL)
+    return found
+
+
 def test_an_agent_that_was_lost_with_its_driver_is_called_again_on_the_files_it_was_given(shop: StepsRoom) -> None:
     run = shop.start(ONE, {"one": {**WAITS, "files": {"README.md": None, "half.txt": "half"}}})
     driver = shop.drive_elsewhere()
@@ -245,11 +256,7 @@ def test_an_agent_that_was_lost_with_its_driver_is_called_again_on_the_files_it_
     shop.until(lambda: bool(list(beside.glob("*/there.log"))))
     driver.kill()
     driver.wait()
-    for each in processes_within(shop.folder):
-        # Whoever is killed first may take others along.
-        with suppress(ProcessLookupError):
-            os.kill(int(each.split()[1].rstrip(":")), signal.SIGKILL)
-    shop.until(lambda: not processes_within(shop.folder))
+    shop.until(lambda: not _killed(shop.folder))
     tree = shop.tree(run)
     (tree / "scribble.txt").write_text("left over")
     (next(beside.glob("*/there.log")).with_name("go.log")).touch()

@@ -11,7 +11,7 @@ from steps_room import StepsRoom
 
 from handrail.model.events import StepSkipped
 from handrail.model.settings import AgentPolicy
-from handrail.testing.leaks import processes_within
+from handrail.testing.leaks import lasting_within
 
 
 def case(*steps: str, budget: str = "") -> str:
@@ -37,7 +37,7 @@ def test_an_agent_that_prints_nothing_is_ended_and_the_try_counts(shop: StepsRoo
     assert ended.error == "the agent ended with timeout: it printed nothing for 1 s and was ended"
     assert (state.status, state.steps["one"].attempts) == ("succeeded", 2)
     assert shop.calls(state.run, "one")[1].spec["session"] == ended.details["session"]
-    assert not processes_within(shop.folder)
+    assert not lasting_within(shop.folder)
 
 
 def test_the_configuration_sets_the_silence_of_steps_that_do_not(shop: StepsRoom) -> None:
@@ -51,7 +51,7 @@ def test_a_tool_that_runs_is_no_silence(shop: StepsRoom) -> None:
     step = "{name: one, prompt: Do it., idle_timeout: 1s, timeout: 2s}"
     state = shop.run(case(step), {"one": HANGS})
     assert "it took longer than 2 s and was ended" in state.message
-    assert not processes_within(shop.folder)
+    assert not lasting_within(shop.folder)
 
 
 def test_silence_counts_on_after_a_crash_from_what_was_printed_last(shop: StepsRoom) -> None:
@@ -86,7 +86,7 @@ def test_a_budget_ends_an_agent_in_the_middle_and_a_grant_goes_on_in_its_convers
     assert (state.spent.usd, state.spent.tokens, state.spent.agent_calls) == (0.5, 1000, 1)
     assert state.files == ended.details["files"]
     assert (shop.tree(state.run) / "half.txt").exists()
-    assert not processes_within(shop.folder)
+    assert not lasting_within(shop.folder)
 
     state = shop.resume(state.run)
     assert (state.status, state.names["said"], state.steps["one"].attempts) == ("succeeded", "done", 1)

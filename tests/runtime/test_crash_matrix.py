@@ -20,7 +20,7 @@ from runtime_room import assert_sound, steps_of
 from handrail.ports.log import Log
 from handrail.runtime.histories import events_of, state_of
 from handrail.store.sqlite_log import open_log
-from handrail.testing.leaks import processes_within
+from handrail.testing.leaks import lasting_within
 
 SOAK = bool(os.environ.get("HANDRAIL_SOAK"))
 
@@ -68,7 +68,7 @@ def _uninterrupted(workflow: str, folder: Path) -> Iterator[Ending]:
     killed, ending = _lived(workflow, folder, 0, 0)
     assert killed == 0
     yield ending
-    assert processes_within(folder) == []
+    assert lasting_within(folder) == []
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_a_driver_that_dies_at_every_point_of_a_flow_changes_nothing(
     # One word begins the flow, and one follows each call.
     words = {f"flow.{when} word {number}" for when in ("before", "during", "after") for number in range(1, 9)}
     assert words == {point for point in points if point.startswith("flow.")}
-    assert processes_within(tmp_path) == []
+    assert lasting_within(tmp_path) == []
 
 
 def _assert_all_points(folder: Path, killed: int, ending: Ending) -> None:

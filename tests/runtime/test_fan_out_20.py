@@ -17,7 +17,7 @@ from tree_workflows import AFTER, CONFLICTING, FAILING, KEYS
 from handrail.model.events import ItemEnded, ItemStarted
 from handrail.runtime.histories import events_of
 from handrail.store.sqlite_log import open_log
-from handrail.testing.leaks import processes_within
+from handrail.testing.leaks import lasting_within
 
 SOAK = bool(os.environ.get("HANDRAIL_SOAK"))
 
@@ -35,7 +35,7 @@ def _driven(folder: Path) -> Ending:
     said, faults = (driving := _driving(folder)).communicate(timeout=200)
     assert driving.returncode == 0, faults
     assert said == "0"
-    assert processes_within(folder) == []
+    assert lasting_within(folder) == []
     return ending(folder)
 
 

@@ -99,6 +99,7 @@ def test_ending_one_command_leaves_its_neighbours_alone(room: Room) -> None:
 
 
 def test_a_cancelled_wait_leaves_the_command_and_no_descriptor(room: Room) -> None:
+    before = len(list(Path("/dev/fd").iterdir()))
     spec = room.start("sleep 600")
 
     async def cancel() -> None:
@@ -108,7 +109,6 @@ def test_a_cancelled_wait_leaves_the_command_and_no_descriptor(room: Room) -> No
         with pytest.raises(asyncio.CancelledError):
             await waiting
 
-    before = len(list(Path("/dev/fd").iterdir()))
     asyncio.run(cancel())
     assert len(list(Path("/dev/fd").iterdir())) == before
     assert room.wait(spec, 0) == TimedOut()

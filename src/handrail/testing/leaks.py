@@ -41,14 +41,14 @@ def nothing_left_behind(
     NURSERY.close()
     yield
     NURSERY.close()
-    left = _after_a_moment(tmp_path) + temporary_files(tmp_path)
+    left = lasting_within(tmp_path) + temporary_files(tmp_path)
     left += sorted(str(path) for path in temporary.iterdir())
     if left:
         pytest.fail("left behind: " + "; ".join(left))
 
 
-def _after_a_moment(root: Path) -> list[str]:
-    """Give processes that were just killed the time to vanish."""
+def lasting_within(root: Path) -> list[str]:
+    """Describe those that are still there after a moment, which keepers and what was just killed take to vanish."""
     until = time.monotonic() + _PATIENCE
     while (left := processes_within(root)) and time.monotonic() < until:
         time.sleep(0.01)

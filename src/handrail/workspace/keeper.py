@@ -76,12 +76,14 @@ class Crib:
         # It stays open until the status is written: whoever started the command need not wait for the keeper's own end.
         line = os.dup(0)
         keeper = Keeper(folder, self._bell, spec["limit"])
+        given = _input(spec)
         try:
-            keeper.command = spawn(spec["told"], (_input(spec) if mouth is None else mouth.theirs, 1, 2))
+            keeper.command = spawn(spec["told"], (given if mouth is None else mouth.theirs, 1, 2))
             more = {"command": keeper.command, "command_started": birth_of(keeper.command)}
             write_record(folder, {**record, **more})
         except NotSpawned as refused:
             keeper.refused(refused)
+        os.close(given)
         _answer("ok")
         keeper.outputs, keeper.mouth = _masked(folder, spec), mouth
         keeper.group = None if self._adopting else keeper.command

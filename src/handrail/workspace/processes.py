@@ -69,10 +69,8 @@ class LocalProcesses:
             return Gone()
         clock = asyncio.get_running_loop().time
         until = None if timeout is None else clock() + timeout
-        line = self._lines.get(folder)
-        if line is not None and not await until_readable(line, timeout):
+        if not await self._told_over(folder, timeout):
             return TimedOut()
-        self._drop_line(folder)
         if (over := _over(place)) is not None:
             return over
         # The command is awaited by itself only where somebody killed its keeper.
@@ -117,6 +115,19 @@ class LocalProcesses:
             # The keeper was killed before it had ended the rest of the tree.
             await _kill(lambda: _marked(record))
         return _ended(place, record)
+
+    async def _told_over(self, folder: str, timeout: float | None) -> bool:
+        """Wait for the keeper's word that all is over, if it was started here; false when none came in time."""
+        line = self._lines.get(folder)
+        try:
+            if line is not None and not await until_readable(line, timeout):
+                return False
+        except asyncio.CancelledError:
+            # Perhaps nobody will ask again; who does waits for the keeper's end.
+            self._drop_line(folder)
+            raise
+        self._drop_line(folder)
+        return True
 
     def _drop_line(self, folder: str) -> None:
         line = self._lines.pop(folder, None)
