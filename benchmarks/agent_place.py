@@ -17,19 +17,19 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
 from handrail.errors import NotFound
 from handrail.model.diagnostics import Report
-from handrail.model.events import RunEnded, StepBegan
+from handrail.model.history.events import RunEnded, StepBegan
+from handrail.model.history.trees import TreeSource
 from handrail.model.source import Bundle, SourceText
-from handrail.model.trees import TreeSource
-from handrail.operations import runs
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
+from handrail.processes import mask_output as masking
+from handrail.runtime.event_records import from_log
 from handrail.runtime.ports import Pinned
-from handrail.runtime.records import from_log
 from handrail.sources.library import builtins
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite.log import open_log
 from handrail.testing.models.scripts import Action, Call, Say, Shell
 from handrail.testing.models.server import ModelServer
 from handrail.wiring import System
-from handrail.workspace import masking
 
 PROGRAMS = {"claude": ("claude_agent_sdk", "_bundled/claude"), "codex": ("codex_cli_bin", "bin/codex")}
 PACKAGES = "HANDRAIL_TEST_AGENTS"

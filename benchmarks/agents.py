@@ -22,14 +22,14 @@ from functools import partial
 from pathlib import Path
 
 from agent_place import THINKING, Place, model_aside, prepare_agents
-from handrail.agents.command import CommandAgent
+from handrail.agents.described.adapter import CommandAgent
 from handrail.agents.registry import KnownAgents
-from handrail.model.redaction import Redactor
+from handrail.model.secrets.redaction import Redactor
+from handrail.ports.agent_definitions import AgentDefinition
 from handrail.ports.agents import AgentCall
-from handrail.ports.definitions import AgentDefinition
 from handrail.ports.processes import Ended
+from handrail.processes.mask_output import MaskedFile, read_masked
 from handrail.wiring import ShellCommands, System
-from handrail.workspace.masking import MaskedFile, read_masked
 
 RECORDED = Path(__file__).parents[1] / "tests" / "agents" / "recorded"
 MOST_MS, MOST_SHARE, LEAST_MB, MOST_MB = 50.0, 5.0, 50.0, 1.0

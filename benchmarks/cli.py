@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from handrail.model.events import RunStarted
-from handrail.runtime.histories import beginning
-from handrail.store.sqlite_log import open_log
+from handrail.model.history.events import RunStarted
+from handrail.runtime.history import beginning
+from handrail.store.sqlite.log import open_log
 
 AIM = 2.0
 ROUNDS, QUICK = 31, 15

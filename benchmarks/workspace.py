@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from handrail.model.trees import Tree
+from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Source
 from handrail.workspace.git_workspaces import GitWorkspaces
 

@@ -18,26 +18,26 @@ from pathlib import Path
 from typing import Any
 
 from handrail.cli.main import GARBAGE
-from handrail.engine.apply import apply
-from handrail.engine.snapshots import encode_state
-from handrail.model.actions import ApprovalAction, CallAction, ScriptAction
-from handrail.model.events import Event, RunStarted, StepBegan, StepEnded
-from handrail.model.plan import Plan, Step
-from handrail.model.run import REDUCER, Pending, RunState
-from handrail.model.values import Command, JsonValue
-from handrail.operations import runs
+from handrail.engine.fold.apply import apply
+from handrail.engine.state.codec import encode_state
+from handrail.model.history.events import Event, RunStarted, StepBegan, StepEnded
+from handrail.model.history.run_state import REDUCER, Pending, RunState
+from handrail.model.workflow.actions import ApprovalAction, CallAction, ScriptAction
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.values import Command, JsonValue
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Append, Checkpoint, Holder, Lease, Log
-from handrail.runtime.background import Background
+from handrail.processes.local import LocalProcesses
+from handrail.runtime.event_records import to_log
 from handrail.runtime.handlers.children import ChildHandler
-from handrail.runtime.handlers.commands import CommandHandler
-from handrail.runtime.histories import beginning, state_of
+from handrail.runtime.handlers.commands.handler import CommandHandler
+from handrail.runtime.history import beginning, state_of
+from handrail.runtime.local.background_driver import Background
+from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Pinned
-from handrail.runtime.recording import CHECKPOINT_EVERY, CHECKPOINT_SHARE
-from handrail.runtime.records import to_log
-from handrail.runtime.supervisor import Supervisor
-from handrail.store.sqlite_log import open_log
+from handrail.runtime.recorder import CHECKPOINT_EVERY, CHECKPOINT_SHARE
+from handrail.store.sqlite.log import open_log
 from handrail.wiring import ShellCommands
-from handrail.workspace.processes import LocalProcesses
 
 SCRIPT = ScriptAction(command=Command("true"))
 IDLE_SECONDS = 3.0

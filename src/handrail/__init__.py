@@ -5,7 +5,7 @@ The objects that a workflow.py is written with can be imported from here; they a
 
 TYPE_CHECKING = False  # as `typing` has it, which a keeper of a command would wait for
 if TYPE_CHECKING:
-    from handrail.authoring.objects import (
+    from handrail.authoring.python.objects import (
         Agent,
         AgentLoop,
         Approval,
@@ -106,7 +106,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'handrail' has no attribute {name!r}")
-    from handrail.authoring import objects
+    from handrail.authoring.python import objects
 
     return getattr(objects, name)
 

@@ -9,32 +9,32 @@ from pathlib import Path
 
 from handrail.agents.registry import KnownAgents
 from handrail.frozen import frozen
-from handrail.model.values import Command
-from handrail.operations.agent_table import ConfiguredAgents
-from handrail.operations.scenario_rooms import Room
+from handrail.model.workflow.values import Command
+from handrail.operations.agents.configured_agents import ConfiguredAgents
+from handrail.operations.scenarios.room import Room
 from handrail.ports.agents import Agents
 from handrail.ports.log import Log
+from handrail.processes.environment import allowed_environment
+from handrail.processes.keeper_pool import NURSERY
+from handrail.processes.local import LocalProcesses
+from handrail.processes.shell_command import Refused, prepare
 from handrail.runtime.glimpses import Glimpses
-from handrail.runtime.handlers.agent_speech import said_since
-from handrail.runtime.handlers.agent_tools import Tooling
-from handrail.runtime.handlers.agents import AgentHandler
+from handrail.runtime.handlers.agents.handler import AgentHandler
+from handrail.runtime.handlers.agents.live_messages import said_since
+from handrail.runtime.handlers.agents.step_tools import Tooling
 from handrail.runtime.handlers.children import ChildHandler
-from handrail.runtime.handlers.commands import CommandHandler, Instead, as_begun
+from handrail.runtime.handlers.commands.handler import CommandHandler, Instead, as_begun
+from handrail.runtime.handlers.commands.start_command import Starts
 from handrail.runtime.handlers.items import ItemHandler
-from handrail.runtime.handlers.proofs import ProofHandler
-from handrail.runtime.handlers.starts import Starts
+from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
+from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Clock, Commands, Prepared, Workflows
-from handrail.runtime.supervisor import Supervisor
 from handrail.sources.folders import HOME, Folders
-from handrail.store.keyring import keys_in
-from handrail.store.sqlite_log import open_log
-from handrail.workspace.commands import Refused, prepare
-from handrail.workspace.environment import allowed_environment
+from handrail.store.signing_keys import keys_in
+from handrail.store.sqlite.log import open_log
 from handrail.workspace.git_workspaces import GitWorkspaces
-from handrail.workspace.nursery import NURSERY
-from handrail.workspace.processes import LocalProcesses
 
 
 @frozen

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from handrail.agents.scripted import ScriptedAgent
+from handrail.agents.played.scripted import ScriptedAgent
 from handrail.ports.agents import AgentCall, AgentOutcome
 from handrail.ports.processes import Ended, Gone, ProcessSpec
-from handrail.workspace.processes import LocalProcesses
+from handrail.processes.local import LocalProcesses
 
 LONG = 60.0
 """Seconds within which all of this ends on the slowest machine; nothing waits for it when all is well."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from handrail.ports.agents import Agent, AgentCall, AgentOutcome
 from handrail.ports.processes import Ended, Gone, ProcessSpec
-from handrail.workspace.processes import LocalProcesses
+from handrail.processes.local import LocalProcesses
 
 LONG = 60.0
 """Seconds within which all of this ends on the slowest machine; nothing waits for it when all is well."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from real_agents import Home
 
-from handrail.runtime.histories import events_of
-from handrail.store.sqlite_log import SqliteLog, open_log
+from handrail.runtime.history import events_of
+from handrail.store.sqlite.log import SqliteLog, open_log
 from handrail.testing.models.scripts import Mcp
 from handrail.testing.models.server import ModelServer
 

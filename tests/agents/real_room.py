@@ -13,18 +13,18 @@ from native_case import compile_text, shown
 from real_agents import Home
 
 from handrail.errors import NotFound
-from handrail.model.events import StepBegan, StepEnded
-from handrail.model.run import RunState
-from handrail.model.trees import TreeSource
-from handrail.operations import runs
+from handrail.model.history.events import StepBegan, StepEnded
+from handrail.model.history.run_state import RunState
+from handrail.model.history.trees import TreeSource
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
-from handrail.runtime.histories import state_of
+from handrail.processes.local import LocalProcesses
+from handrail.runtime.event_records import from_log
+from handrail.runtime.history import state_of
 from handrail.runtime.ports import Pinned
-from handrail.runtime.records import from_log
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite.log import open_log
 from handrail.testing.models.server import ModelServer
 from handrail.wiring import System
-from handrail.workspace.processes import LocalProcesses
 
 LONG = 60.0
 NOW = 1_800_000_000.0
@@ -34,7 +34,7 @@ Stage: TypeAlias = tuple[Callable[[], object], Callable[[], bool]]
 DRIVE = """
 import asyncio, sys
 from pathlib import Path
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite.log import open_log
 from handrail.wiring import System
 data = Path(sys.argv[1])
 system = System(open_log(data), data, None, lambda: float(sys.argv[2]))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.agents.logins import account_in
-from handrail.runtime.handlers.account_limits import account_of
+from handrail.runtime.handlers.agents.account_limits import account_of
 
 
 @pytest.mark.parametrize(

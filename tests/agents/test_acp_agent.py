@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from call_room import CallRoom
 
-from handrail.agents.acp import AcpAgent
-from handrail.agents.acp_permissions import answer, refusal
-from handrail.model.settings import Access
+from handrail.agents.acp.adapter import AcpAgent
+from handrail.agents.acp.permissions import answer, refusal
+from handrail.model.workflow.settings import Access
+from handrail.ports.agent_definitions import AgentDefinition
+from handrail.ports.agent_demands import unmet
 from handrail.ports.agents import Usage
-from handrail.ports.definitions import AgentDefinition
-from handrail.ports.demands import unmet
 
 FAKE = str(Path(__file__).parent / "fake_acp.py")
 ALL: tuple[tuple[Access, tuple[str, ...]], ...] = (("read", ()), ("edit", ()), ("full", ()))

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.cassette import HEAD, CassetteAgent
-from handrail.agents.cassette_format import RecordedCall, digest, write_cassette
-from handrail.agents.claude import ClaudeAgent
+from handrail.agents.claude.adapter import ClaudeAgent
+from handrail.agents.played.cassette import HEAD, CassetteAgent
+from handrail.agents.played.cassette_format import RecordedCall, digest, write_cassette
 from handrail.agents.programs import PROGRAMS
 from handrail.agents.registry import BUILT_IN
 from handrail.ports.agents import Agent
 from handrail.ports.processes import Ended
-from handrail.testing.agent_conformance import AgentConformance, Stream
+from handrail.testing.conformance.agents import AgentConformance, Stream
 
 RECORDED = Path(__file__).parent / "recorded"
 LIVE = sorted(BUILT_IN.keys() - {"cassette"})

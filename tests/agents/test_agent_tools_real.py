@@ -3,9 +3,9 @@
 import pytest
 from opened_rooms import Open, opened, real_agents
 
-from handrail.model.events import ToolCalled
-from handrail.operations import runs
-from handrail.runtime.histories import events_of
+from handrail.model.history.events import ToolCalled
+from handrail.operations.runs import lifecycle as runs
+from handrail.runtime.history import events_of
 from handrail.testing.models.scripts import Mcp, Say
 
 __all__ = ["opened", "real_agents"]

@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from handrail.agents.cassette_format import (
-    RecordedCall,
-    as_strict,
-    digest,
-    drift,
-    read_cassette,
-    write_cassette,
-)
+from handrail.agents.played.cassette_format import RecordedCall, as_strict, digest, drift, read_cassette, write_cassette
 from handrail.cli.main import cli
 from handrail.errors import InvalidWorkflow, NotFound
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.agents import claude_guard
-from handrail.agents.claude import ClaudeAgent
-from handrail.agents.claude_guard import outside, unread, verdict
+from handrail.agents.claude import guard as claude_guard
+from handrail.agents.claude.adapter import ClaudeAgent
+from handrail.agents.claude.guard import outside, unread, verdict
 from handrail.ports.agents import AgentCall
 
 LONG = 60

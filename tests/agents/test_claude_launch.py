@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.agents.claude import ClaudeAgent
+from handrail.agents.claude.adapter import ClaudeAgent
 from handrail.errors import NotFound
 from handrail.ports.agents import AgentCall, Launch
 

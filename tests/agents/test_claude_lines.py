@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.agents.claude_limits import ends_at, names_a_limit
-from handrail.agents.claude_lines import ClaudeLines, glimpse_of
+from handrail.agents.claude.limits import ends_at, names_a_limit
+from handrail.agents.claude.lines import ClaudeLines, glimpse_of
 from handrail.ports.agents import AgentOutcome, Usage
 from handrail.ports.processes import Ended, Gone
 

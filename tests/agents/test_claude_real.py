@@ -13,10 +13,10 @@ from opened_rooms import Open, opened, real_agents
 from real_room import NOW, RealRoom
 
 from handrail.cli.main import cli
-from handrail.cli.render_final import final_lines
+from handrail.cli.render.run_end import final_lines
 from handrail.cli.session import run_session
-from handrail.operations import runs
-from handrail.operations.run_views import run_document
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.views.run_document import run_document
 from handrail.testing.models.scripts import Action, Call, Cut, Fail, Hang, Say, Shell, Structured
 
 __all__ = ["opened", "real_agents"]

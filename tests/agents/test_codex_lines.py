@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.agents.codex_errors import kind_of, seconds_left
-from handrail.agents.codex_lines import CodexLines, glimpse_of
-from handrail.model.values import JsonValue
+from handrail.agents.codex.errors import kind_of, seconds_left
+from handrail.agents.codex.lines import CodexLines, glimpse_of
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import AgentOutcome, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone
 

@@ -11,7 +11,7 @@ from opened_rooms import Open, opened, real_agents
 from real_agents import program
 from real_room import RealRoom
 
-from handrail.operations import runs
+from handrail.operations.runs import lifecycle as runs
 from handrail.testing.models.scripts import Cut, Fail, Hang, Say, Shell, Structured
 
 __all__ = ["opened", "real_agents"]

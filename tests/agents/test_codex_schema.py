@@ -3,8 +3,8 @@
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.agents.codex_schema import strict
-from handrail.model.values import JsonValue
+from handrail.agents.codex.schema import strict
+from handrail.model.workflow.values import JsonValue
 
 TEXT: JsonValue = {"type": "string"}
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from call_room import CallRoom
 
-from handrail.agents.command import LONGEST, CommandAgent
+from handrail.agents.described.adapter import LONGEST, CommandAgent
 from handrail.errors import NotFound, UsageError
+from handrail.ports.agent_definitions import AgentDefinition, Mapped
+from handrail.ports.agent_demands import unmet
 from handrail.ports.agents import Usage
-from handrail.ports.definitions import AgentDefinition, Mapped
-from handrail.ports.demands import unmet
 
 ECHO = "import sys, json; json.dump([sys.argv[1:], sys.stdin.read()], open('seen.json', 'w')); print('done')"
 

@@ -5,8 +5,8 @@ import shutil
 import pytest
 from opened_rooms import Open, opened, real_agents
 
-from handrail.model.events import StepBegan, StepEnded
-from handrail.runtime.records import from_log
+from handrail.model.history.events import StepBegan, StepEnded
+from handrail.runtime.event_records import from_log
 from handrail.testing.models.scripts import Say
 
 __all__ = ["opened", "real_agents"]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.acp import AcpAgent
-from handrail.agents.command import CommandAgent
+from handrail.agents.acp.adapter import AcpAgent
+from handrail.agents.described.adapter import CommandAgent
+from handrail.ports.agent_definitions import AgentDefinition, Mapped
 from handrail.ports.agents import Agent
-from handrail.ports.definitions import AgentDefinition, Mapped
-from handrail.testing.agent_conformance import AgentConformance, Stream
+from handrail.testing.conformance.agents import AgentConformance, Stream
 
 RECORDED = Path(__file__).parent / "recorded" / "acp"
 

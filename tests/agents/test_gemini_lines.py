@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.gemini import GeminiAgent
-from handrail.agents.gemini_lines import GeminiLines, glimpse_of
+from handrail.agents.gemini.adapter import GeminiAgent
+from handrail.agents.gemini.lines import GeminiLines, glimpse_of
 from handrail.errors import NotFound, UsageError
 from handrail.ports.agents import AgentCall, AgentOutcome, Usage
 from handrail.ports.processes import Ended, Gone

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from agent_room import AgentRoom
 
+from handrail.agents.played.scripted import ScriptedAgent
 from handrail.agents.registry import BUILT_IN, KnownAgents
-from handrail.agents.scripted import ScriptedAgent
 from handrail.errors import InvalidWorkflow, NotFound, UsageError
 from handrail.ports.agents import Agent
 

@@ -13,11 +13,11 @@ import pytest
 from connected_room import HANDRAIL, LONG, LOOP, Connected, Json, control, go_on, notes, step
 from real_agents import Home, real_agents
 
-from handrail.operations.pulling.desk import Desk
-from handrail.runtime.histories import state_of
-from handrail.serve.calls import Calls
+from handrail.operations.pull.desk import Desk
+from handrail.runtime.history import state_of
+from handrail.serve.mcp.calls import Calls
 from handrail.sources.tiers import Place
-from handrail.store.keyring import keys_in
+from handrail.store.signing_keys import keys_in
 from handrail.testing.models.anthropic import Anthropic
 from handrail.testing.models.responses import Responses
 from handrail.testing.models.scripts import Action, Say

@@ -11,19 +11,7 @@ from handrail.testing.models.anthropic import Anthropic
 from handrail.testing.models.chat import Chat
 from handrail.testing.models.gemini import Gemini
 from handrail.testing.models.responses import Responses
-from handrail.testing.models.scripts import (
-    Action,
-    Call,
-    Cut,
-    Data,
-    Dialect,
-    Fail,
-    Mcp,
-    Say,
-    Shell,
-    Structured,
-    filled,
-)
+from handrail.testing.models.scripts import Action, Call, Cut, Data, Dialect, Fail, Mcp, Say, Shell, Structured, filled
 from handrail.testing.models.server import ModelServer
 
 GEMINI = "/v1beta/models/any:streamGenerateContent?alt=sse"

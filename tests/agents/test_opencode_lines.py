@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.opencode import OpencodeAgent
-from handrail.agents.opencode_lines import OpencodeLines, glimpse_of
+from handrail.agents.opencode.adapter import OpencodeAgent
+from handrail.agents.opencode.lines import OpencodeLines, glimpse_of
 from handrail.errors import UsageError
 from handrail.ports.agents import AgentCall, AgentOutcome, Usage
 from handrail.ports.processes import Ended, Gone

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.own_folders import own_folders
+from handrail.agents.config_folders import own_folders
 
 
 @pytest.fixture

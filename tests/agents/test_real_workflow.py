@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from real_agents import Home, real_agents
 
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 from handrail.testing.models.scripts import Action, Say, Shell, Structured
 from handrail.testing.models.server import ModelServer
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.agents.scripted_lines import ScriptedLines
+from handrail.agents.played.scripted_lines import ScriptedLines
 from handrail.ports.agents import AgentOutcome, Usage
 from handrail.ports.processes import Ended, Gone
 

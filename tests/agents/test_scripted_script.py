@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.agents.script_format import parse_script, read_script
+from handrail.agents.played.script_format import parse_script, read_script
 from handrail.errors import EnvironmentFault, InvalidWorkflow, NotFound
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText

@@ -11,9 +11,9 @@ import pytest
 from agent_room import AgentRoom
 from inline_snapshot import snapshot
 
-from handrail.agents.script_shapes import FAILURES
+from handrail.agents.played.script_shapes import FAILURES
 from handrail.ports.agents import AgentOutcome, Usage
-from handrail.workspace.proctable import marked
+from handrail.processes.process_table import marked
 
 
 def test_an_empty_turn_does_nothing_and_ends_well(room: AgentRoom) -> None:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.agents import json_lines
-from handrail.agents.claude_lines import ClaudeLines
+from handrail.agents.claude.lines import ClaudeLines
 from handrail.agents.json_lines import Line, number, read_line
-from handrail.agents.scripted_lines import ScriptedLines
-from handrail.model.values import JsonValue
+from handrail.agents.played.scripted_lines import ScriptedLines
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.processes import Ended
 
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
@@ -93,8 +93,8 @@ def test_numbers_that_are_none_are_passed_over_by_whoever_looks_through(skim: js
 
 
 def test_a_result_that_nobody_can_keep_is_none(skim: json_lines.Skim, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("handrail.agents.claude_lines.skim", skim)
-    monkeypatch.setattr("handrail.agents.scripted_lines.skim", skim)
+    monkeypatch.setattr("handrail.agents.claude.lines.skim", skim)
+    monkeypatch.setattr("handrail.agents.played.scripted_lines.skim", skim)
     claude, scripted = ClaudeLines(), ScriptedLines()
     claude.feed(b'{"type":"result","subtype":"success","result":"","structured_output":{"n":1e999}}')
     scripted.feed(b'{"type":"result","status":"ok","output":{"n":1e999}}')

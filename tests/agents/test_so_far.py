@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.acp_lines import AcpLines
+from handrail.agents.acp.lines import AcpLines
 from handrail.agents.registry import KnownAgents
 from handrail.ports.agents import Lines, SoFar, so_far
 

@@ -9,10 +9,10 @@ import pytest
 from inline_snapshot import snapshot
 from native_case import compile_text, shown
 
-from handrail.engine.choosing import Given
+from handrail.engine.prompts.choose_agent import Given
 from handrail.errors import HandrailError, InvalidWorkflow, NotFound, UsageError
-from handrail.model.plan import Plan
-from handrail.operations.agent_demands import require_agents
+from handrail.model.workflow.plan import Plan
+from handrail.operations.agents.require_agents import require_agents
 
 HANDRAIL = str(Path(sys.executable).parent / "handrail")
 REVIEW = """\

@@ -8,8 +8,8 @@ import pytest
 from opened_rooms import Open, opened, real_agents
 from real_room import RealRoom, until
 
-from handrail.operations import runs
-from handrail.operations.telling import tell
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.runs.tell import tell
 from handrail.testing.models.scripts import Hang, Say, Shell, Structured
 
 __all__ = ["opened", "real_agents"]

@@ -12,9 +12,9 @@ import pytest
 
 from handrail.ports.agents import Agent, AgentCall, AgentOutcome
 from handrail.ports.processes import Ended, Gone, ProcessSpec
+from handrail.processes.local import LocalProcesses
 from handrail.testing.models.scripts import Scripts
 from handrail.testing.models.server import ModelServer
-from handrail.workspace.processes import LocalProcesses
 
 PROGRAMS = "HANDRAIL_TEST_NPM"
 """The folder `node_modules/.bin` in which the agents are."""

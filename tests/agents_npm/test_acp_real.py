@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from npm_room import NpmRoom, rooms, settle_gemini, settle_opencode
 
-from handrail.agents.acp import AcpAgent
-from handrail.ports.definitions import AgentDefinition
+from handrail.agents.acp.adapter import AcpAgent
+from handrail.ports.agent_definitions import AgentDefinition
 from handrail.testing.models.scripts import Call, Fail, Hang, Say, Scripts, Shell
 
 SCRIPTS: Scripts = {

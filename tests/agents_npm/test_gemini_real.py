@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from npm_room import LARGE, NpmRoom, rooms, settle_gemini
 
-from handrail.agents.gemini import GeminiAgent
+from handrail.agents.gemini.adapter import GeminiAgent
+from handrail.ports.agent_demands import unmet
 from handrail.ports.agents import AgentOutcome, Usage
-from handrail.ports.demands import unmet
 from handrail.testing.models.scripts import Call, Cut, Fail, Hang, Say, Scripts, Shell, Structured
 
 MODEL = "gemini-3-pro"

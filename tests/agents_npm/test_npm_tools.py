@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from npm_room import NpmRoom, rooms, settle_opencode
 
-from handrail.agents.opencode import OpencodeAgent
+from handrail.agents.opencode.adapter import OpencodeAgent
 from handrail.ports.agents import ToolServer
-from handrail.runtime.handlers.agent_tools import TOKEN, TOOLS, server_command
+from handrail.runtime.handlers.agents.step_tools import TOKEN, TOOLS, server_command
 from handrail.testing.models.scripts import Mcp, Say, Scripts
 
 SCRIPTS: Scripts = {"tool": [Mcp("handrail", "report_progress", {"message": "half of it"}), Say("told")]}

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from npm_room import LARGE, NpmRoom, rooms, settle_opencode
 
-from handrail.agents.opencode import OpencodeAgent
+from handrail.agents.opencode.adapter import OpencodeAgent
+from handrail.ports.agent_demands import unmet
 from handrail.ports.agents import Usage
-from handrail.ports.demands import unmet
 from handrail.testing.models.scripts import Call, Cut, Fail, Hang, Say, Scripts, Shell, Structured
 
 SCRIPTS: Scripts = {

@@ -3,7 +3,7 @@
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.authoring.json_reader import read_json
+from handrail.authoring.readers.json_reader import read_json
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText
 

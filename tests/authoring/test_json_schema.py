@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from handrail.authoring.json_schema import json_schema
-from handrail.authoring.native_schema import WORKFLOW
-from handrail.authoring.yaml_reader import read_yaml
+from handrail.authoring.native.schema import WORKFLOW
+from handrail.authoring.readers.yaml_reader import read_yaml
+from handrail.authoring.shapes.json_schema import json_schema
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText, plain
 from handrail.sources.library import library_root

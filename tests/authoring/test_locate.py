@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from handrail.authoring.json_reader import read_json
-from handrail.authoring.locate import span_at
-from handrail.authoring.yaml_reader import read_yaml
+from handrail.authoring.readers.json_reader import read_json
+from handrail.authoring.readers.locate import span_at
+from handrail.authoring.readers.yaml_reader import read_yaml
 from handrail.model.diagnostics import Report
 from handrail.model.source import Mapping, Scalar, Sequence, SourceText, Span
 

@@ -9,12 +9,11 @@ from typing import Literal, get_args, get_origin
 import pytest
 
 import handrail
-from handrail.authoring import objects
-from handrail.authoring.native_parts import ASSESS, BUDGET, DEFAULTS, DONE_WHEN, FIX, RETRY, ROLE, SANDBOX
-from handrail.authoring.native_schema import INPUT_RECORD, LABELS, TRIGGER, WORKFLOW
-from handrail.authoring.native_steps import RECORDS, ROLES
-from handrail.authoring.object_parts import KEYS, Part
-from handrail.authoring.objects import (
+from handrail.authoring.native.parts import ASSESS, BUDGET, DEFAULTS, DONE_WHEN, FIX, RETRY, ROLE, SANDBOX
+from handrail.authoring.native.schema import INPUT_RECORD, LABELS, TRIGGER, WORKFLOW
+from handrail.authoring.native.steps import RECORDS, ROLES
+from handrail.authoring.python import objects
+from handrail.authoring.python.objects import (
     Agent,
     Assess,
     Body,
@@ -47,7 +46,8 @@ from handrail.authoring.objects import (
     Unchanged,
     Workflow,
 )
-from handrail.authoring.shapes import Choice, Either, ListOf, MapOf, Record, Shape
+from handrail.authoring.python.parts import KEYS, Part
+from handrail.authoring.shapes.shapes import Choice, Either, ListOf, MapOf, Record, Shape
 
 PARTS: list[type[Part]] = [
     found

@@ -10,9 +10,9 @@ import pytest
 
 import handrail
 from handrail import ResolveContext
-from handrail.authoring.conform import conform
-from handrail.authoring.native_schema import WORKFLOW
-from handrail.authoring.object_tree import to_document
+from handrail.authoring.native.schema import WORKFLOW
+from handrail.authoring.python.tree import to_document
+from handrail.authoring.shapes.conform import conform
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, SourceText, plain
 

@@ -35,11 +35,11 @@ from handrail import (
     Unchanged,
     Workflow,
 )
-from handrail.authoring.conform import choose, conform
-from handrail.authoring.native_schema import WORKFLOW
-from handrail.authoring.native_steps import STEPS
-from handrail.authoring.object_tree import to_document
-from handrail.authoring.yaml_reader import read_yaml
+from handrail.authoring.native.schema import WORKFLOW
+from handrail.authoring.native.steps import STEPS
+from handrail.authoring.python.tree import to_document
+from handrail.authoring.readers.yaml_reader import read_yaml
+from handrail.authoring.shapes.conform import choose, conform
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, Mapping, Node, Scalar, Sequence, SourceText, plain
 

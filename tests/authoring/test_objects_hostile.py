@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.authoring import objects
-from handrail.authoring.conform import conform
-from handrail.authoring.native_schema import WORKFLOW
-from handrail.authoring.object_parts import Part
-from handrail.authoring.object_tree import to_document
-from handrail.authoring.objects import Agent, Procedure, Workflow
+from handrail.authoring.native.schema import WORKFLOW
+from handrail.authoring.python import objects
+from handrail.authoring.python.objects import Agent, Procedure, Workflow
+from handrail.authoring.python.parts import Part
+from handrail.authoring.python.tree import to_document
+from handrail.authoring.shapes.conform import conform
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, SourceText, plain
 

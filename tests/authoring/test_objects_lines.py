@@ -5,13 +5,10 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.authoring.conform import conform
-from handrail.authoring.native_schema import WORKFLOW
-from handrail.authoring.object_tree import to_document
-from handrail.authoring.objects import (
-    Script,
-    Workflow,
-)
+from handrail.authoring.native.schema import WORKFLOW
+from handrail.authoring.python.objects import Script, Workflow
+from handrail.authoring.python.tree import to_document
+from handrail.authoring.shapes.conform import conform
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.source import Bundle, Mapping, Node, Scalar, Sequence, SourceText

@@ -7,14 +7,8 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.authoring.object_tree import to_document
-from handrail.authoring.objects import (
-    Agent,
-    Fix,
-    Gate,
-    Loop,
-    Workflow,
-)
+from handrail.authoring.python.objects import Agent, Fix, Gate, Loop, Workflow
+from handrail.authoring.python.tree import to_document
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, SourceText, plain
 

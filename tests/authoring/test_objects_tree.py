@@ -7,10 +7,8 @@ from typing import Any
 
 from inline_snapshot import snapshot
 
-from handrail.authoring.conform import conform
-from handrail.authoring.native_schema import WORKFLOW
-from handrail.authoring.object_tree import to_document
-from handrail.authoring.objects import (
+from handrail.authoring.native.schema import WORKFLOW
+from handrail.authoring.python.objects import (
     Agent,
     Approval,
     Commit,
@@ -28,7 +26,9 @@ from handrail.authoring.objects import (
     Subroutine,
     Workflow,
 )
-from handrail.authoring.objects import Report as JunitReport
+from handrail.authoring.python.objects import Report as JunitReport
+from handrail.authoring.python.tree import to_document
+from handrail.authoring.shapes.conform import conform
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.source import Bundle, SourceText, plain

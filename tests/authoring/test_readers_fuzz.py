@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.authoring.json_reader import read_json
-from handrail.authoring.locate import span_at
-from handrail.authoring.yaml_events import events
-from handrail.authoring.yaml_reader import build_tree, read_yaml
+from handrail.authoring.readers.json_reader import read_json
+from handrail.authoring.readers.locate import span_at
+from handrail.authoring.readers.yaml_events import events
+from handrail.authoring.readers.yaml_reader import build_tree, read_yaml
 from handrail.model.diagnostics import Report
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, plain
 

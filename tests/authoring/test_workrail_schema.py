@@ -4,10 +4,10 @@ from typing import Any, cast
 import pytest
 from jsonschema import Draft202012Validator
 
-from handrail.authoring.conform import conform
-from handrail.authoring.json_reader import read_json
-from handrail.authoring.json_schema import json_schema
-from handrail.authoring.workrail_schema import WORKFLOW
+from handrail.authoring.readers.json_reader import read_json
+from handrail.authoring.shapes.conform import conform
+from handrail.authoring.shapes.json_schema import json_schema
+from handrail.authoring.workrail.schema import WORKFLOW
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText
 

@@ -3,8 +3,8 @@
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.authoring.yaml_events import events
-from handrail.authoring.yaml_reader import build_tree, read_yaml
+from handrail.authoring.readers.yaml_events import events
+from handrail.authoring.readers.yaml_reader import build_tree, read_yaml
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.authoring.yaml_reader import read_yaml
+from handrail.authoring.readers.yaml_reader import read_yaml
 from handrail.model.diagnostics import MOST, Report
 from handrail.model.source import Node, Sequence, SourceText
 
@@ -72,8 +72,8 @@ def test_depth_64_is_read_and_65_is_not() -> None:
 @pytest.mark.parametrize("opening", ["[", "{", "- ", "? ", "{a: ", "[{", "a:\\n "])
 def test_hostile_nesting_does_not_crash_the_process(opening: str) -> None:
     program = f"""
-from handrail.authoring.yaml_events import events
-from handrail.authoring.yaml_reader import build_tree, read_yaml
+from handrail.authoring.readers.yaml_events import events
+from handrail.authoring.readers.yaml_reader import build_tree, read_yaml
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText
 for count in (100_000, 1_000_000):

@@ -15,7 +15,7 @@ from typing import Any
 from click.testing import Result
 from shop import Shop
 
-from handrail.operations.background import who
+from handrail.operations.driving.background_driver import who
 from handrail.sources.folders import user_folders
 
 HANDRAIL = str(Path(sys.executable).parent / "handrail")

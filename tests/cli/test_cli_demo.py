@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from running import HANDRAIL, until
 
-from handrail.cli.demo_record import Bar
-from handrail.cli.demo_timeline import render_timeline
+from handrail.cli.demo.record import Bar
+from handrail.cli.demo.timeline import render_timeline
 from handrail.testing.leaks import processes_within
 
 PARTS = ["project", "run", "kill", "resume", "approve", "merge", "graph", "timeline", "cost", "proof"]

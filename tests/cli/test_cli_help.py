@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from inline_snapshot import snapshot
 from shop import Shop
 
-from handrail.cli.commands import ALIASES, DAILY, GROUPS, HIDDEN, RUNS, SECTIONS, WORKFLOWS
+from handrail.cli.command_table import ALIASES, DAILY, GROUPS, HIDDEN, RUNS, SECTIONS, WORKFLOWS
 from handrail.cli.main import cli
 
 BUILT_BY_OTHERS = {"test", "simulate", "init", "demo"}
@@ -253,7 +253,9 @@ def test_the_help_starts_without_loading_a_command() -> None:
         "print(*(name for name in sys.modules if name.startswith('handrail.')), file=sys.stderr)\n"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert sorted(ran.stderr.split()) == [f"handrail.cli{part}" for part in ("", ".commands", ".lazy", ".main")]
+    assert sorted(ran.stderr.split()) == [
+        f"handrail.cli{part}" for part in ("", ".command_table", ".lazy_group", ".main")
+    ]
 
 
 def test_status_starts_without_the_engine_and_the_log(shop: Shop) -> None:
@@ -269,6 +271,17 @@ def test_status_starts_without_the_engine_and_the_log(shop: Shop) -> None:
     ran = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True)
     loaded = ran.stderr.split()
     assert ran.stdout.startswith("ENDED  done-1")
-    light = ("handrail.model", "handrail.model.lines")
-    heavy = ("engine", "model", "language", "compiler", "authoring", "wiring", "agents", "workspace", "ports")
+    light = ("handrail.model", "handrail.model.history", "handrail.model.history.run_lines")
+    heavy = (
+        "engine",
+        "model",
+        "language",
+        "compiler",
+        "authoring",
+        "wiring",
+        "agents",
+        "workspace",
+        "processes",
+        "ports",
+    )
     assert [name for name in loaded if name.split(".")[1] in heavy and name not in light] == []

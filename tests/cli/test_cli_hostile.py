@@ -8,14 +8,14 @@ from click.testing import CliRunner
 from shop import Shop
 
 from handrail.cli.main import cli
-from handrail.cli.render_diagnostics import render_diagnostic
-from handrail.cli.render_list import render_listing
+from handrail.cli.render.diagnostics import render_diagnostic
+from handrail.cli.render.workflow_list import render_listing
 from handrail.model.diagnostics import Diagnostic, Severity
-from handrail.operations.importing import import_workflows
-from handrail.operations.listing import Listed, list_workflows
-from handrail.sources.candidates import MOST_ENTRIES
+from handrail.operations.workflows.import_ import import_workflows
+from handrail.operations.workflows.list import Listed, list_workflows
 from handrail.sources.tiers import Place, here
-from handrail.sources.trust_file import Entry, TrustFile
+from handrail.sources.trust.file import Entry, TrustFile
+from handrail.sources.workflow_files import MOST_ENTRIES
 
 HOSTILE = "a; touch pwned"
 

@@ -6,7 +6,7 @@ from inline_snapshot import snapshot
 from shop import BROKEN, GOOD, Shop
 
 from handrail.model.codec import decode
-from handrail.model.plan import Plan
+from handrail.model.workflow.plan import Plan
 
 PROMPTED = """\
 name: NAME

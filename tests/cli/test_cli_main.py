@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from inline_snapshot import snapshot
 
 from handrail import __version__
-from handrail.cli.commands import WORKFLOWS
+from handrail.cli.command_table import WORKFLOWS
 from handrail.cli.failures import show
 from handrail.cli.main import cli
 from handrail.errors import EnvironmentFault, HandrailError, InvalidWorkflow, NotFound, Untrusted, UsageError
@@ -53,8 +53,8 @@ def test_help_and_version_import_no_command_and_nothing_heavy() -> None:
         assert ran.stdout.splitlines()[-1].split() == [
             "handrail",
             "handrail.cli",
-            "handrail.cli.commands",
-            "handrail.cli.lazy",
+            "handrail.cli.command_table",
+            "handrail.cli.lazy_group",
             "handrail.cli.main",
         ]
 

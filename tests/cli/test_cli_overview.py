@@ -10,12 +10,12 @@ from running import ASKING, HANDRAIL, SLOW, Runs, until
 from team import Team
 from terminals import shown_on_terminal
 
-from handrail.cli.render_runs import render_overview, status_words
-from handrail.operations.overview import Line, Section, one_line, overview
-from handrail.operations.run_views import LoggedRuns
+from handrail.cli.render.runs import render_overview, status_words
+from handrail.operations.views.overview import Line, Section, one_line, overview
+from handrail.operations.views.run_document import LoggedRuns
 from handrail.sources.folders import user_folders
-from handrail.store.run_list import run_list
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite.log import open_log
+from handrail.store.sqlite.run_list import run_list
 
 DONE = "name: NAME\nsteps:\n  - {name: a, command: 'true'}\n"
 FAILS = "name: NAME\nsteps:\n  - {name: a, command: 'exit 1', on_fail: fail}\n"

@@ -4,7 +4,7 @@ import pytest
 from inline_snapshot import snapshot
 from running import ASKING, Runs
 
-from handrail.operations.run_views import exit_code
+from handrail.operations.views.run_document import exit_code
 
 EVERY_KIND = """\
 name: NAME

@@ -10,9 +10,9 @@ from running import Runs
 
 from handrail.compiler.record_types import ISSUE
 from handrail.errors import UsageError
-from handrail.model.plan import Input
-from handrail.model.types import ANY, BOOL, INT, NUMBER, STRING, ChoiceType, ListType, ScalarType, Type
-from handrail.operations.run_inputs import bind
+from handrail.model.workflow.plan import Input
+from handrail.model.workflow.types import ANY, BOOL, INT, NUMBER, STRING, ChoiceType, ListType, ScalarType, Type
+from handrail.operations.workflows.inputs import bind
 
 TYPES: dict[str, Type] = {
     "text": STRING,

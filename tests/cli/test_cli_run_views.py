@@ -6,7 +6,7 @@ import pytest
 from inline_snapshot import snapshot
 from running import ASKING, Runs
 
-from handrail.cli.commands import RUNS
+from handrail.cli.command_table import RUNS
 
 MIXED = """\
 name: NAME

@@ -11,7 +11,7 @@ from notes_workflow import GOOD, notes, put, said
 from running import HANDRAIL
 from team import Team
 
-from handrail.runtime.handlers.junit import read_junit
+from handrail.runtime.handlers.proofs.junit import read_junit
 
 __all__ = ["notes"]
 

@@ -11,7 +11,7 @@ from running import Runs
 from terminals import shown_on_terminal
 
 from handrail.cli import help as help_module
-from handrail.cli.commands import ALIASES, GROUPS, RUNS, WORKFLOWS
+from handrail.cli.command_table import ALIASES, GROUPS, RUNS, WORKFLOWS
 from handrail.cli.help import TOPICS, topic_text
 from handrail.cli.help_pages import render_page
 from handrail.cli.main import cli

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.cli.render_diagnostics import count, diagnostic_data, render_diagnostic, render_diagnostics
+from handrail.cli.render.diagnostics import count, diagnostic_data, render_diagnostic, render_diagnostics
 from handrail.model.diagnostics import Diagnostic, Severity, diagnose
 from handrail.model.source import SourceText, Span
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.live_area import LiveArea
+from handrail.cli.live.area import LiveArea
 
 
 def test_a_window_that_was_closed_a_moment_ago_stops_nobody() -> None:

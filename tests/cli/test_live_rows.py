@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.cli.layout import flow, wrapped
-from handrail.cli.live_rows import Circumstances, elapsed_words, rows
-from handrail.cli.safe_text import harmless, width
-from handrail.model.events import RetryScheduled, StepBegan, StepEnded
-from handrail.model.plan import Plan
-from handrail.operations.driving import Happened
-from handrail.operations.live import Activity, Effort
+from handrail.cli.render.layout import flow, wrapped
+from handrail.cli.render.safe_text import harmless, width
+from handrail.cli.render.step_rows import Circumstances, elapsed_words, rows
+from handrail.model.history.events import RetryScheduled, StepBegan, StepEnded
+from handrail.model.workflow.plan import Plan
+from handrail.operations.driving.drive import Happened
+from handrail.operations.driving.live import Activity, Effort
 
 
 def no_plan(_: str) -> Plan:

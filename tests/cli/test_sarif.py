@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.cli.render_sarif import sarif
+from handrail.cli.render.sarif import sarif
 from handrail.model.codes import CODES
 from handrail.model.diagnostics import Diagnostic, Severity
 

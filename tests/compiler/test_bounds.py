@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from native_case import compile_library, compile_text, guided, workflow
 
 from handrail.compiler.bounds import Bound, agent_calls
-from handrail.model.actions import (
+from handrail.model.workflow.actions import (
     AgentAction,
     ApprovalAction,
     Checks,
@@ -19,9 +19,9 @@ from handrail.model.actions import (
     Until,
     While,
 )
-from handrail.model.plan import Plan, Step
-from handrail.model.settings import AgentTask, Budget, Retry
-from handrail.model.values import Command, Constant, Expression, Prompt, Value
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.settings import AgentTask, Budget, Retry
+from handrail.model.workflow.values import Command, Constant, Expression, Prompt, Value
 
 AGENT = "{name: ask, prompt: Do the work.}"
 

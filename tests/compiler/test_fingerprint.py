@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from native_case import compile_text
 
 from handrail.compiler.fingerprint import canonical
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 BASE = """\
 name: a

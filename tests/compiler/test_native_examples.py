@@ -4,7 +4,8 @@ import pytest
 from inline_snapshot import snapshot
 from native_case import compile_library, compile_text, shown
 
-from handrail.model.actions import (
+from handrail.model.codec import decode, encode
+from handrail.model.workflow.actions import (
     AgentAction,
     AgentLoopAction,
     Each,
@@ -13,9 +14,8 @@ from handrail.model.actions import (
     ParallelAction,
     PullRequestAction,
 )
-from handrail.model.codec import decode, encode
-from handrail.model.plan import Plan, ScheduleTrigger
-from handrail.model.types import ListType, RecordType
+from handrail.model.workflow.plan import Plan, ScheduleTrigger
+from handrail.model.workflow.types import ListType, RecordType
 
 CLASSIC = """\
 name: review-loop-classic

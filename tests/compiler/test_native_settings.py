@@ -5,10 +5,10 @@ from typing import cast
 import pytest
 from native_case import compile_text, shown
 
-from handrail.model.actions import AgentAction, GateAction, ParallelAction
-from handrail.model.plan import Input, Plan, Step
-from handrail.model.settings import AgentPolicy, AgentTask, Budget, Retry, confinement
-from handrail.model.types import ANY, ChoiceType, ListType, ScalarType
+from handrail.model.workflow.actions import AgentAction, GateAction, ParallelAction
+from handrail.model.workflow.plan import Input, Plan, Step
+from handrail.model.workflow.settings import AgentPolicy, AgentTask, Budget, Retry, confinement
+from handrail.model.workflow.types import ANY, ChoiceType, ListType, ScalarType
 
 
 def plan_of(text: str, files: dict[str, str] | None = None) -> Plan:

@@ -6,7 +6,8 @@ from native_case import compile_text, shown
 from test_native_settings import errors_of, flow, plan_of
 
 from handrail.compiler.scope import names_at
-from handrail.model.actions import (
+from handrail.model.codec import encode
+from handrail.model.workflow.actions import (
     AgentLoopAction,
     ApprovalAction,
     GroupAction,
@@ -17,9 +18,8 @@ from handrail.model.actions import (
     Until,
     While,
 )
-from handrail.model.codec import encode
-from handrail.model.guidance import GuidedAction
-from handrail.model.values import Constant, Expression
+from handrail.model.workflow.guidance import GuidedAction
+from handrail.model.workflow.values import Constant, Expression
 
 ROUTINE = """\
 name: routine

@@ -5,9 +5,9 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from handrail.authoring import shapes
-from handrail.authoring.shapes import Record, Shape
-from handrail.model.values import JsonValue
+from handrail.authoring.shapes import shapes
+from handrail.authoring.shapes.shapes import Record, Shape
+from handrail.model.workflow.values import JsonValue
 
 DEEPEST = 7
 NAMES = ["a", "b", "build", "run-tests", "run_tests", "item", "issue", "steps", "round", "tasks", "x.y", "Ünï", "é"]

@@ -6,8 +6,8 @@ import tracemalloc
 import pytest
 from loading import as_text, catalog_of, diagnose_bundle
 
-from handrail.authoring.limits import MAX_BYTES, MAX_DEPTH, MAX_NODES
 from handrail.authoring.read import read_bundle
+from handrail.authoring.readers.limits import MAX_BYTES, MAX_DEPTH, MAX_NODES
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.native.calls import MOST_STEPS
 from handrail.model.diagnostics import MOST, Report

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from loading import LIBRARY, Case, bundle_of, cases, catalog_of, diagnose_bundle
 from shaped import shaped
 
-from handrail.authoring.native_schema import WORKFLOW as NATIVE
-from handrail.authoring.workrail_schema import WORKFLOW as GUIDED
+from handrail.authoring.native.schema import WORKFLOW as NATIVE
+from handrail.authoring.workrail.schema import WORKFLOW as GUIDED
 from handrail.model.diagnostics import MOST
 from handrail.model.source import Bundle, SourceText
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 SAMPLES = [bundle_of(Case(path, path)) for path in sorted(LIBRARY.glob("workflows/*/workflow.yaml"))]
 ROUTINES = [

@@ -8,10 +8,10 @@ from doc_pages import Block
 from jsonschema import Draft202012Validator
 from native_case import compile_text, shown
 
-from handrail.authoring.json_schema import json_schema
-from handrail.authoring.native_schema import WORKFLOW
-from handrail.authoring.shapes import Shape
-from handrail.authoring.workrail_schema import WORKFLOW as WORKRAIL_WORKFLOW
+from handrail.authoring.native.schema import WORKFLOW
+from handrail.authoring.shapes.json_schema import json_schema
+from handrail.authoring.shapes.shapes import Shape
+from handrail.authoring.workrail.schema import WORKFLOW as WORKRAIL_WORKFLOW
 from handrail.compiler.lint import lint
 from handrail.model.diagnostics import Severity
 from handrail.model.source import plain

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from handrail.authoring.shapes import Choice, Either, Key, ListOf, MapOf, Record, Ref, Shape, Tagged
+from handrail.authoring.shapes.shapes import Choice, Either, Key, ListOf, MapOf, Record, Ref, Shape, Tagged
 
 Keys = dict[str, Key]
 ARTICLE = re.compile("^an? ")

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from handrail.operations.background import who
+from handrail.operations.driving.background_driver import who
 from handrail.sources.folders import user_folders
 
 FILES = {

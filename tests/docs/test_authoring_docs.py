@@ -11,16 +11,16 @@ from doc_keys import Keys, keys_by_record, used_keys, words
 from doc_pages import CODE, ROOT, Table, blocks, prose, tables
 from native_case import compile_library, read_text
 
-from handrail.authoring.native_parts import AGENT_SETTINGS
-from handrail.authoring.native_schema import WORKFLOW
-from handrail.authoring.native_steps import COMMON, RECORDS
-from handrail.authoring.shapes import Shape
-from handrail.authoring.workrail_schema import WORKFLOW as WORKRAIL_WORKFLOW
-from handrail.authoring.workrail_steps import COMMON as WORKRAIL_COMMON
-from handrail.authoring.yaml_reader import read_yaml
+from handrail.authoring.native.parts import AGENT_SETTINGS
+from handrail.authoring.native.schema import WORKFLOW
+from handrail.authoring.native.steps import COMMON, RECORDS
+from handrail.authoring.readers.yaml_reader import read_yaml
+from handrail.authoring.shapes.shapes import Shape
+from handrail.authoring.workrail.schema import WORKFLOW as WORKRAIL_WORKFLOW
+from handrail.authoring.workrail.steps import COMMON as WORKRAIL_COMMON
 from handrail.compiler import record_types
 from handrail.compiler.catalog import Catalog
-from handrail.compiler.native.checksteps import FAILURES
+from handrail.compiler.native.check_steps import FAILURES
 from handrail.compiler.native.steps import ALLOWED_ON_FAIL, FAILS, ON_FAIL_ELSEWHERE
 from handrail.compiler.native.types import NAMED
 from handrail.compiler.scope import RESERVED
@@ -28,7 +28,7 @@ from handrail.compiler.workrail.declarations import KNOWN_CAPABILITIES
 from handrail.compiler.workrail.routines import template_ids
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText, plain
-from handrail.model.types import ListType, RecordType, Type
+from handrail.model.workflow.types import ListType, RecordType, Type
 from handrail.sources.library import builtins
 
 AUTHORING = "docs/authoring.md"

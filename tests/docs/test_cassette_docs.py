@@ -9,8 +9,8 @@ from doc_examples import problems
 from doc_pages import blocks
 from doc_repository import begin, shown
 
-from handrail.agents.cassette_format import RecordedCall
-from handrail.model.secret_forms import FORMS
+from handrail.agents.played.cassette_format import RecordedCall
+from handrail.model.secrets.secret_forms import FORMS
 
 __all__ = ["shown"]
 PAGE = "docs/cassettes.md"

@@ -8,7 +8,7 @@ from doc_examples import is_example, problems
 from doc_pages import ROOT, Block, blocks, pages
 
 from handrail.model.diagnostics import Report
-from handrail.sources.config import read_repository_config, read_user_config
+from handrail.sources.config.config import read_repository_config, read_user_config
 from handrail.sources.folders import Folders
 
 OTHER_TESTS = {

@@ -10,9 +10,9 @@ from typing import get_args
 import pytest
 from doc_pages import ROOT, blocks, tables, text_of
 
-from handrail.engine.transitions import ALLOWED
-from handrail.model.events import BlockReason, RunStatus, WaitReason
-from handrail.testing import diagrams
+from handrail.engine.state.transitions import ALLOWED
+from handrail.model.history.events import BlockReason, RunStatus, WaitReason
+from handrail.testing.figures import diagrams
 
 PAGE = "docs/engine.md"
 PART = re.compile(r"(<!-- generated: (events|transitions|diagram) -->\n).*?(<!-- generated: end -->)", re.DOTALL)

@@ -6,10 +6,10 @@ from doc_commands import Shown, commands, fits
 from doc_pages import blocks, prose
 from doc_repository import commit, shown
 
-from handrail.cli.init import command
+from handrail.cli.begin.init import command
 from handrail.model.diagnostics import Report
-from handrail.operations.initializing import AGENTS
-from handrail.sources.config import read_repository_config
+from handrail.operations.init.find_out import AGENTS
+from handrail.sources.config.config import read_repository_config
 
 __all__ = ["shown"]
 PAGE = "docs/init.md"

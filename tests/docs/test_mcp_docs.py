@@ -7,7 +7,7 @@ from doc_commands import Shown
 from doc_pages import blocks, tables
 from doc_repository import begin, shown, untrue
 
-from handrail.serve.tools import TOOLS
+from handrail.serve.mcp.tools import TOOLS
 
 __all__ = ["shown"]
 PAGE = "docs/mcp.md"

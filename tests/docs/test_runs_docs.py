@@ -6,7 +6,7 @@ from doc_examples import problems
 from doc_pages import blocks
 from doc_repository import begin, shown, untrue
 
-from handrail.cli.commands import RUNS
+from handrail.cli.command_table import RUNS
 
 __all__ = ["shown"]
 PAGE = "docs/runs.md"

@@ -7,9 +7,9 @@ import pytest
 from doc_keys import keys_by_record, words
 from doc_pages import CODE, blocks, prose, tables
 
-from handrail.agents.script_format import read_script
-from handrail.agents.script_shapes import SCRIPT
-from handrail.agents.scripted import ScriptedAgent
+from handrail.agents.played.script_format import read_script
+from handrail.agents.played.script_shapes import SCRIPT
+from handrail.agents.played.scripted import ScriptedAgent
 from handrail.ports.agents import AgentCall, AgentOutcome
 from handrail.ports.processes import Ended
 

@@ -8,9 +8,9 @@ from doc_commands import Shown, commands, fits
 from doc_keys import keys_by_record, words
 from doc_pages import CODE, blocks, prose, tables
 
-from handrail.agents.script_shapes import SCRIPT
-from handrail.cli.test_workflows import command as the_command
-from handrail.operations.scenario_shapes import SCENARIO
+from handrail.agents.played.script_shapes import SCRIPT
+from handrail.cli.workflows.test import command as the_command
+from handrail.operations.scenarios.shapes import SCENARIO
 
 PAGE = "docs/testing-workflows.md"
 OF_SCRIPTS = keys_by_record(SCRIPT)

@@ -9,12 +9,12 @@ from typing import Any
 from native_case import compile_text, shown
 from walking import Walk
 
-from handrail.engine.advance import advance
-from handrail.engine.guided_completion import Completion, Given, complete_guided
-from handrail.engine.minimal_artifacts import minimal
-from handrail.model.events import RunStarted, RunTaken, Shortfall, StepBegan, StepRefused
-from handrail.model.plan import Plan
-from handrail.model.values import JsonValue
+from handrail.engine.contracts.example import minimal
+from handrail.engine.decide.advance import advance
+from handrail.engine.decide.complete_guided import Completion, Given, complete_guided
+from handrail.model.history.events import RunStarted, RunTaken, Shortfall, StepBegan, StepRefused
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
 
 Json = dict[str, Any]
 Shortfalls = tuple[Shortfall, ...]

@@ -6,10 +6,10 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from handrail.model.run import Pending, RunState, StepState
-from handrail.model.settings import Handoff
-from handrail.model.trees import Tree
-from handrail.model.values import JsonValue
+from handrail.model.history.run_state import Pending, RunState, StepState
+from handrail.model.history.trees import Tree
+from handrail.model.workflow.settings import Handoff
+from handrail.model.workflow.values import JsonValue
 
 TREE = Tree(path="/w", repository="/r", branch="work/fix-bug-1", base="main", commit="c0")
 ISSUE: JsonValue = {

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Callable, Sequence
 
-from handrail.engine import convergence
-from handrail.engine.findings import Finding, Judgement, read_findings
-from handrail.model.values import JsonValue
+from handrail.engine.review import convergence
+from handrail.engine.review.answers import Finding, Judgement, read_findings
+from handrail.model.workflow.values import JsonValue
 
 Reviewer = Callable[[int], Sequence[Finding]]
 Arbiter = Callable[[int, Sequence[Finding]], Judgement]

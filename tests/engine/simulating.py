@@ -5,7 +5,7 @@ from pathlib import Path
 
 from native_case import compile_text, shown
 
-from handrail.operations.simulating import Simulation, simulated
+from handrail.operations.workflows.simulate import Simulation, simulated
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus" / "simulate"
 CASES = sorted(CORPUS.glob("*.yaml"))

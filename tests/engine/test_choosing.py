@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.engine.choosing import Choice, Given, chosen
-from handrail.model.agent_names import Named, implied, named
-from handrail.model.settings import AgentPolicy, AgentTask
-from handrail.model.values import JsonValue, Prompt
+from handrail.engine.prompts.choose_agent import Choice, Given, chosen
+from handrail.model.workflow.agent_names import Named, implied, named
+from handrail.model.workflow.settings import AgentPolicy, AgentTask
+from handrail.model.workflow.values import JsonValue, Prompt
 
 USUAL = AgentPolicy("claude/opus", "the default of .handrail/config.toml")
 

@@ -3,11 +3,9 @@
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.engine.composing import MOST_FEEDBACK, Told, composed
-from handrail.model.settings import Access
-from handrail.model.values import (
-    JsonValue,
-)
+from handrail.engine.prompts.compose import MOST_FEEDBACK, Told, composed
+from handrail.model.workflow.settings import Access
+from handrail.model.workflow.values import JsonValue
 
 HANDOFF = '# The run so far\n\n<data-0 of="task">\nLogin times out\n</data-0>'
 NO_FORM: JsonValue = {}

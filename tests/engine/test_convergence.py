@@ -24,8 +24,8 @@ from reviewing import (
     script,
 )
 
-from handrail.engine import convergence
-from handrail.engine.findings import Finding, Judgement, read_judgement
+from handrail.engine.review import convergence
+from handrail.engine.review.answers import Finding, Judgement, read_judgement
 
 SCRIPTED: dict[str, tuple[Reviewer, tuple[str, int]]] = {
     "stubborn": (script([A]), ("repeated", 2)),

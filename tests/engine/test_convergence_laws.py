@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reviewing import MAX, accept_all, begun, ending, found, loop, records, script
 
-from handrail.engine import convergence
-from handrail.engine.findings import Finding
+from handrail.engine.review import convergence
+from handrail.engine.review.answers import Finding
 
 POOL = [found(f"rule-{at}", severity) for at, severity in enumerate(["critical", "high", "medium", "low"] * 3)]
 ROUNDS = st.lists(st.lists(st.sampled_from(POOL), max_size=6, unique=True), min_size=1, max_size=MAX)

@@ -5,10 +5,10 @@ from dataclasses import replace
 from guided_walking import GuidedWalk, guided_plan, loop, step, var
 from walking import Walk, copy_of, plan_of
 
-from handrail.engine.advance import advance
-from handrail.engine.guided_completion import Given
-from handrail.model.events import RunResumed, RunTaken, RunWaits, StepBegan, StepRefused, TimerFired
-from handrail.model.values import JsonValue
+from handrail.engine.decide.advance import advance
+from handrail.engine.decide.complete_guided import Given
+from handrail.model.history.events import RunResumed, RunTaken, RunWaits, StepBegan, StepRefused, TimerFired
+from handrail.model.workflow.values import JsonValue
 
 RETRYING = "name: a\nsteps:\n  - {name: x, command: a, retry: {max: 2, backoff: 10s}}\n"
 

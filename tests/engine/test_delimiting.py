@@ -5,9 +5,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.composing import Told, composed
-from handrail.engine.delimiting import code, fenced, lone_block, mark_for, middle_cut, one_line
-from handrail.model.values import JsonValue
+from handrail.engine.prompts.compose import Told, composed
+from handrail.engine.text.untrusted_text import code, fenced, lone_block, mark_for, middle_cut, one_line
+from handrail.model.workflow.values import JsonValue
 
 
 def test_a_text_that_knows_a_mark_gets_another_one() -> None:

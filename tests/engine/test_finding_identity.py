@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from handrail.engine.findings import Finding, read_findings
-from handrail.model.values import JsonValue
+from handrail.engine.review.answers import Finding, read_findings
+from handrail.model.workflow.values import JsonValue
 
 UNCHECKED = "the index from the header is not checked before use in `read_block`"
 

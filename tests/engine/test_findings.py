@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.engine.findings import (
+from handrail.engine.review.answers import (
     JUDGE_SCHEMA,
     MOST_FINDINGS,
     REVIEW_SCHEMA,
@@ -15,7 +15,7 @@ from handrail.engine.findings import (
     read_findings,
     read_judgement,
 )
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 UNCHECKED = "the index from the header is not checked before use in `read_block`"
 

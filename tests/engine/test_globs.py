@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.globs import glob_problem, matches, matching
+from handrail.engine.text.globs import glob_problem, matches, matching
 
 NAMES = st.text("ab.*?[]{},-/", max_size=14)
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from handrail.engine.artifacts import fits, issues, same
-from handrail.engine.minimal_artifacts import minimal
-from handrail.model.values import JsonValue
+from handrail.engine.contracts.example import minimal
+from handrail.engine.contracts.schema import fits, issues, same
+from handrail.model.workflow.values import JsonValue
 
 CONTRACTS = sorted((Path(__file__).resolve().parents[2] / "src" / "handrail" / "library" / "contracts").glob("*.json"))
 each_contract = pytest.mark.parametrize("path", CONTRACTS, ids=lambda path: path.stem)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from test_guided_preferences import gaps_of, walk_with
 
-from handrail.engine.artifacts import fits
-from handrail.engine.guided_completion import Given
-from handrail.engine.preferences import AUTONOMIES, RISKS
-from handrail.model.events import RunReleased, RunResumed, RunTaken
-from handrail.model.guidance import GuidedAction
-from handrail.model.plan import Plan
+from handrail.engine.contracts.schema import fits
+from handrail.engine.decide.complete_guided import Given
+from handrail.engine.guided.preferences import AUTONOMIES, RISKS
+from handrail.model.history.events import RunReleased, RunResumed, RunTaken
+from handrail.model.workflow.guidance import GuidedAction
+from handrail.model.workflow.plan import Plan
 
 NEVER = "full_auto_never_stop"
 DONE = Given(by="me", notes="done")

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walking import replay
 
-from handrail.engine.guided_completion import Given
-from handrail.model.events import Shortfall, StepBegan
-from handrail.model.plan import Plan
-from handrail.model.values import JsonValue
+from handrail.engine.decide.complete_guided import Given
+from handrail.model.history.events import Shortfall, StepBegan
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "workrail-3.29"
 INVALID = "dashboard-template-workflow.json"

@@ -6,10 +6,10 @@ import pytest
 from guided_walking import GuidedWalk, Json, control, guided_plan, step, var
 from inline_snapshot import snapshot
 
-from handrail.engine.guided_completion import Completion, Given, complete_guided, kept_notes, loop_control
+from handrail.engine.decide.complete_guided import Completion, Given, complete_guided, kept_notes, loop_control
 from handrail.errors import UsageError
-from handrail.model.events import ContextMerged, StepEnded, StepRefused
-from handrail.model.values import JsonValue
+from handrail.model.history.events import ContextMerged, StepEnded, StepRefused
+from handrail.model.workflow.values import JsonValue
 
 RISK: Json = {
     "id": "risk-check",

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.context_conditions import decided, described, equal, found_in, holds, variables
-from handrail.engine.script_values import number_of, text_of, trimmed, truthy
-from handrail.model.values import AllOf, Always, AnyOf, Compare, ContextCondition, JsonValue, Negation
+from handrail.engine.contracts.context_conditions import decided, described, equal, found_in, holds, variables
+from handrail.engine.contracts.javascript_values import number_of, text_of, trimmed, truthy
+from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, ContextCondition, JsonValue, Negation
 
 MISSING = object()
 TRUE, FALSE = Compare("yes", "truthy"), Compare("no", "truthy")

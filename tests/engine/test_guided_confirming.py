@@ -6,11 +6,11 @@ from guided_walking import BY_ARTIFACT, GuidedWalk, control, guided_plan, loop, 
 from inline_snapshot import snapshot
 from test_guided_preferences import gaps_of, walk_with
 
-from handrail.engine.answers import Answer, decide_approval
-from handrail.engine.guided_completion import Given
-from handrail.engine.guided_texts import step_text
-from handrail.model.events import ApprovalRequested, Decision
-from handrail.model.plan import Plan
+from handrail.engine.decide.complete_guided import Given
+from handrail.engine.decide.from_outside import Answer, decide_approval
+from handrail.engine.guided.texts import step_text
+from handrail.model.history.events import ApprovalRequested, Decision
+from handrail.model.workflow.plan import Plan
 
 NEVER = "full_auto_never_stop"
 ON_USER = "full_auto_stop_on_user_deps"

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from test_guided_preferences import gaps_of, walk_with
 
-from handrail.engine.artifacts import fits
-from handrail.engine.guided_completion import Given
-from handrail.model.events import DelegationReported, RunReleased, RunTaken, StepEnded, StepRefused
-from handrail.model.plan import Plan
+from handrail.engine.contracts.schema import fits
+from handrail.engine.decide.complete_guided import Given
+from handrail.model.history.events import DelegationReported, RunReleased, RunTaken, StepEnded, StepRefused
+from handrail.model.workflow.plan import Plan
 
 NEVER = "full_auto_never_stop"
 NOTES = "all of it together"

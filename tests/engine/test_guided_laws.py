@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walking import Walk, copy_of, replay
 
-from handrail.engine.advance import decide
-from handrail.engine.apply import apply
-from handrail.engine.guided_completion import Given
-from handrail.engine.snapshots import decode_state, encode_state
+from handrail.engine.decide.advance import decide
+from handrail.engine.decide.complete_guided import Given
+from handrail.engine.fold.apply import apply
+from handrail.engine.state.codec import decode_state, encode_state
 from handrail.model.codec import decode, encode
-from handrail.model.events import Event, RunTaken, Shortfall, StepBegan
-from handrail.model.plan import Plan
-from handrail.model.values import JsonValue
+from handrail.model.history.events import Event, RunTaken, Shortfall, StepBegan
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
 
 NAMES = ("red", "blue", "list", "count")
 VALUES: tuple[JsonValue, ...] = ("on", "off", 0, 1, 2, True, False, None, [], [1, 2], [{"id": "x"}], {"a": 1})

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from guided_walking import BY_ARTIFACT, CONTROL, GuidedWalk, Json, always, control, guided_plan, loop, step, var, walked
 
-from handrail.engine.guided_completion import Given
-from handrail.model.events import ContextMerged, LoopEnded, RunBlocked, RunResumed, StepBegan, StepSkipped
-from handrail.model.values import JsonValue
+from handrail.engine.decide.complete_guided import Given
+from handrail.model.history.events import ContextMerged, LoopEnded, RunBlocked, RunResumed, StepBegan, StepSkipped
+from handrail.model.workflow.values import JsonValue
 
 UNTIL_DONE: Json = {"type": "until", "condition": var("done", equals=True)}
 WHILE_OPEN: Json = {"type": "while", "condition": var("open", equals=True)}

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from walking import Walk
 
-from handrail.engine.guided_completion import Given
-from handrail.engine.preferences import AUTONOMIES, RISKS, Wish, preferred
+from handrail.engine.decide.complete_guided import Given
+from handrail.engine.guided.preferences import AUTONOMIES, RISKS, Wish, preferred
 from handrail.errors import UsageError
-from handrail.model.events import GapRecorded, PreferencesSet
-from handrail.model.plan import Plan
-from handrail.model.run import RunState
+from handrail.model.history.events import GapRecorded, PreferencesSet
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.plan import Plan
 
 NEVER = "full_auto_never_stop"
 CONFIDENCE = {

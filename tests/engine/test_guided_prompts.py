@@ -7,11 +7,11 @@ from guided_walking import CONTROL, GuidedWalk, Json, guided_plan, loop, step, v
 from inline_snapshot import snapshot
 from walking import plan_of
 
-from handrail.engine.guided_calls import guided_task
-from handrail.engine.guided_completion import Given
-from handrail.engine.guided_prompts import filled
-from handrail.engine.walk import Moment
-from handrail.model.values import JsonValue
+from handrail.engine.decide.complete_guided import Given
+from handrail.engine.guided.agent_call import guided_task
+from handrail.engine.guided.prompts import filled
+from handrail.engine.state.position import Moment
+from handrail.model.workflow.values import JsonValue
 
 NAMES: dict[str, JsonValue] = {
     "goal": "ship",
@@ -131,7 +131,7 @@ def test_a_step_in_a_loop_says_which_round_it_is_and_whether_it_decides() -> Non
 
 
 def test_what_was_rendered_stays_although_the_context_changes() -> None:
-    from handrail.model.events import ContextMerged
+    from handrail.model.history.events import ContextMerged
 
     walk = GuidedWalk(guided_plan(step("one", prompt="{{x}}")), inputs={"x": "old"}).start().settle()
     walk.record(ContextMerged(changes={"x": "new"}, at=walk.now))

@@ -5,10 +5,10 @@ from guided_walking import GuidedWalk, guided_plan, step
 from inline_snapshot import snapshot
 from walking import plan_of
 
-from handrail.engine.guided_completion import MOST_REFUSALS, Given
+from handrail.engine.decide.complete_guided import MOST_REFUSALS, Given
 from handrail.errors import UsageError
-from handrail.model.events import RunReleased, RunResumed, RunTaken, StepRefused
-from handrail.model.values import JsonValue
+from handrail.model.history.events import RunReleased, RunResumed, RunTaken, StepRefused
+from handrail.model.workflow.values import JsonValue
 
 NOTHING = Given(by="me")
 

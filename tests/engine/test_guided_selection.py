@@ -3,10 +3,10 @@
 from guided_walking import GuidedWalk, guided_plan, loop, step, var, walked
 from walking import replay
 
-from handrail.engine.guided_calls import SCHEMA
-from handrail.engine.guided_completion import Given
-from handrail.model.events import RunReleased, RunTaken, StepBegan, StepChosen, StepSkipped
-from handrail.model.plan import Plan
+from handrail.engine.decide.complete_guided import Given
+from handrail.engine.guided.agent_call import SCHEMA
+from handrail.model.history.events import RunReleased, RunTaken, StepBegan, StepChosen, StepSkipped
+from handrail.model.workflow.plan import Plan
 
 
 def test_steps_without_conditions_run_in_their_order_and_the_run_succeeds() -> None:

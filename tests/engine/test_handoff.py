@@ -4,9 +4,9 @@ from handed_runs import BUG, REPRO, bug, run_of, steps_of
 from inline_snapshot import snapshot
 from rpds import HashTrieMap
 
-from handrail.engine.handoff import handoff
-from handrail.model.run import Failure, Frame, GroupState, StepState
-from handrail.model.values import JsonValue
+from handrail.engine.prompts.handoff import handoff
+from handrail.model.history.run_state import Failure, Frame, GroupState, StepState
+from handrail.model.workflow.values import JsonValue
 
 
 def test_a_summary_has_the_task_the_steps_the_outputs_and_what_was_made() -> None:

@@ -7,10 +7,10 @@ from handed_runs import LIMITS, bug, run_of, steps_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handrail.engine.handoff import handoff
-from handrail.model.run import RunState, StepState
-from handrail.model.settings import Handoff
-from handrail.model.values import JsonValue
+from handrail.engine.prompts.handoff import handoff
+from handrail.model.history.run_state import RunState, StepState
+from handrail.model.workflow.settings import Handoff
+from handrail.model.workflow.values import JsonValue
 
 
 def test_many_steps_are_counted_and_the_newest_listed() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from handrail.engine.findings import read_findings, read_judgement
-from handrail.model.values import JsonValue
+from handrail.engine.review.answers import read_findings, read_judgement
+from handrail.model.workflow.values import JsonValue
 
 BOTH = A, B = read_findings(
     [

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.last_words import from_text
-from handrail.model.types import STRING, ChoiceType, Field, RecordType, ScalarType
-from handrail.model.values import JsonValue
+from handrail.engine.contracts.result_in_text import from_text
+from handrail.model.workflow.types import STRING, ChoiceType, Field, RecordType, ScalarType
+from handrail.model.workflow.values import JsonValue
 
 REPRO = RecordType(
     (Field("cause", STRING), Field("confidence", ChoiceType(("low", "high"))), Field("test", ScalarType("path")))

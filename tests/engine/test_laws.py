@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walking import Walk, replay
 
-from handrail.engine.advance import advance, decide
-from handrail.engine.answers import Answer
-from handrail.engine.apply import apply
-from handrail.engine.snapshots import decode_state, encode_state
-from handrail.engine.transitions import ALLOWED, IllegalMove, require
-from handrail.model.actions import (
+from handrail.engine.decide.advance import advance, decide
+from handrail.engine.decide.from_outside import Answer
+from handrail.engine.fold.apply import apply
+from handrail.engine.state.codec import decode_state, encode_state
+from handrail.engine.state.transitions import ALLOWED, IllegalMove, require
+from handrail.model.history.events import RunResumed, StepBegan, StepEnded, TimerFired
+from handrail.model.workflow.actions import (
     Action,
     ApprovalAction,
     CallAction,
@@ -27,10 +28,9 @@ from handrail.model.actions import (
     Times,
     Until,
 )
-from handrail.model.events import RunResumed, StepBegan, StepEnded, TimerFired
-from handrail.model.plan import Plan, Step
-from handrail.model.settings import OnFail, Retry
-from handrail.model.values import Command, Constant, Expression, JsonValue
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.settings import OnFail, Retry
+from handrail.model.workflow.values import Command, Constant, Expression, JsonValue
 
 CONDITIONS = (
     "true",

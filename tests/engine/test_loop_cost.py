@@ -6,10 +6,18 @@ from collections.abc import Callable
 import pytest
 from walking import Walk, plan_of
 
-from handrail.engine.apply import apply
-from handrail.engine.snapshots import decode_state, encode_state
-from handrail.model.events import CallRequested, Event, LoopEntered, RoundEnded, RoundStarted, StepBegan, StepEnded
-from handrail.model.run import RunState
+from handrail.engine.fold.apply import apply
+from handrail.engine.state.codec import decode_state, encode_state
+from handrail.model.history.events import (
+    CallRequested,
+    Event,
+    LoopEntered,
+    RoundEnded,
+    RoundStarted,
+    StepBegan,
+    StepEnded,
+)
+from handrail.model.history.run_state import RunState
 
 ROUNDS = 10_000
 

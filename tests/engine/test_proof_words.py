@@ -4,9 +4,9 @@ import pytest
 from inline_snapshot import snapshot
 from native_case import compile_text, shown
 
-from handrail.engine.composing import Told, composed, proof_words
-from handrail.model.proofs import ExistsProof, FilesProof, Proof, ReportProof
-from handrail.model.values import (
+from handrail.engine.prompts.compose import Told, composed, proof_words
+from handrail.model.workflow.proofs import ExistsProof, FilesProof, Proof, ReportProof
+from handrail.model.workflow.values import (
     Constant,
     Expression,
     ListOfValues,

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.engine.artifacts import fits
-from handrail.engine.returns import Fit, Misfit, Problem, ask_again, checked, example_of, in_short, schema_of
-from handrail.model.types import (
+from handrail.engine.contracts.returns import Fit, Misfit, Problem, ask_again, checked, example_of, in_short, schema_of
+from handrail.engine.contracts.schema import fits
+from handrail.model.workflow.types import (
     ANY,
     BOOL,
     INT,
@@ -25,7 +25,7 @@ from handrail.model.types import (
     SchemaType,
     Type,
 )
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 PATH, SLUG, GLOB = ScalarType("path"), ScalarType("slug"), ScalarType("glob")
 LEVEL = ChoiceType(("low", "medium", "high"))

@@ -7,7 +7,7 @@ import pytest
 from native_case import compile_library, compile_text
 from simulating import CASES, case, expected, said, simulation_of
 
-from handrail.operations.simulating import simulated
+from handrail.operations.workflows.simulate import simulated
 from handrail.sources.library import library_root
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "workrail-3.29"

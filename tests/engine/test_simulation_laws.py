@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from simulating import CASES, case
 
 from handrail.compiler.record_types import result_type
-from handrail.engine.advance import advance
-from handrail.engine.apply import apply
-from handrail.engine.simulation.exploring import first_state, inside, no_blobs
-from handrail.engine.simulation.inner import Inner
+from handrail.engine.decide.advance import advance
+from handrail.engine.fold.apply import apply
+from handrail.engine.simulation.explore import first_state, inside, no_blobs
+from handrail.engine.simulation.inner_runs import Inner
 from handrail.engine.simulation.moves import moves
 from handrail.engine.simulation.world import Choice, End, Facts, Room, World, place_of
+from handrail.model.history.run_state import RunState
 from handrail.model.parts import every_step
-from handrail.model.plan import Plan
-from handrail.model.run import RunState
-from handrail.model.values import JsonValue
-from handrail.operations.simulating import Simulation
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.workflows.simulate import Simulation
 
 MOST_MOVES = 60
 

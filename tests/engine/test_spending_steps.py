@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from handrail.engine.apply import apply
-from handrail.model.events import Event, RunStarted, StepBegan, StepEnded
-from handrail.model.run import RunState
+from handrail.engine.fold.apply import apply
+from handrail.model.history.events import Event, RunStarted, StepBegan, StepEnded
+from handrail.model.history.run_state import RunState
 
 STARTED = RunStarted(run="r", workflow="w", definition="d", plan="p", inputs={}, workspace="/", at=1.0)
 BEGAN = StepBegan(address="a", action="script", attempt=1, spec={"commands": []}, at=2.0)

@@ -5,9 +5,9 @@ from typing import Any
 
 from walking import Performer, Walk, plan_of, succeed, values_of
 
-from handrail.engine.answers import Answer
-from handrail.model.events import RunResumed, StepBegan, StepSkipped, TimerFired
-from handrail.model.values import JsonValue
+from handrail.engine.decide.from_outside import Answer
+from handrail.model.history.events import RunResumed, StepBegan, StepSkipped, TimerFired
+from handrail.model.workflow.values import JsonValue
 
 
 def flow(steps: str, top: str = "") -> str:

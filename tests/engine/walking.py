@@ -7,15 +7,15 @@ from typing import Any, cast
 
 from native_case import compile_text, shown
 
-from handrail.engine.advance import advance
-from handrail.engine.answers import Answer, decide_approval
-from handrail.engine.apply import apply
-from handrail.engine.copies import begins_at, taken_over
-from handrail.engine.snapshots import encode_state
-from handrail.model.events import ChildStarted, Event, RunForked, RunRewound, RunStarted, StepBegan, StepEnded
-from handrail.model.plan import Plan
-from handrail.model.run import RunState
-from handrail.model.values import JsonValue
+from handrail.engine.decide.advance import advance
+from handrail.engine.decide.from_outside import Answer, decide_approval
+from handrail.engine.fold.apply import apply
+from handrail.engine.state.codec import encode_state
+from handrail.engine.state.fork import begins_at, taken_over
+from handrail.model.history.events import ChildStarted, Event, RunForked, RunRewound, RunStarted, StepBegan, StepEnded
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
 
 Performer = Callable[[StepBegan], tuple[bool, JsonValue]]
 

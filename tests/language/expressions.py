@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from handrail.language.filters import FILTERS
-from handrail.language.problems import EvaluationError, LanguageError
-from handrail.language.syntax import (
+from handrail.language.expressions.filters import FILTERS
+from handrail.language.expressions.syntax import (
     TESTS,
     Attribute,
     Binary,
@@ -27,6 +26,7 @@ from handrail.language.syntax import (
     Unary,
     UnaryOperator,
 )
+from handrail.language.problems import EvaluationError, LanguageError
 from handrail.model.codes import CODES
 
 NAMES = st.sampled_from(["a", "b", "issue", "steps", "run_tests", "x1"])

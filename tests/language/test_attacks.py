@@ -5,10 +5,10 @@ from typing import NoReturn
 
 import pytest
 
-from handrail.language.evaluate import evaluate
-from handrail.language.parser import parse
+from handrail.language.expressions.evaluate import evaluate
+from handrail.language.expressions.parser import parse
 from handrail.language.problems import EvaluationError, LanguageError
-from handrail.language.template import parse_template, render
+from handrail.language.templates.parse import parse_template, render
 from handrail.language.values import Limits
 from handrail.model.codes import CODES
 

@@ -3,11 +3,23 @@ import pytest
 from hypothesis import given
 from inline_snapshot import snapshot
 
-from handrail.language.check import check, refs
-from handrail.language.parser import parse
-from handrail.language.syntax import Expression
+from handrail.language.expressions.check import check, refs
+from handrail.language.expressions.parser import parse
+from handrail.language.expressions.syntax import Expression
 from handrail.model.codes import CODES
-from handrail.model.types import ANY, BOOL, INT, NUMBER, STRING, ChoiceType, Field, ListType, MapType, RecordType, Type
+from handrail.model.workflow.types import (
+    ANY,
+    BOOL,
+    INT,
+    NUMBER,
+    STRING,
+    ChoiceType,
+    Field,
+    ListType,
+    MapType,
+    RecordType,
+    Type,
+)
 
 from .expressions import EXPRESSIONS
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from inline_snapshot import snapshot
 
-from handrail.language.evaluate import evaluate
-from handrail.language.parser import parse
+from handrail.language.expressions.evaluate import evaluate
+from handrail.language.expressions.parser import parse
+from handrail.language.expressions.syntax import Expression
 from handrail.language.problems import EvaluationError
-from handrail.language.syntax import Expression
 from handrail.model.codes import CODES
 
 from .expressions import EXPRESSIONS, SCOPES, explained

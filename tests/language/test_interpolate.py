@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.language.interpolate import fill, parse_condition, parse_text
-from handrail.language.parser import parse
+from handrail.language.expressions.parser import parse
 from handrail.language.problems import LanguageError
+from handrail.language.templates.interpolate import fill, parse_condition, parse_text
 
 from .expressions import is_read_or_explained
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.language.evaluate import evaluate
-from handrail.language.filters import FILTERS, signature
-from handrail.language.parser import parse
-from handrail.language.shell import compile_command
-from handrail.language.syntax import TESTS
+from handrail.language.expressions.evaluate import evaluate
+from handrail.language.expressions.filters import FILTERS, signature
+from handrail.language.expressions.parser import parse
+from handrail.language.expressions.syntax import TESTS
+from handrail.language.shell.command import compile_command
 
 PAGE = (Path(__file__).parents[2] / "docs" / "language.md").read_text(encoding="utf-8")
 

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.language.parser import parse
+from handrail.language.expressions.parser import parse
+from handrail.language.expressions.syntax import Attribute, Binary, Compare, Filter, Literal, Logic, Name, Unary
+from handrail.language.expressions.unparse import unparse
 from handrail.language.problems import LanguageError
-from handrail.language.syntax import Attribute, Binary, Compare, Filter, Literal, Logic, Name, Unary
-from handrail.language.unparse import unparse
 from handrail.model.codes import CODES
 
 from .expressions import EXPRESSIONS, is_read_or_explained

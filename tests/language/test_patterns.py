@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from handrail.language.pattern_reader import MOST_NODES, pattern_of
-from handrail.language.patterns import MOST_VISITS, BadPattern
+from handrail.language.patterns.match import MOST_VISITS, BadPattern
+from handrail.language.patterns.read import MOST_NODES, pattern_of
 
 ATOMS = (
     "a",

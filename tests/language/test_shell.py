@@ -4,8 +4,8 @@
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.language.parser import parse
-from handrail.language.shell import compile_command
+from handrail.language.expressions.parser import parse
+from handrail.language.shell.command import compile_command
 
 from .shell_told import KNOWN, problems, script
 

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from handrail.language.problems import EvaluationError, LanguageError
-from handrail.language.template import check_template, parse_template, placeholders, render, template_refs
+from handrail.language.templates.parse import check_template, parse_template, placeholders, render, template_refs
 from handrail.language.values import Limits
 from handrail.model.codes import CODES
-from handrail.model.types import INT, STRING, Field, ListType, RecordType, Type
+from handrail.model.workflow.types import INT, STRING, Field, ListType, RecordType, Type
 
 from .expressions import SCOPES, explained, is_read_or_explained
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from handrail.language.template import templates_in_value
+from handrail.language.templates.parse import templates_in_value
 
 KNOWN = {"plan", "issue"}
 

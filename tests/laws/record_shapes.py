@@ -9,7 +9,9 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from handrail.model import actions, events, guidance, plan, proofs, run, settings, spending, trees, types, values
+from handrail.model.history import events, spending, trees
+from handrail.model.history import run_state as run
+from handrail.model.workflow import actions, guidance, plan, proofs, settings, types, values
 
 MODULES = (types, values, settings, guidance, proofs, actions, plan, trees, spending, events, run)
 # The maps of the state cannot be subscripted at run time; they are written as these.
@@ -90,5 +92,5 @@ def _default(each: "Field[Any]") -> object:
     return each.default if each.default_factory is MISSING else each.default_factory()
 
 
-def _is_record(hint: object) -> bool:
-    return isinstance(hint, type) and (is_dataclass(hint) or hasattr(hint, "_fields"))
+def _is_record(hint: Any) -> bool:
+    return isinstance(hint, type) and (hasattr(hint, "__dataclass_fields__") or hasattr(hint, "_fields"))

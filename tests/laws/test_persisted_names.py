@@ -17,19 +17,21 @@ from typing import Any, cast
 from git_room import GitRoom, git
 from record_shapes import record_shapes
 
-from handrail.engine.snapshots import encode_state
-from handrail.model import events, plan, run
-from handrail.model.lines import USUAL
+from handrail.engine.state.codec import encode_state
+from handrail.model.history import events
+from handrail.model.history import run_state as run
+from handrail.model.history.run_lines import USUAL
 from handrail.model.tokens import Token, mint, read_token
-from handrail.operations import transfer
-from handrail.ports.chain import START, link, seal
+from handrail.model.workflow import plan
+from handrail.operations.delivery import export_import as transfer
+from handrail.ports.hash_chain import START, link, seal
 from handrail.ports.log import Checkpoint, NewEvent
 from handrail.ports.processes import ProcessSpec
-from handrail.sources import config
-from handrail.sources.trust_file import Entry, TrustFile
-from handrail.store.keyring import keys_in
-from handrail.store.statements import migrations
-from handrail.workspace.processes import LocalProcesses
+from handrail.processes.local import LocalProcesses
+from handrail.sources.config import config
+from handrail.sources.trust.file import Entry, TrustFile
+from handrail.store.signing_keys import keys_in
+from handrail.store.sqlite.statements import migrations
 
 GOLDEN = Path(__file__).parent / "persisted"
 
@@ -99,7 +101,7 @@ def test_hashes_of_events_and_seals_of_checkpoints_stay_the_same() -> None:
 
 
 def test_a_migration_that_was_released_never_changes() -> None:
-    folder = files("handrail.store") / "sql" / "migrations"
+    folder = files("handrail.store.sqlite") / "sql" / "migrations"
     texts = {each.name: each.read_bytes() for each in folder.iterdir() if each.name.endswith(".sql")}
     assert len(texts) == len(migrations())
     check_golden("migrations", {name: sha256(texts[name]).hexdigest() for name in sorted(texts)})

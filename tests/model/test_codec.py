@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.model import actions, guidance, plan, proofs, values
-from handrail.model import settings as agent_settings
-from handrail.model import types as model_types
-from handrail.model.actions import EndAction, ScriptAction
 from handrail.model.codec import CodecError, decode, encode
-from handrail.model.plan import Plan, Step
-from handrail.model.proofs import CommandProof
-from handrail.model.values import Command, Constant, Prompt
+from handrail.model.workflow import actions, guidance, plan, proofs, values
+from handrail.model.workflow import settings as agent_settings
+from handrail.model.workflow import types as model_types
+from handrail.model.workflow.actions import EndAction, ScriptAction
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.proofs import CommandProof
+from handrail.model.workflow.values import Command, Constant, Prompt
 
 TEXT = st.text(max_size=6)
 JSON = st.recursive(

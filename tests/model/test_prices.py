@@ -2,7 +2,7 @@
 
 import pytest
 
-from handrail.model.prices import PRICES, Price, estimate, price_of
+from handrail.model.history.prices import PRICES, Price, estimate, price_of
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secret_samples import SAMPLES
 
-from handrail.model.redaction import HELD, LARGE, RedactedStream, Redactor
-from handrail.model.secret_forms import FORMS
+from handrail.model.secrets.redaction import HELD, LARGE, RedactedStream, Redactor
+from handrail.model.secrets.secret_forms import FORMS
 
 VALUES = {
     "DEPLOY_TOKEN": "hunter2-hunter2",

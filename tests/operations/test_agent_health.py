@@ -9,10 +9,10 @@ from click.testing import CliRunner
 from handrail.agents.logins import LOGINS
 from handrail.agents.programs import PROGRAMS
 from handrail.cli.main import cli
-from handrail.operations.agent_health import AgentHealth, access_words, examine_agents, lacks
+from handrail.operations.agents.health import AgentHealth, access_words, examine_agents, lacks
 from handrail.ports.agents import Abilities
-from handrail.runtime.handlers.account_limits import AccountLimits, Limit
-from handrail.workspace.tools import find_tools
+from handrail.processes.machine_tools import find_tools
+from handrail.runtime.handlers.agents.account_limits import AccountLimits, Limit
 
 SAYS = '#!/bin/sh\n[ "$1" = --version ] && { echo 1.2.3; exit; }\necho "$@" >"$0.asked"; exit CODE\n'
 

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from native_case import compile_text
 
-from handrail.engine.choosing import Given
+from handrail.engine.prompts.choose_agent import Given
 from handrail.errors import NotFound, Untrusted, UsageError
-from handrail.model.plan import Plan
-from handrail.model.settings import AgentPolicy
-from handrail.operations.agent_demands import require_agents
-from handrail.operations.agent_table import ConfiguredAgents
-from handrail.operations.run_agents import policy_of
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.settings import AgentPolicy
+from handrail.operations.agents.configured_agents import ConfiguredAgents
+from handrail.operations.agents.for_run import policy_of
+from handrail.operations.agents.require_agents import require_agents
 from handrail.ports.agents import AgentCall
 from handrail.sources.folders import Folders
-from handrail.sources.trust import TrustStore
+from handrail.sources.trust.store import TrustStore
 
 
 def _plan() -> Plan:

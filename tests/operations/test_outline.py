@@ -1,11 +1,11 @@
 """Outlines fold what routines put in, at every depth."""
 
-from handrail.model.actions import AgentAction, CallAction, GroupAction, LoopAction, Times
 from handrail.model.parts import every_step, parts
-from handrail.model.plan import Injected, Plan, Step
-from handrail.model.settings import AgentTask
-from handrail.model.values import Constant, Prompt
-from handrail.operations.outline import outline
+from handrail.model.workflow.actions import AgentAction, CallAction, GroupAction, LoopAction, Times
+from handrail.model.workflow.plan import Injected, Plan, Step
+from handrail.model.workflow.settings import AgentTask
+from handrail.model.workflow.values import Constant, Prompt
+from handrail.operations.workflows.outline import outline
 
 
 def agent(name: str, injected: Injected | None = None) -> Step:

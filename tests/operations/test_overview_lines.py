@@ -2,7 +2,7 @@
 
 import time
 
-from handrail.operations.overview import clock_words, most, root_of, usd_words
+from handrail.operations.views.overview import clock_words, most, root_of, usd_words
 
 
 def test_a_plan_says_how_many_fixes_rounds_and_tries_a_step_has() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.operations.scenario_addresses import fits, lies_in
-from handrail.operations.scenario_paths import difference, went
+from handrail.operations.scenarios.addresses import fits, lies_in
+from handrail.operations.scenarios.paths import difference, went
 
 STEPS = st.lists(
     st.sampled_from(["a", "b", "checks", "checks/fix", "loop@1/a", "loop@2/a", "build[x]/do", "build[y]/do"]),

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from handrail.errors import InvalidWorkflow
-from handrail.operations.scenario_suites import find_suites, trusting
-from handrail.operations.scenarios import Bench, Outcome
-from handrail.operations.starting import pin
+from handrail.operations.runs.prepare import pin
+from handrail.operations.scenarios.discover import find_suites, trusting
+from handrail.operations.scenarios.suite import Bench, Outcome
 from handrail.sources.tiers import here
 from handrail.wiring import open_room
 

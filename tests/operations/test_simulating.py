@@ -2,7 +2,7 @@
 
 from native_case import compile_text
 
-from handrail.operations.simulating import simulated
+from handrail.operations.workflows.simulate import simulated
 
 CALLING = """\
 name: calling

@@ -8,7 +8,7 @@ from handrail.authoring.read import read_bundle
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.source import Bundle, SourceText
-from handrail.operations.staleness import shown, staleness, stamp_of
+from handrail.operations.workflows.staleness import shown, staleness, stamp_of
 
 
 def document(text: str, main: str = "workflow.yaml") -> Document:

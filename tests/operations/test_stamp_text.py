@@ -9,7 +9,7 @@ from handrail.authoring.read import read_bundle
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.source import Bundle, SourceText
-from handrail.operations.stamp_text import stamped
+from handrail.operations.workflows.stamp_text import stamped
 
 
 def document(text: str, main: str = "workflow.yaml") -> Document:

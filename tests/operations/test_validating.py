@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from handrail.errors import NotFound, UsageError
 from handrail.model.diagnostics import Diagnostic, Report, Severity
-from handrail.operations.inspecting import inspect_workflow
-from handrail.operations.listing import list_workflows, workflow_names
-from handrail.operations.targets import one, several
-from handrail.operations.validating import CheckedFile, Validation, validate
+from handrail.operations.workflows.find_targets import one, several
+from handrail.operations.workflows.inspect import inspect_workflow
+from handrail.operations.workflows.list import list_workflows, workflow_names
+from handrail.operations.workflows.validate import CheckedFile, Validation, validate
 from handrail.sources.tiers import Place, here
 
 

@@ -4,10 +4,10 @@ import pytest
 
 from handrail.compiler.bounds import Bound
 from handrail.compiler.record_types import ISSUE
-from handrail.model.plan import Input
-from handrail.model.types import STRING
-from handrail.model.values import AllOf, Always, AnyOf, Compare, Condition, Expression, Negation
-from handrail.operations.words import bound_words, condition_words, input_type
+from handrail.model.workflow.plan import Input
+from handrail.model.workflow.types import STRING
+from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, Condition, Expression, Negation
+from handrail.operations.workflows.condition_text import bound_words, condition_words, input_type
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import EnvironmentFault, UsageError
-from handrail.operations.writing import refuse_link_elsewhere, replace_file
+from handrail.operations.atomic_files import refuse_link_elsewhere, replace_file
 
 
 def test_a_new_file_gets_ordinary_permissions(tmp_path: Path) -> None:

@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from handrail.engine.apply import apply
-from handrail.model.events import Event
-from handrail.model.run import RunState
-from handrail.operations.pulling.desk import Desk
-from handrail.operations.starting import workflows_seen_from
+from handrail.engine.fold.apply import apply
+from handrail.model.history.events import Event
+from handrail.model.history.run_state import RunState
+from handrail.operations.pull.desk import Desk
+from handrail.operations.runs.prepare import workflows_seen_from
 from handrail.ports.log import OnPoint
-from handrail.runtime.histories import events_of, state_of
-from handrail.runtime.records import from_log
-from handrail.serve.calls import Calls
-from handrail.serve.results import ToolResult
+from handrail.runtime.event_records import from_log
+from handrail.runtime.history import events_of, state_of
+from handrail.serve.mcp.calls import Calls
+from handrail.serve.mcp.tool_result import ToolResult
 from handrail.sources.folders import HOME, Folders
 from handrail.sources.tiers import Place, here
-from handrail.store.keyring import keys_in
-from handrail.store.sqlite_log import open_log
+from handrail.store.signing_keys import keys_in
+from handrail.store.sqlite.log import open_log
 from handrail.wiring import System
 
 HANDRAIL = str(Path(sys.executable).parent / "handrail")

@@ -10,15 +10,15 @@ from native_case import compile_text
 from rpds import HashTrieMap
 from tools_room import ToolsRoom, tool
 
-from handrail.agents.gemini import GeminiAgent
-from handrail.agents.scripted import ScriptedAgent
-from handrail.engine.agent_tools import MOST_CHILDREN, refusal
-from handrail.model.actions import AgentAction, AgentLoopAction
-from handrail.model.events import ChildEnded, MessageGiven, QuestionAsked, RunStarted
-from handrail.model.run import RunState
-from handrail.model.values import JsonValue
+from handrail.agents.gemini.adapter import GeminiAgent
+from handrail.agents.played.scripted import ScriptedAgent
+from handrail.engine.fold.step_tools import MOST_CHILDREN, refusal
+from handrail.model.history.events import ChildEnded, MessageGiven, QuestionAsked, RunStarted
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.actions import AgentAction, AgentLoopAction
+from handrail.model.workflow.values import JsonValue
+from handrail.ports.agent_demands import unmet
 from handrail.ports.agents import AgentCall, ToolServer
-from handrail.ports.demands import unmet
 
 WAITS = {"run": "until test -e ../../../../../go; do sleep 0.05; done", "say": "done"}
 """A turn that lasts until the room closes; a work tree lies five folders below the room's."""

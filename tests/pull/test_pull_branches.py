@@ -2,7 +2,7 @@
 
 from pull_room import Pull, Said, chain, definition, step
 
-from handrail.model.events import CheckpointMade
+from handrail.model.history.events import CheckpointMade
 
 
 def same(one: Said, other: Said) -> bool:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pull_room import Json, Pull, definition, step
 
-from handrail.engine.sizes import MOST_FIX, MOST_MESSAGE, MOST_SENT, cut, cut_value
+from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SENT, cut, cut_value
 from handrail.library import __file__ as library
-from handrail.model.values import JsonValue
-from handrail.serve.rendering import MOST_ERROR, failed
+from handrail.model.workflow.values import JsonValue
+from handrail.serve.mcp.answer_text import MOST_ERROR, failed
 
 REVIEW: Json = {"outputContract": {"contractRef": "wr.contracts.review_verdict"}}
 

@@ -7,9 +7,9 @@ from agent_reading import read
 from inline_snapshot import snapshot
 from pull_room import Pull, definition, step
 
-from handrail.model.run import RunState, changed
-from handrail.operations.pulling.answers import Answer
-from handrail.serve.rendering import answered
+from handrail.model.history.run_state import RunState, changed
+from handrail.operations.pull.answers import Answer
+from handrail.serve.mcp.answer_text import answered
 
 
 def test_the_end_tells_the_gaps_with_the_most_severe_first(pull: Pull) -> None:

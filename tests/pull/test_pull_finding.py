@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from pull_room import Pull, Said, chain, definition, step
 
-from handrail.model.events import RunStarted
-from handrail.operations.runs import Request, start
-from handrail.operations.starting import pin
+from handrail.model.history.events import RunStarted
+from handrail.operations.runs.lifecycle import Request, start
+from handrail.operations.runs.prepare import pin
 from handrail.ports.log import Filter
-from handrail.runtime.histories import state_of
-from handrail.runtime.summaries import MOST_GOAL, summary_of
+from handrail.runtime.history import state_of
+from handrail.runtime.run_summary import MOST_GOAL, summary_of
 from handrail.sources.tiers import here
 
 Json = dict[str, Any]

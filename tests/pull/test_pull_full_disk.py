@@ -12,8 +12,8 @@ from pull_client import mcp_client
 from pull_room import NOTES, Pull, Said, chain
 
 from handrail.errors import StorageFull
-from handrail.store.bearer import bearer_at
-from handrail.store.keyring import FILE, keys_in, rotate
+from handrail.store.bearer_token import bearer_at
+from handrail.store.signing_keys import FILE, keys_in, rotate
 from handrail.testing import small_disks
 from handrail.testing.small_disks import fill, mounted, opened_again
 

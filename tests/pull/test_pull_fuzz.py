@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pull_room import BY_ARTIFACT, CONTROL, Json, Pull, control, definition, loop, step
 
-from handrail.serve.results import ToolResult
-from handrail.serve.tools import TOOLS
+from handrail.serve.mcp.tool_result import ToolResult
+from handrail.serve.mcp.tools import TOOLS
 
 EXAMPLES = 2500 if os.environ.get("HANDRAIL_SOAK") else 75
 CALLS = 4

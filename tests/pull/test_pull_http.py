@@ -19,7 +19,7 @@ from pull_room import HANDRAIL, NOTES, Pull, advancing, chain
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from handrail.serve.http import app_of
+from handrail.serve.mcp.streamable_http import app_of
 
 LONG = 60
 TOKEN = "a-token-for-this-test-alone"

@@ -7,9 +7,9 @@ import pytest
 from pull_lists import NATIVE, listed, place_of, row, row_in, three_steps
 from pull_room import Pull, definition, step
 
-from handrail.operations.pulling.catalogue import Catalogue
-from handrail.operations.pulling.kept_lists import MOST, keep_list
-from handrail.sources.stamps import stamp_of
+from handrail.operations.pull.catalogue import Catalogue
+from handrail.operations.pull.catalogue_cache import MOST, keep_list
+from handrail.sources.change_stamps import stamp_of
 
 
 def settle(pull: Pull) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pull_crashing
 from pull_room import HANDRAIL, Json, Pull, Said, advancing, chain
 
-from handrail.runtime.histories import events_of
+from handrail.runtime.history import events_of
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 

@@ -12,13 +12,13 @@ Json = dict[str, Any]
 
 LOADED = """
 import json, sys
-from handrail.serve import lean
+from handrail.serve.mcp import fast_sdk_import as lean
 lean.load_sdk()
-import handrail.serve.mcp_server
+import handrail.serve.mcp.server
 print(json.dumps(sorted(sys.modules)))
 """
 AFTERWARDS = """
-from handrail.serve import lean
+from handrail.serve.mcp import fast_sdk_import as lean
 lean.load_sdk()
 import gc, mcp, mcp_types, pydantic, uvicorn
 class Own(pydantic.BaseModel):
@@ -36,18 +36,18 @@ assert type(mcp) is type(gc) and not hasattr(mcp, "nothing")
 print(ClientSession.__module__, MCPServer.__module__)
 """
 OTHER = """
-from handrail.serve import lean
+from handrail.serve.mcp import fast_sdk_import as lean
 lean.{name} = {value}
 lean.load_sdk()
-import handrail.serve.mcp_server, pydantic
-assert handrail.serve.mcp_server.server_of(None).create_initialization_options()
+import handrail.serve.mcp.server, pydantic
+assert handrail.serve.mcp.server.server_of(None).create_initialization_options()
 assert "defer_build" not in pydantic.BaseModel.model_config
-print(handrail.serve.mcp_server.server_of(None).name)
+print(handrail.serve.mcp.server.server_of(None).name)
 """
 WHOLE = """
 import sys
 from handrail.cli.main import main
-from handrail.serve import lean
+from handrail.serve.mcp import fast_sdk_import as lean
 lean._MODULES = ("mcp.types", "mcp.server.moved")
 sys.argv = ["handrail", "mcp"]
 main()

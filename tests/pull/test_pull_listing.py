@@ -5,7 +5,7 @@ from inline_snapshot import snapshot
 from pull_lists import NATIVE, listed, place_of, row, three_steps
 from pull_room import Pull, definition, step
 
-from handrail.operations.trusting import examine, grant
+from handrail.operations.workflows.trust import examine, grant
 
 
 def repository_workflow(pull: Pull, name: str, text: str) -> Path:

@@ -5,17 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.sizes import DOTS, cut
-from handrail.operations.pulling.matching import (
-    EXACT_ID,
-    Kept,
-    Match,
-    Remembered,
-    ranked,
-    remembered_words,
-    words_in,
-)
-from handrail.runtime.summaries import MOST_RECAP
+from handrail.engine.text.byte_limits import DOTS, cut
+from handrail.operations.pull.rank_sessions import EXACT_ID, Kept, Match, Remembered, ranked, remembered_words, words_in
+from handrail.runtime.run_summary import MOST_RECAP
 
 WORDS = st.sampled_from(["login", "page", "mend", "report", "clock", "cookie"])
 KEPT = st.builds(

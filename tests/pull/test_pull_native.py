@@ -2,7 +2,7 @@
 
 from pull_room import Pull
 
-from handrail.operations import runs
+from handrail.operations.runs import lifecycle as runs
 
 MIXED = """\
 name: NAME

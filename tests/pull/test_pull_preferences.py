@@ -11,13 +11,13 @@ from inline_snapshot import snapshot
 from pull_room import Pull, Said, chain, definition, step
 
 from handrail.cli.main import cli
-from handrail.engine.preferences import Wish
-from handrail.operations.explaining import explain
-from handrail.operations.preferring import prefer
-from handrail.operations.run_views import run_document
-from handrail.operations.runs import resume
+from handrail.engine.guided.preferences import Wish
+from handrail.operations.runs.lifecycle import resume
+from handrail.operations.runs.prefer import prefer
+from handrail.operations.views.explain import explain
+from handrail.operations.views.run_document import run_document
 from handrail.sources.tiers import here
-from handrail.sources.trust import TrustStore
+from handrail.sources.trust.store import TrustStore
 
 NEVER = "full_auto_never_stop"
 

@@ -10,10 +10,10 @@ from inline_snapshot import snapshot
 from pull_room import Pull, Said, chain, control, definition, loop, step
 from rpds import HashTrieMap
 
-from handrail.model.guidance import FunctionDefinition, GuidedWorkflow
-from handrail.model.plan import Plan
-from handrail.model.run import Frame, LoopState, RunState, StepState
-from handrail.operations.pulling.recovery import MOST, recovery_text
+from handrail.model.history.run_state import Frame, LoopState, RunState, StepState
+from handrail.model.workflow.guidance import FunctionDefinition, GuidedWorkflow
+from handrail.model.workflow.plan import Plan
+from handrail.operations.pull.recap import MOST, recovery_text
 
 PLAN = Plan(name="flow", steps=())
 

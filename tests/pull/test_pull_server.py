@@ -7,11 +7,11 @@ import sys
 from pull_client import mcp_client
 from pull_room import Pull, chain
 
-from handrail.store.database import FILE
+from handrail.store.sqlite.database import FILE
 
 LOADED = """
 import sys
-import handrail.cli.mcp, handrail.serve.mcp_server
+import handrail.cli.begin.mcp, handrail.serve.mcp.server
 print(*(name for name in sys.modules if name.startswith("handrail.") and name.count(".") > 1))
 """
 

@@ -6,8 +6,8 @@ from agent_reading import full_flow, read, wrapped
 from inline_snapshot import snapshot
 from pull_room import BY_ARTIFACT, CONTROL, Json, Pull, control, definition, loop, step
 
-from handrail.engine.guided_repairs import NOTES as NOTES_WANTED
-from handrail.engine.guided_texts import agent_text, step_text
+from handrail.engine.guided.repairs import NOTES as NOTES_WANTED
+from handrail.engine.guided.texts import agent_text, step_text
 
 
 def test_a_step_says_everything_it_is_held_to_in_a_fixed_order(pull: Pull) -> None:

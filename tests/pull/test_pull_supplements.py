@@ -3,7 +3,7 @@
 import pytest
 from pull_room import Pull, chain
 
-from handrail.operations.pulling.supplements import SUPPLEMENTS, Supplement, supplements_for
+from handrail.operations.pull.supplements import SUPPLEMENTS, Supplement, supplements_for
 
 START = ["executor_directive", "authority_context", "notes_guidance", "subagent_guidance"]
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pull_room import Json, Pull, Said, chain, control, definition, step
 
-from handrail.operations import runs
-from handrail.operations.pulling.desk import held_name, new_name
-from handrail.store.keyring import rotate
+from handrail.operations.pull.desk import held_name, new_name
+from handrail.operations.runs import lifecycle as runs
+from handrail.store.signing_keys import rotate
 
 CONTRACT = {"outputContract": {"contractRef": "wr.contracts.loop_control"}}
 RISK: Json = {

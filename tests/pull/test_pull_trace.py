@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from pull_room import CONTROL, Pull, Said, control, definition, loop, step
 
-from handrail.model.events import Event, PassedBy, StepBegan, StepChosen, Why
-from handrail.operations.pulling.trace import MOST_BYTES, MOST_BYTES_EACH, MOST_ENTRIES, trace_of
+from handrail.model.history.events import Event, PassedBy, StepBegan, StepChosen, Why
+from handrail.operations.pull.decision_trace import MOST_BYTES, MOST_BYTES_EACH, MOST_ENTRIES, trace_of
 
 
 def trace(said: Said) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from pull_room import BY_ARTIFACT, CONTROL, Json, Pull, Said, chain, control, definition, loop, step
 
 from handrail.ports.log import StoredEvent
-from handrail.store.sqlite_log import SqliteLog
+from handrail.store.sqlite.log import SqliteLog
 
 MOST_NOTES = 4096
 MOST_RECALLED = 24_576

@@ -14,14 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from handrail.model.events import ToolCalled
-from handrail.model.run import RunState
+from handrail.model.history.events import ToolCalled
+from handrail.model.history.run_state import RunState
 from handrail.model.tokens import NO_BRANCH, Token, TokenKind, mint
-from handrail.operations.agent_tools import AgentDesk, ToolAnswer
-from handrail.runtime.histories import events_of, state_of
+from handrail.operations.step_tools.call import AgentDesk, ToolAnswer
+from handrail.runtime.history import events_of, state_of
 from handrail.sources.tiers import here
-from handrail.store.keyring import keys_in
-from handrail.store.sqlite_log import SqliteLog, open_log
+from handrail.store.signing_keys import keys_in
+from handrail.store.sqlite.log import SqliteLog, open_log
 
 HANDRAIL = str(Path(sys.executable).with_name("handrail"))
 LONG = 60.0

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from native_case import compile_text, shown
 
-from handrail.model.run import RunState
-from handrail.operations import runs
-from handrail.operations.background import who
+from handrail.model.history.run_state import RunState
+from handrail.operations.driving.background_driver import who
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
-from handrail.runtime.histories import state_of
+from handrail.runtime.history import state_of
 from handrail.runtime.ports import Pinned
 from handrail.sources.folders import Folders, user_folders
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite.log import open_log
 
 PATIENCE = 12.0
 

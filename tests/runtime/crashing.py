@@ -20,17 +20,17 @@ sys.path[:0] = [str(TESTS / "compiler"), str(TESTS / "runtime")]
 from dying import CrashingProcesses, Points, labelled_log, lives, run_of  # noqa: E402 - the path has to be there first
 from runtime_room import library, pinned  # noqa: E402
 
-from handrail.model.actions import DynamicAction, GroupAction  # noqa: E402
-from handrail.model.plan import Step  # noqa: E402
-from handrail.model.values import Expression, NamedValue  # noqa: E402
-from handrail.operations import runs  # noqa: E402
+from handrail.model.workflow.actions import DynamicAction, GroupAction  # noqa: E402
+from handrail.model.workflow.plan import Step  # noqa: E402
+from handrail.model.workflow.values import Expression, NamedValue  # noqa: E402
+from handrail.operations.runs import lifecycle as runs  # noqa: E402
+from handrail.processes.json_partner import Partner  # noqa: E402
 from handrail.runtime.handlers.children import ChildHandler  # noqa: E402
-from handrail.runtime.handlers.commands import CommandHandler  # noqa: E402
-from handrail.runtime.histories import state_of  # noqa: E402
+from handrail.runtime.handlers.commands.handler import CommandHandler  # noqa: E402
+from handrail.runtime.history import state_of  # noqa: E402
+from handrail.runtime.local.supervisor import Supervisor  # noqa: E402
 from handrail.runtime.ports import Pinned  # noqa: E402
-from handrail.runtime.supervisor import Supervisor  # noqa: E402
 from handrail.wiring import ShellCommands  # noqa: E402
-from handrail.workspace.partner import Partner  # noqa: E402
 
 EVERYTHING, FLOWING = "everything", "flowing"
 CHILD = """

@@ -11,9 +11,9 @@ from zlib import crc32
 
 from handrail.ports.log import Append, Lease, StoredEvent
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
-from handrail.store.sqlite_log import SqliteLog, open_log
-from handrail.workspace.nursery import NURSERY
-from handrail.workspace.processes import LocalProcesses
+from handrail.processes.keeper_pool import NURSERY
+from handrail.processes.local import LocalProcesses
+from handrail.store.sqlite.log import SqliteLog, open_log
 
 Life = Callable[[str, Path, int, int], None]
 """One life of a driving process: workflow, folder, batch, number of batches."""

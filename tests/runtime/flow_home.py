@@ -11,11 +11,11 @@ import pytest
 from background_home import Home, home_in
 from runtime_room import LONG, until
 
-from handrail.model.run import RunState
-from handrail.operations import runs
-from handrail.operations.starting import Wanted, prepare, workflows_seen_from
+from handrail.model.history.run_state import RunState
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.runs.prepare import Wanted, prepare, workflows_seen_from
 from handrail.sources.tiers import here
-from handrail.sources.trust import TrustStore
+from handrail.sources.trust.store import TrustStore
 from handrail.wiring import System
 
 

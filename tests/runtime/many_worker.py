@@ -9,10 +9,10 @@ sys.path[:0] = [str(TESTS / "compiler"), str(TESTS / "runtime")]
 
 from runtime_room import supervisor_of  # noqa: E402 - the path has to be there first
 
-from handrail.engine.snapshots import encode_state  # noqa: E402
-from handrail.runtime.histories import state_before  # noqa: E402
-from handrail.runtime.outside import message  # noqa: E402
-from handrail.store.sqlite_log import open_log  # noqa: E402
+from handrail.engine.state.codec import encode_state  # noqa: E402
+from handrail.runtime.history import state_before  # noqa: E402
+from handrail.runtime.inbox_events import message  # noqa: E402
+from handrail.store.sqlite.log import open_log  # noqa: E402
 
 MESSAGES = 100
 

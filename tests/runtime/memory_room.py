@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from runtime_room import steps_of
 
 from handrail.errors import UsageError
-from handrail.model.actions import (
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.actions import (
     Action,
     ApprovalAction,
     CallAction,
@@ -26,22 +27,21 @@ from handrail.model.actions import (
     Times,
     Until,
 )
-from handrail.model.plan import Plan, Step
-from handrail.model.run import RunState
-from handrail.model.settings import OnFail, Retry
-from handrail.model.values import Command, Constant, Expression, NamedValue
-from handrail.operations import runs
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.settings import OnFail, Retry
+from handrail.model.workflow.values import Command, Constant, Expression, NamedValue
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Append, Lease, Log, NewEvent, OnPoint
 from handrail.ports.processes import ProcessSpec
 from handrail.runtime.handlers.children import ChildHandler
-from handrail.runtime.handlers.commands import CommandHandler
-from handrail.runtime.histories import state_of
+from handrail.runtime.handlers.commands.handler import CommandHandler
+from handrail.runtime.history import state_of
+from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Pinned, Prepared
-from handrail.runtime.summaries import summary_of
-from handrail.runtime.supervisor import Supervisor
+from handrail.runtime.run_summary import summary_of
 from handrail.runtime.timers import timers_of
-from handrail.store.memory_log import MemoryWorld
-from handrail.testing.processes import MemoryProcesses, Scripted
+from handrail.store.memory.log import MemoryWorld
+from handrail.testing.memory_processes import MemoryProcesses, Scripted
 
 CONDITIONS = ("true", "false", "run.workflow == 'random'", "previous_step.status == 'succeeded'")
 ON_FAIL: tuple[OnFail, ...] = ("block", "fail", "continue", "warn")

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from handrail.language.evaluate import evaluate
-from handrail.language.parser import parse
-from handrail.model.proofs import CommandProof, Proof
-from handrail.model.values import Command, Constant, Expression, JsonValue, ShellBinding, Value
-from handrail.runtime.handlers.evidence import ProofScene
-from handrail.runtime.handlers.proof_results import ProofResult
-from handrail.runtime.handlers.proofs import ProofHandler
+from handrail.language.expressions.evaluate import evaluate
+from handrail.language.expressions.parser import parse
+from handrail.model.workflow.proofs import CommandProof, Proof
+from handrail.model.workflow.values import Command, Constant, Expression, JsonValue, ShellBinding, Value
+from handrail.processes.local import LocalProcesses
+from handrail.runtime.handlers.proofs.file_evidence import ProofScene
+from handrail.runtime.handlers.proofs.handler import ProofHandler
+from handrail.runtime.handlers.proofs.results import ProofResult
 from handrail.wiring import ShellCommands
-from handrail.workspace.processes import LocalProcesses
 
 
 def passes(script: str, **values: str) -> CommandProof:

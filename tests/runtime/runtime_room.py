@@ -12,23 +12,23 @@ from typing import Any, TypeVar
 import apsw
 from native_case import compile_text, shown
 
-from handrail.engine.apply import apply
+from handrail.engine.fold.apply import apply
 from handrail.errors import NotFound
-from handrail.model.events import Event, StepBegan, StepEnded
-from handrail.model.run import RunState
-from handrail.model.values import JsonValue
-from handrail.operations import runs
+from handrail.model.history.events import Event, StepBegan, StepEnded
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Log, OnPoint
+from handrail.processes.local import LocalProcesses
+from handrail.runtime.event_records import from_log
 from handrail.runtime.handlers.children import ChildHandler
-from handrail.runtime.handlers.commands import CommandHandler
-from handrail.runtime.histories import events_of, state_of
+from handrail.runtime.handlers.commands.handler import CommandHandler
+from handrail.runtime.history import events_of, state_of
+from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Clock, Pinned, Workflows
-from handrail.runtime.records import from_log
-from handrail.runtime.supervisor import Supervisor
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite.log import open_log
 from handrail.testing.leaks import processes_within
 from handrail.wiring import ShellCommands
-from handrail.workspace.processes import LocalProcesses
 
 LONG = 60.0
 """Seconds within which everything here happens on the slowest machine; nothing waits for it when all is well."""

@@ -19,17 +19,17 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Compiled
 from handrail.errors import NotFound
 from handrail.model.document import Document
-from handrail.model.events import Decision, StepBegan, StepEnded
-from handrail.model.run import RunState
-from handrail.model.settings import NO_POLICY, AgentPolicy
-from handrail.model.trees import TreeSource
-from handrail.model.values import JsonValue
-from handrail.operations import runs
+from handrail.model.history.events import Decision, StepBegan, StepEnded
+from handrail.model.history.run_state import RunState
+from handrail.model.history.trees import TreeSource
+from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
-from handrail.runtime.histories import state_of
+from handrail.runtime.history import state_of
 from handrail.runtime.ports import Pinned
 from handrail.sources.library import library_root
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite.log import open_log
 from handrail.wiring import System
 
 Turns = dict[str, Any]

@@ -10,8 +10,8 @@ import pytest
 from runtime_room import of_kind
 from steps_room import Hand, StepsRoom
 
-from handrail.model.events import RetryScheduled, StepBegan
-from handrail.operations import runs
+from handrail.model.history.events import RetryScheduled, StepBegan
+from handrail.operations.runs import lifecycle as runs
 from handrail.testing.leaks import processes_within
 
 

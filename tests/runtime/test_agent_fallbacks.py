@@ -8,15 +8,15 @@ import pytest
 from runtime_room import of_kind
 from steps_room import Hand, StepsRoom
 
+from handrail.agents.played.scripted import ScriptedAgent
 from handrail.agents.registry import BUILT_IN
-from handrail.agents.scripted import ScriptedAgent
 from handrail.errors import NotFound
-from handrail.model.events import RetryScheduled, StepBegan, StepEnded
-from handrail.model.settings import AgentPolicy, Limits
-from handrail.operations import runs
-from handrail.operations.explaining import explain
+from handrail.model.history.events import RetryScheduled, StepBegan, StepEnded
+from handrail.model.workflow.settings import AgentPolicy, Limits
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.views.explain import explain
 from handrail.ports.agents import Abilities, Agent, AgentCall, Launch
-from handrail.runtime.handlers.account_limits import AccountLimits, Limit
+from handrail.runtime.handlers.agents.account_limits import AccountLimits, Limit
 
 
 class Vendor(ScriptedAgent):

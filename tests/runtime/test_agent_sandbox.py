@@ -7,8 +7,8 @@ import pytest
 from inline_snapshot import snapshot
 from steps_room import StepsRoom
 
-from handrail.model.settings import AgentPolicy
-from handrail.operations import runs
+from handrail.model.workflow.settings import AgentPolicy
+from handrail.operations.runs import lifecycle as runs
 from handrail.workspace.sandbox import unusable
 
 WHY_NOT = unusable()

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from handrail.engine.messages import heard, wants_follow_up
-from handrail.model.events import QuestionAsked, StepBegan, StepEnded
-from handrail.model.run import Frame, Pending, RunState
-from handrail.model.values import JsonValue
+from handrail.engine.prompts.person_messages import heard, wants_follow_up
+from handrail.model.history.events import QuestionAsked, StepBegan, StepEnded
+from handrail.model.history.run_state import Frame, Pending, RunState
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch
 from handrail.ports.processes import Ended, Gone
-from handrail.runtime.handlers.agent_speech import listens
-from handrail.runtime.handlers.agents import AgentHandler
-from handrail.runtime.handlers.starts import Starts
+from handrail.processes.local import LocalProcesses
+from handrail.runtime.handlers.agents.handler import AgentHandler
+from handrail.runtime.handlers.agents.live_messages import listens
+from handrail.runtime.handlers.commands.start_command import Starts
 from handrail.wiring import ShellCommands
-from handrail.workspace.processes import LocalProcesses
 
 HEARS = "read -r prompt; read -r mark text; echo heard $mark; echo said $text; echo DONE; cat"
 LOST = f"test -e restored || {{ read -r prompt; read -r said; kill -9 $PPID $$; }}; {HEARS}"

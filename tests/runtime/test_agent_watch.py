@@ -9,8 +9,8 @@ import pytest
 from runtime_room import of_kind
 from steps_room import StepsRoom
 
-from handrail.model.events import StepSkipped
-from handrail.model.settings import AgentPolicy
+from handrail.model.history.events import StepSkipped
+from handrail.model.workflow.settings import AgentPolicy
 from handrail.testing.leaks import lasting_within
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from background_home import Home, eventually, home_in
 
-from handrail.operations import runs
-from handrail.operations.background import AlreadyRunning, Started, continue_run, ensure, keep_going, who
+from handrail.operations.driving.background_driver import AlreadyRunning, Started, continue_run, ensure, keep_going, who
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Lease
-from handrail.runtime.driver_lock import DriverLock
-from handrail.sources.trust import TrustStore
-from handrail.store.sqlite_log import open_log
+from handrail.runtime.local.driver_lock import DriverLock
+from handrail.sources.trust.store import TrustStore
+from handrail.store.sqlite.log import open_log
 
 WAITING = """\
   - {name: slow, command: 'echo ran >> ran; until [ -e go ]; do sleep 0.02; done', output: said}
@@ -25,7 +25,7 @@ WAITING = """\
 HOLDS = """
 import sys
 from pathlib import Path
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite.log import open_log
 log = open_log(Path(sys.argv[1]))
 log.acquire(sys.argv[2], "another terminal")
 print("held", flush=True)

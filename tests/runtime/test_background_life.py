@@ -14,15 +14,15 @@ from runtime_room import LONG, Room, until
 
 from handrail.cli.main import cli
 from handrail.errors import EnvironmentFault
-from handrail.operations import background
-from handrail.operations.background import Started, differing, ensure, who
+from handrail.operations.driving import background_driver as background
+from handrail.operations.driving.background_driver import Started, differing, ensure, who
 from handrail.ports.log import Lease
-from handrail.runtime import supervisor
-from handrail.runtime.background import Background
 from handrail.runtime.driver import Driver
-from handrail.runtime.driver_lock import DriverInfo, DriverLock
+from handrail.runtime.local import supervisor
+from handrail.runtime.local.background_driver import Background
+from handrail.runtime.local.driver_lock import DriverInfo, DriverLock
 from handrail.sources.folders import Folders, user_folders
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite.log import open_log
 
 ASKS = "name: asks\nsteps:\n  - {name: ok, type: approval, message: 'go?'}\n"
 RETRIES = "name: retries\nsteps:\n  - {name: a, command: 'test -e thing', retry: {max: 1, backoff: 10m}}\n"

@@ -6,7 +6,7 @@ from runtime_room import of_kind
 from steps_room import StepsRoom, git
 from tree_states import Person, all_refs
 
-from handrail.model.events import StepEnded
+from handrail.model.history.events import StepEnded
 
 TWO = """
 name: two

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import pytest
 from runtime_room import LONG, Room, assert_sound, of_kind
 
-from handrail.model.events import TimerFired
-from handrail.operations.driving import Drive, Follower
-from handrail.runtime.background import Background
-from handrail.runtime.waits import Waits
+from handrail.model.history.events import TimerFired
+from handrail.operations.driving.drive import Drive, Follower
+from handrail.runtime.clock_waits import Waits
+from handrail.runtime.local.background_driver import Background
 
 NOON = 1_000_000.0
 HOUR = 3600.0

@@ -5,12 +5,12 @@ from background_home import home_in
 from native_case import compile_text
 from runtime_room import Room, assert_sound, of_kind
 
-from handrail.model.events import StepBegan, StepRefused
-from handrail.operations import runs
-from handrail.operations.background import ensure
-from handrail.operations.outside_performer import complete_step, pending_step
+from handrail.model.history.events import StepBegan, StepRefused
+from handrail.operations.driving.background_driver import ensure
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.runs.outside_performer import complete_step, pending_step
 from handrail.ports.log import Timer
-from handrail.runtime.outside import message
+from handrail.runtime.inbox_events import message
 from handrail.runtime.ports import Pinned
 
 RETRYING = "name: x\nsteps:\n  - {name: a, command: 'echo a >> trace; test -e go', retry: {max: 1, backoff: 10s}}\n"

@@ -23,8 +23,9 @@ from steps_room import StepsRoom, git
 from tree_states import all_refs
 
 from handrail.errors import WorkspaceFault
-from handrail.model.events import RunEnded, StepBegan
-from handrail.operations import delivery, runs
+from handrail.model.history.events import RunEnded, StepBegan
+from handrail.operations.delivery import deliver as delivery
+from handrail.operations.runs import lifecycle as runs
 from handrail.testing.leaks import processes_within
 from handrail.workspace.git_workspaces import GitWorkspaces
 

@@ -18,8 +18,8 @@ import pytest
 from runtime_room import assert_sound, steps_of
 
 from handrail.ports.log import Log
-from handrail.runtime.histories import events_of, state_of
-from handrail.store.sqlite_log import open_log
+from handrail.runtime.history import events_of, state_of
+from handrail.store.sqlite.log import open_log
 from handrail.testing.leaks import lasting_within
 
 SOAK = bool(os.environ.get("HANDRAIL_SOAK"))

@@ -9,12 +9,12 @@ import pytest
 from runtime_room import Room, assert_sound, damage, drive_elsewhere, fold_from_zero, left_in, of_kind
 
 from handrail.errors import StorageDamaged
-from handrail.model.events import StepBegan, StepEnded
-from handrail.model.run import REDUCER
-from handrail.operations import runs
+from handrail.model.history.events import StepBegan, StepEnded
+from handrail.model.history.run_state import REDUCER
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Lease
-from handrail.runtime.histories import state_of
-from handrail.store.sqlite_log import open_log, salvage_folder
+from handrail.runtime.history import state_of
+from handrail.store.sqlite.log import open_log, salvage_folder
 
 STEPS = "name: steps\nsteps:\n" + "".join(
     f"  - {{name: s{number}, command: 'echo s{number} >> trace; echo {number}', output: o{number}}}\n"

@@ -10,14 +10,14 @@ from memory_room import MemoryRoom, meaning, plans
 from runtime_room import fold_from_zero, of_kind
 
 from handrail.errors import StorageFull
-from handrail.model.actions import ScriptAction
-from handrail.model.events import ChildStarted, StepBegan, StepEnded
-from handrail.model.plan import Plan, Step
-from handrail.model.run import RunState
-from handrail.model.values import Command, Expression
-from handrail.operations import runs
-from handrail.runtime.histories import state_of
-from handrail.testing.processes import Scripted
+from handrail.model.history.events import ChildStarted, StepBegan, StepEnded
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.actions import ScriptAction
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.values import Command, Expression
+from handrail.operations.runs import lifecycle as runs
+from handrail.runtime.history import state_of
+from handrail.testing.memory_processes import Scripted
 
 LAWS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 CHANCE = st.integers(0, 1000)

@@ -8,13 +8,13 @@ from background_home import eventually
 from flow_home import Flows
 from inline_snapshot import snapshot
 
-from handrail.engine.snapshots import decode_state, encode_state
-from handrail.model.actions import DynamicAction
-from handrail.operations import runs
-from handrail.operations.background import continue_run, ensure
-from handrail.operations.starting import Wanted, prepare
-from handrail.runtime.histories import events_of
-from handrail.runtime.outside import message
+from handrail.engine.state.codec import decode_state, encode_state
+from handrail.model.workflow.actions import DynamicAction
+from handrail.operations.driving.background_driver import continue_run, ensure
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.runs.prepare import Wanted, prepare
+from handrail.runtime.history import events_of
+from handrail.runtime.inbox_events import message
 from handrail.sources.tiers import here
 
 FIVE = """\

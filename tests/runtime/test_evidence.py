@@ -9,8 +9,8 @@ import pytest
 from inline_snapshot import snapshot
 from proof_room import ProofRoom, passes
 
-from handrail.model.proofs import ExistsProof, ExpectProof, FilesProof
-from handrail.model.values import Constant, Expression, JsonValue
+from handrail.model.workflow.proofs import ExistsProof, ExpectProof, FilesProof
+from handrail.model.workflow.values import Constant, Expression, JsonValue
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from runtime_room import of_kind
 from steps_room import StepsRoom, git
 
-from handrail.model.events import RoundEnded
-from handrail.operations.families import family
+from handrail.model.history.events import RoundEnded
+from handrail.operations.views.run_tree import family
 
 HANDRAIL = str(Path(sys.executable).parent / "handrail")
 NOTHING: dict[str, Any] = {"output": {"findings": []}}

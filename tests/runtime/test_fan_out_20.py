@@ -14,9 +14,9 @@ from runtime_room import LONG
 from tree_endings import Ending, ending, git
 from tree_workflows import AFTER, CONFLICTING, FAILING, KEYS
 
-from handrail.model.events import ItemEnded, ItemStarted
-from handrail.runtime.histories import events_of
-from handrail.store.sqlite_log import open_log
+from handrail.model.history.events import ItemEnded, ItemStarted
+from handrail.runtime.history import events_of
+from handrail.store.sqlite.log import open_log
 from handrail.testing.leaks import lasting_within
 
 SOAK = bool(os.environ.get("HANDRAIL_SOAK"))

@@ -9,11 +9,11 @@ import pytest
 from runtime_room import Room, assert_sound, damage, fold_from_zero, of_kind
 
 from handrail.errors import HandrailError, LeaseLost, StorageFull
-from handrail.model.events import RunBlocked, StepBegan, StepEnded
-from handrail.operations import runs
-from handrail.runtime.histories import state_of
-from handrail.runtime.outside import message
-from handrail.store.sqlite_log import open_log
+from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
+from handrail.operations.runs import lifecycle as runs
+from handrail.runtime.history import state_of
+from handrail.runtime.inbox_events import message
+from handrail.store.sqlite.log import open_log
 
 TWO = """
 name: two

@@ -9,13 +9,14 @@ from background_home import eventually
 from flow_home import Flows
 from inline_snapshot import snapshot
 
-from handrail.operations import runs
-from handrail.operations.background import ensure
+from handrail.operations.driving.background_driver import ensure
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder
-from handrail.runtime import dynamic, flow_host
-from handrail.runtime.outside import message
+from handrail.processes.json_partner import start_partner
+from handrail.runtime.dynamic import flow_host
+from handrail.runtime.dynamic import handler as dynamic
+from handrail.runtime.inbox_events import message
 from handrail.testing.leaks import processes_within
-from handrail.workspace.partner import start_partner
 
 LONG_STEP = """
     async def run(ctx):
@@ -165,7 +166,7 @@ def test_a_flow_sees_the_environment_of_commands_and_no_more(flows: Flows, monke
 
 def test_the_kernel_ends_a_flow_that_lets_no_thread_run_when_nobody_else_does() -> None:
     async def told() -> tuple[object, str]:
-        partner = await start_partner("handrail.runtime.flow_host", ("flow of a test",), os.environ)
+        partner = await start_partner("handrail.runtime.dynamic.flow_host", ("flow of a test",), os.environ)
         source = f"async def run(ctx):\n    {HANGS['lets no thread run']}\n"
         about = {"file": "workflow.py", "source": source, "run": "r", "task": "", "inputs": dict[str, str]()}
         try:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from handrail.agents.registry import KnownAgents
+from handrail.processes.local import LocalProcesses
 from handrail.runtime.glimpses import Glimpses
-from handrail.runtime.handlers.agent_watch import TAIL
-from handrail.workspace.processes import LocalProcesses
+from handrail.runtime.handlers.agents.watch import TAIL
 
 
 @pytest.fixture

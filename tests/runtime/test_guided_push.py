@@ -12,12 +12,12 @@ from native_case import compile_text
 from runtime_room import of_kind
 from steps_room import StepsRoom, Turns
 
-from handrail.engine.guided_completion import MOST_REFUSALS
-from handrail.model.events import RunBlocked, StepBegan, StepEnded, StepRefused
-from handrail.model.settings import Budget
-from handrail.operations import runs
-from handrail.operations.histories import prompt_of, step_details
-from handrail.operations.pulling.desk import held_name
+from handrail.engine.decide.complete_guided import MOST_REFUSALS
+from handrail.model.history.events import RunBlocked, StepBegan, StepEnded, StepRefused
+from handrail.model.workflow.settings import Budget
+from handrail.operations.pull.desk import held_name
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.views.history import prompt_of, step_details
 from handrail.runtime.ports import Pinned
 
 Json = dict[str, Any]

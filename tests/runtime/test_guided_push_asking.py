@@ -5,8 +5,8 @@ from typing import Any
 from steps_room import StepsRoom, Turns
 from test_guided_push import flow, notes, refusals, step
 
-from handrail.engine.preferences import Wish
-from handrail.operations.preferring import prefer
+from handrail.engine.guided.preferences import Wish
+from handrail.operations.runs.prefer import prefer
 
 NEVER = "full_auto_never_stop"
 

@@ -9,11 +9,11 @@ from native_case import compile_text
 from runtime_room import Room, assert_sound, of_kind, until
 
 from handrail.errors import LogConflict, UsageError
-from handrail.model.events import RunReleased, RunTaken, StepEnded
-from handrail.operations import runs
-from handrail.operations.outside_performer import complete_step, pending_step
+from handrail.model.history.events import RunReleased, RunTaken, StepEnded
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.runs.outside_performer import complete_step, pending_step
 from handrail.runtime.ports import Pinned
-from handrail.store.sqlite_log import open_log
+from handrail.store.sqlite.log import open_log
 
 LOOP = """
 name: hands

@@ -5,9 +5,9 @@ from inline_snapshot import snapshot
 from runtime_room import Room, assert_sound, of_kind
 
 from handrail.errors import UsageError
-from handrail.model.events import RetryScheduled, StepEnded
-from handrail.operations import runs
-from handrail.operations.outside_performer import PendingStep, complete_step, fail_step, pending_step
+from handrail.model.history.events import RetryScheduled, StepEnded
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.runs.outside_performer import PendingStep, complete_step, fail_step, pending_step
 
 
 def held(room: Room, steps: str) -> str:

@@ -11,8 +11,8 @@ import many_worker
 import pytest
 from runtime_room import LONG, Room, assert_sound, of_kind
 
-from handrail.model.events import RunRewound, StepBegan
-from handrail.operations import runs
+from handrail.model.history.events import RunRewound, StepBegan
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Filter, Row
 
 SENDERS = 8

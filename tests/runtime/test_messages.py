@@ -11,11 +11,11 @@ from runtime_room import of_kind
 from steps_room import StepsRoom
 
 from handrail.errors import UsageError
-from handrail.model.events import MessageGiven, StepPassedOver
-from handrail.operations import runs
-from handrail.operations.event_words import told
-from handrail.operations.explaining import explain
-from handrail.operations.telling import tell
+from handrail.model.history.events import MessageGiven, StepPassedOver
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.runs.tell import tell
+from handrail.operations.views.event_sentences import told
+from handrail.operations.views.explain import explain
 
 WAIT = "touch there.log; while ! test -e go.log; do sleep 0.01; done"
 WORKS: dict[str, Any] = {"say": "First.", "output": "first", "run": WAIT}

@@ -8,15 +8,15 @@ import pytest
 from rpds import HashTrieMap
 
 from handrail.errors import NotFound
-from handrail.model.events import RunBlocked, StepBegan, StepEnded
-from handrail.model.run import Pending, RunState
-from handrail.model.values import JsonValue
+from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
+from handrail.model.history.run_state import Pending, RunState
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone
-from handrail.runtime.handlers.agents import AgentHandler
-from handrail.runtime.handlers.starts import Starts
+from handrail.processes.local import LocalProcesses
+from handrail.runtime.handlers.agents.handler import AgentHandler
+from handrail.runtime.handlers.commands.start_command import Starts
 from handrail.wiring import ShellCommands
-from handrail.workspace.processes import LocalProcesses
 
 
 @dataclass

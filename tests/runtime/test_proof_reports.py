@@ -8,9 +8,9 @@ import pytest
 from inline_snapshot import snapshot
 from proof_room import ProofRoom, passes
 
-from handrail.model.proofs import ReportProof
-from handrail.model.values import Constant, JsonValue
-from handrail.runtime.handlers.junit import LARGEST, Counted, read_junit
+from handrail.model.workflow.proofs import ReportProof
+from handrail.model.workflow.values import Constant, JsonValue
+from handrail.runtime.handlers.proofs.junit import LARGEST, Counted, read_junit
 
 GOOD = '<testsuites><testsuite tests="2"><testcase name="a"/><testcase name="b"/></testsuite></testsuites>'
 LAUGHS = (

@@ -8,10 +8,10 @@ from inline_snapshot import snapshot
 from proof_room import ProofRoom, fails, passes
 
 from handrail.errors import EnvironmentFault
-from handrail.model.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof
-from handrail.model.values import Command, Constant, Expression, JsonValue, ShellBinding
+from handrail.model.workflow.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof
+from handrail.model.workflow.values import Command, Constant, Expression, JsonValue, ShellBinding
 from handrail.ports.processes import Ended, Running
-from handrail.runtime.handlers.proof_results import MOST_DETAIL, MOST_FEEDBACK, ProofResult, feedback, record
+from handrail.runtime.handlers.proofs.results import MOST_DETAIL, MOST_FEEDBACK, ProofResult, feedback, record
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from steps_room import StepsRoom
 
-from handrail.model.run import RunState
+from handrail.model.history.run_state import RunState
 
 ARBITER = "    arbiter: Is it worth it?\n"
 

@@ -8,8 +8,8 @@ from steps_room import StepsRoom, git
 from tree_states import all_refs, everything, outcome, restorations, tracked
 
 from handrail.errors import UsageError
-from handrail.model.events import RunRewound
-from handrail.operations import runs
+from handrail.model.history.events import RunRewound
+from handrail.operations.runs import lifecycle as runs
 
 DATES = "export GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z'; "
 LOOK = (

@@ -14,11 +14,11 @@ from click.testing import CliRunner, Result
 from secret_samples import NEEDLES, SAMPLES
 
 from handrail.cli.main import cli
-from handrail.model.redaction import Redactor
+from handrail.model.secrets.redaction import Redactor
 from handrail.ports.processes import Ended, Gone, ProcessSpec
-from handrail.runtime.outside import message
-from handrail.workspace.masking import BLOCK, MaskedFile
-from handrail.workspace.processes import LocalProcesses
+from handrail.processes.local import LocalProcesses
+from handrail.processes.mask_output import BLOCK, MaskedFile
+from handrail.runtime.inbox_events import message
 
 WORKFLOW = """\
 name: leak

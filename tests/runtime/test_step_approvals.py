@@ -5,7 +5,7 @@ from typing import Any
 from native_case import compile_text, shown
 from steps_room import Hand, StepsRoom
 
-from handrail.model.actions import ApprovalAction
+from handrail.model.workflow.actions import ApprovalAction
 
 
 def case(*steps: str) -> str:

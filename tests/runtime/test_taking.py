@@ -7,14 +7,14 @@ from typing import Any
 from runtime_room import of_kind
 from steps_room import StepsRoom, Turns
 
-from handrail.model.events import RunReleased, RunTaken, StepEnded
-from handrail.operations import runs
-from handrail.operations.pulling.desk import Desk
-from handrail.operations.pulling.taking import hand_to_agent, handover
-from handrail.serve.calls import Calls
-from handrail.serve.results import ToolResult
+from handrail.model.history.events import RunReleased, RunTaken, StepEnded
+from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.take_over import hand_to_agent, handover
+from handrail.operations.runs import lifecycle as runs
+from handrail.serve.mcp.calls import Calls
+from handrail.serve.mcp.tool_result import ToolResult
 from handrail.sources.tiers import Place
-from handrail.store.keyring import keys_in
+from handrail.store.signing_keys import keys_in
 
 LOOP = """
 name: looped

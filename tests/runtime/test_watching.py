@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from handrail.model.run import RunState, changed
-from handrail.runtime import watching
-from handrail.runtime.watching import Look, Watch
+from handrail.model.history.run_state import RunState, changed
+from handrail.runtime import watched_effect as watching
+from handrail.runtime.watched_effect import Look, Watch
 
 STATE = RunState(
     run="r", status="running", plan="p", definition="d", workflow="w", inputs={}, workspace="/", started_at=0.0

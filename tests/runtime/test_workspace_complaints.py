@@ -21,10 +21,12 @@ from runtime_room import of_kind
 from steps_room import Hand, StepsRoom, git
 from tree_states import Person, all_refs, everything
 
-from handrail.model.events import StepBegan
-from handrail.operations import cleaning, delivery, runs
+from handrail.model.history.events import StepBegan
+from handrail.operations.delivery import clean as cleaning
+from handrail.operations.delivery import deliver as delivery
+from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder
-from handrail.runtime.histories import state_of
+from handrail.runtime.history import state_of
 from handrail.testing.leaks import processes_within
 from handrail.workspace.git_workspaces import GitWorkspaces
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from steps_room import StepsRoom, git, make_repository
 from tree_states import Person, all_refs, everything, listing
 
-from handrail.operations import runs
+from handrail.operations.runs import lifecycle as runs
 from handrail.testing.leaks import processes_within
 
 ONE = "name: one\nsteps:\n  - {name: work, prompt: Do it please}\n  - {name: after, command: 'touch after.txt'}\n"

@@ -25,27 +25,27 @@ from runtime_room import library, pinned  # noqa: E402
 from tree_workflows import CASES, FILES, TWENTY, Case  # noqa: E402
 
 from handrail.agents.registry import KnownAgents  # noqa: E402
-from handrail.model.events import RunRewound  # noqa: E402
-from handrail.model.run import RunState  # noqa: E402
-from handrail.model.trees import TreeSource  # noqa: E402
-from handrail.operations import runs  # noqa: E402
+from handrail.model.history.events import RunRewound  # noqa: E402
+from handrail.model.history.run_state import RunState  # noqa: E402
+from handrail.model.history.trees import TreeSource  # noqa: E402
+from handrail.operations.runs import lifecycle as runs  # noqa: E402
 from handrail.ports.log import Log  # noqa: E402
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut  # noqa: E402
-from handrail.runtime.handlers.agents import AgentHandler  # noqa: E402
+from handrail.processes.local import LocalProcesses  # noqa: E402
+from handrail.processes.process_folder import read_record  # noqa: E402
+from handrail.runtime.handlers.agents.handler import AgentHandler  # noqa: E402
 from handrail.runtime.handlers.children import ChildHandler  # noqa: E402
-from handrail.runtime.handlers.commands import CommandHandler  # noqa: E402
+from handrail.runtime.handlers.commands.handler import CommandHandler  # noqa: E402
+from handrail.runtime.handlers.commands.start_command import Starts  # noqa: E402
 from handrail.runtime.handlers.items import ItemHandler  # noqa: E402
-from handrail.runtime.handlers.proofs import ProofHandler  # noqa: E402
-from handrail.runtime.handlers.starts import Starts  # noqa: E402
+from handrail.runtime.handlers.proofs.handler import ProofHandler  # noqa: E402
 from handrail.runtime.handlers.steps import StepHandler  # noqa: E402
 from handrail.runtime.handlers.trees import TreeHandler  # noqa: E402
-from handrail.runtime.histories import events_of, state_of  # noqa: E402
-from handrail.runtime.supervisor import Supervisor  # noqa: E402
+from handrail.runtime.history import events_of, state_of  # noqa: E402
+from handrail.runtime.local.supervisor import Supervisor  # noqa: E402
 from handrail.wiring import ShellCommands  # noqa: E402
-from handrail.workspace.git import Git, Ran, UnderWay  # noqa: E402
+from handrail.workspace.git.command import Git, Ran, UnderWay  # noqa: E402
 from handrail.workspace.git_workspaces import GitWorkspaces  # noqa: E402
-from handrail.workspace.processes import LocalProcesses  # noqa: E402
-from handrail.workspace.records import read_record  # noqa: E402
 
 LONG = 100.0
 OVER = ("succeeded", "failed", "cancelled", "blocked")

@@ -12,8 +12,8 @@ from typing import Any
 from runtime_room import assert_sound, steps_of
 
 from handrail.ports.log import Log
-from handrail.runtime.histories import events_of, state_of
-from handrail.store.sqlite_log import open_log
+from handrail.runtime.history import events_of, state_of
+from handrail.store.sqlite.log import open_log
 
 _ID = re.compile(r"\b[0-9a-f]{40}\b")
 _SHORT = re.compile(r"\bMerge [0-9a-f]{12}\b")

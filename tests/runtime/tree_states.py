@@ -11,10 +11,10 @@ from typing import Any
 
 from steps_room import StepsRoom, git
 
-from handrail.model.events import TreeRestored
+from handrail.model.history.events import TreeRestored
 from handrail.ports.log import Log
-from handrail.runtime.histories import events_of, state_of
-from handrail.store.sqlite_log import open_log
+from handrail.runtime.history import events_of, state_of
+from handrail.store.sqlite.log import open_log
 
 HANDRAIL = str(Path(sys.executable).parent / "handrail")
 Listing = dict[bytes, tuple[str, bytes]]

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from handrail.sources.trust import TrustStore
+from handrail.sources.trust.store import TrustStore
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.agents.defined import KNOWN
+from handrail.agents.from_table import KNOWN
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.ports.definitions import AgentDefinition, BrokenDefinition, Defined, Mapped
-from handrail.sources.agents_file import read_agents_file, read_user_agents
+from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, Defined, Mapped
+from handrail.sources.config.agents_file import read_agents_file, read_user_agents
 from handrail.sources.folders import Folders
 
 

@@ -7,7 +7,7 @@ from workplace import YAML, write
 
 from handrail.model.source import Bundle
 from handrail.sources.bundles import load_bundle
-from handrail.sources.snapshot import DEEPEST, MOST_COMPANIONS
+from handrail.sources.workflow_snapshot import DEEPEST, MOST_COMPANIONS
 
 TOO_MUCH = "x" * (1024 * 1024 + 1)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 repo, home = Path(sys.argv[1]), sys.argv[2]
 from handrail.model.diagnostics import Report
 from handrail.sources.tiers import discover, here
-from handrail.sources.opening import open_workflow
+from handrail.sources.open_workflow import open_workflow
 touched = []
 def hook(name, args):
     if name in ("open", "os.scandir", "os.listdir") and isinstance(args[0], (str, Path)):

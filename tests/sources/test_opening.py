@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from workplace import JSON, YAML, Workplace, write
 
-from handrail.authoring.objects import ResolveContext
+from handrail.authoring.python.objects import ResolveContext
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.source import plain
-from handrail.sources.opening import Opened, catalog_for, open_workflow
-from handrail.sources.trust import TrustStore
+from handrail.sources.open_workflow import Opened, catalog_for, open_workflow
+from handrail.sources.trust.store import TrustStore
 
 VERSIONED = """\
 def resolve(context):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_projects_kinds import PACKAGE, PYPROJECT, checks, project
 
 from handrail.errors import UsageError
-from handrail.operations.initializing_config import (
+from handrail.operations.init.config_text import (
     LeftOut,
     Settings,
     added_text,

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.authoring.objects import ResolveContext
-from handrail.sources.python_loader import PythonFault, load_python
+from handrail.authoring.python.objects import ResolveContext
+from handrail.sources.python.loader import PythonFault, load_python
 
 MAIN = Path("/nowhere/fix/workflow.py")
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from workplace import Workplace, write
 
 from handrail.model.diagnostics import Diagnostic, Report, Severity
-from handrail.sources.config import RepositoryConfig, read_repository_config, read_user_config
+from handrail.sources.config.config import RepositoryConfig, read_repository_config, read_user_config
 
 
 def read(work: Workplace, text: str) -> tuple[RepositoryConfig, list[Diagnostic]]:

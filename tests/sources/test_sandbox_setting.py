@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handrail.model.diagnostics import Report
-from handrail.sources.config import read_repository_config
+from handrail.sources.config.config import read_repository_config
 
 
 def read(root: Path, text: str) -> tuple[tuple[str, bool], list[tuple[int, str]]]:

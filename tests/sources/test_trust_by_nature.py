@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from workplace import YAML, Workplace, write
 
-from handrail.sources.trust import TrustStore
+from handrail.sources.trust.store import TrustStore
 
 
 def test_the_users_own_and_the_built_in_workflows_are_trusted_by_nature(store: TrustStore, work: Workplace) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from inline_snapshot import snapshot
 from workplace import Workplace
 
-from handrail.sources.trust import TrustStore
+from handrail.sources.trust.store import TrustStore
 
 
 def test_the_difference_shows_what_changed_since(store: TrustStore, work: Workplace) -> None:

@@ -12,8 +12,8 @@ from workplace import Workplace, write
 
 from handrail.errors import EnvironmentFault
 from handrail.sources.folders import Folders
-from handrail.sources.snapshot import take
-from handrail.sources.trust import TrustStore
+from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import take
 
 
 def mode(path: Path) -> int:
@@ -86,7 +86,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from handrail.sources.folders import Folders
-from handrail.sources.trust import TrustStore
+from handrail.sources.trust.store import TrustStore
 home, start, *mains = sys.argv[1:]
 store = TrustStore(Folders(Path(home), Path(home) / "data"))
 print("ready", flush=True)

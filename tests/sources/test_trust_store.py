@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from workplace import YAML, Workplace, write
 
 from handrail.errors import UsageError
-from handrail.sources.snapshot import take
-from handrail.sources.trust import TrustStore, fingerprint
+from handrail.sources.trust.store import TrustStore, fingerprint
+from handrail.sources.workflow_snapshot import take
 
 
 def test_a_repositorys_workflow_is_not_trusted_by_itself(store: TrustStore, main: Path, work: Workplace) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from handrail.errors import StorageFault
 from handrail.ports.log import Append, Holder, NewEvent
-from handrail.store.sqlite_log import SqliteLog, open_log
-from handrail.testing.log_worlds import leased, record
+from handrail.store.sqlite.log import SqliteLog, open_log
+from handrail.testing.conformance.log_worlds import leased, record
 
 
 def start(command: str, folder: Path, *words: str) -> "subprocess.Popen[str]":

@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.errors import StorageDamaged, StorageRefused, StorageTooNew
-from handrail.store.keyring import FILE, keys_in, rotate
+from handrail.store.signing_keys import FILE, keys_in, rotate
 
 KEY = "ab" * 32
 BROKEN = (
@@ -33,7 +33,7 @@ AS_NOBODY = """
 import os, sys
 from pathlib import Path
 from handrail.errors import StorageRefused
-from handrail.store.keyring import keys_in
+from handrail.store.signing_keys import keys_in
 os.setuid(65534)
 try:
     keys_in(Path(sys.argv[1]))

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from handrail.ports.log import Log
-from handrail.store.memory_log import MemoryWorld
-from handrail.store.sqlite_log import open_log
-from handrail.testing.log_conformance import LogConformance, LogWorld
+from handrail.store.memory.log import MemoryWorld
+from handrail.store.sqlite.log import open_log
+from handrail.testing.conformance.log import LogConformance, LogWorld
 
 
 class SqliteWorld:

@@ -8,11 +8,11 @@ import apsw
 import pytest
 
 from handrail.ports.log import Append, Checkpoint, Log, NewEvent
-from handrail.store.database import FILE, Database
-from handrail.store.session import Session
-from handrail.store.sqlite_log import open_log
-from handrail.store.sqlite_streams import SqliteStreams
-from handrail.testing.log_worlds import leased
+from handrail.store.sqlite.connection import Session
+from handrail.store.sqlite.database import FILE, Database
+from handrail.store.sqlite.log import open_log
+from handrail.store.sqlite.streams import SqliteStreams
+from handrail.testing.conformance.log_worlds import leased
 
 
 @dataclass

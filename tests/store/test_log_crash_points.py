@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.ports.chain import START, intact, link
-from handrail.ports.lifting import Lifters, lift, lift_all
+from handrail.ports.event_versions import Lifters, lift, lift_all
+from handrail.ports.hash_chain import START, intact, link
 from handrail.ports.log import Append, Head, Log, NewEvent, OnPoint, StoredEvent, TimerSet
-from handrail.store import database, statements
-from handrail.store.memory_log import MemoryWorld
-from handrail.store.session import Session
-from handrail.store.sqlite_log import open_log
-from handrail.testing.log_worlds import event, leased, record
+from handrail.store.memory.log import MemoryWorld
+from handrail.store.sqlite import database, statements
+from handrail.store.sqlite.connection import Session
+from handrail.store.sqlite.log import open_log
+from handrail.testing.conformance.log_worlds import event, leased, record
 
 
 class Crash(Exception):

@@ -7,13 +7,13 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.errors import StorageDamaged
-from handrail.ports.care import Cut, Finding
-from handrail.ports.chain import link
+from handrail.ports.hash_chain import link
 from handrail.ports.log import Append, Checkpoint, Head, TimerSet
-from handrail.store.database import FILE
-from handrail.store.session import Session, Value
-from handrail.store.sqlite_log import SqliteLog, open_log
-from handrail.testing.log_worlds import event, leased, record, texts_of
+from handrail.ports.log_care import Cut, Finding
+from handrail.store.sqlite.connection import Session, Value
+from handrail.store.sqlite.database import FILE
+from handrail.store.sqlite.log import SqliteLog, open_log
+from handrail.testing.conformance.log_worlds import event, leased, record, texts_of
 
 
 def tamper(folder: Path, statement: str, *values: Value) -> None:

@@ -10,11 +10,11 @@ from inline_snapshot import snapshot
 from log_worker import end, start
 
 from handrail.errors import StorageBusy, StorageFull, StorageRefused, StorageTooNew
-from handrail.store.database import FILE, Database
-from handrail.store.session import Session
-from handrail.store.sqlite_log import open_log, salvage_folder
-from handrail.store.statements import migrations, sql
-from handrail.testing.log_worlds import leased, record
+from handrail.store.sqlite.connection import Session
+from handrail.store.sqlite.database import FILE, Database
+from handrail.store.sqlite.log import open_log, salvage_folder
+from handrail.store.sqlite.statements import migrations, sql
+from handrail.testing.conformance.log_worlds import leased, record
 from handrail.testing.small_disks import closed, fill, mounted, opened_again
 
 
@@ -188,7 +188,7 @@ def test_commits_are_durable_and_readers_do_not_wait(tmp_path: Path) -> None:
 
 
 def test_every_statement_is_named_and_described() -> None:
-    folder = Path(__file__).parents[2] / "src" / "handrail" / "store" / "sql"
+    folder = Path(__file__).parents[2] / "src" / "handrail" / "store" / "sqlite" / "sql"
     for file in sorted(folder.glob("*.sql")):
         blocks = file.read_text().split("-- name: ")
         assert blocks[0] == ""

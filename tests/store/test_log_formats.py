@@ -6,12 +6,12 @@ from pathlib import Path
 import apsw
 import pytest
 
-from handrail.ports.chain import START, link
+from handrail.ports.hash_chain import START, link
 from handrail.ports.log import NewEvent
-from handrail.store import database, statements
-from handrail.store.session import FILE, Session
-from handrail.store.sqlite_log import open_log, salvage_folder
-from handrail.testing.log_worlds import leased, record
+from handrail.store.sqlite import database, statements
+from handrail.store.sqlite.connection import FILE, Session
+from handrail.store.sqlite.log import open_log, salvage_folder
+from handrail.testing.conformance.log_worlds import leased, record
 
 LINE = {"status": "waiting", "workflow": "ask"}
 

@@ -8,8 +8,8 @@ from log_worker import end, kill, said, start
 
 from handrail.errors import LeaseLost
 from handrail.ports.log import Append, Holder, NewEvent
-from handrail.store.sqlite_log import open_log
-from handrail.testing.log_worlds import leased, record
+from handrail.store.sqlite.log import open_log
+from handrail.testing.conformance.log_worlds import leased, record
 
 
 def test_a_process_killed_while_appending_loses_nothing_it_was_told_is_recorded(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ import pytest
 from log_worker import kill, said, start
 
 from handrail.errors import StorageDamaged
-from handrail.store.database import FILE
-from handrail.store.sqlite_log import open_log, salvage_folder
-from handrail.testing.log_worlds import leased, record, texts_of
+from handrail.store.sqlite.database import FILE
+from handrail.store.sqlite.log import open_log, salvage_folder
+from handrail.testing.conformance.log_worlds import leased, record, texts_of
 
 PAGE = 4096
 

@@ -24,8 +24,8 @@ from handrail.ports.log import (
     TimerCleared,
     TimerSet,
 )
-from handrail.store.memory_log import MemoryWorld
-from handrail.store.sqlite_log import open_log
+from handrail.store.memory.log import MemoryWorld
+from handrail.store.sqlite.log import open_log
 
 STREAMS = st.sampled_from(["a", "b", "é/c"])
 HANDLES = st.sampled_from([0, 1])

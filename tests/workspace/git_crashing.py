@@ -8,9 +8,9 @@ from typing import NoReturn
 
 from git_room import GitRoom, commit, fill, git
 
-from handrail.workspace.applying import apply_to_checkout
-from handrail.workspace.delivering import discard
-from handrail.workspace.worktree_records import read_record
+from handrail.workspace.delivery.apply import apply_to_checkout
+from handrail.workspace.delivery.deliver import discard
+from handrail.workspace.worktrees.records import read_record
 
 _WRAPPER = """#!/bin/sh
 number=1

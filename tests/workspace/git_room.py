@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from handrail.model.trees import Tree
+from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Source
 from handrail.workspace.git_workspaces import GitWorkspaces
 

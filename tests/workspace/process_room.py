@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
-from handrail.testing.processes import Scripted
-from handrail.workspace.processes import LocalProcesses
-from handrail.workspace.records import read_record
-from handrail.workspace.waiting import until_dead
+from handrail.processes.local import LocalProcesses
+from handrail.processes.process_folder import read_record
+from handrail.processes.wait import until_dead
+from handrail.testing.memory_processes import Scripted
 
 LONG = 60.0
 """Seconds within which all of this ends on the slowest machine; nothing waits for it when all is well."""

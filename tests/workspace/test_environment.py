@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.workspace.environment import allowed_environment
+from handrail.processes.environment import allowed_environment
 
 PARENT = {
     "PATH": "/bin",

@@ -6,7 +6,7 @@ import pytest
 from git_room import GitRoom, commit, everything, fill, git, listing
 
 from handrail.errors import WorkspaceFault
-from handrail.model.trees import Tree
+from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Conflict, Merged
 
 

@@ -8,9 +8,9 @@ from git_room import GitRoom, commit, everything, fill, git, listing
 
 from handrail.errors import NotFound, WorkspaceFault
 from handrail.ports.workspaces import Conflict, FileChange, Merged
-from handrail.workspace.applying import apply_to_checkout, undo_apply
-from handrail.workspace.delivering import discard, merge_into_base
-from handrail.workspace.janitor import Life, clean, survey
+from handrail.workspace.delivery.apply import apply_to_checkout, undo_apply
+from handrail.workspace.delivery.deliver import discard, merge_into_base
+from handrail.workspace.delivery.janitor import Life, clean, survey
 
 
 def test_changes_are_listed_with_their_lines(shop: GitRoom) -> None:

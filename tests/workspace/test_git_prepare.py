@@ -8,8 +8,8 @@ import pytest
 from git_room import GitRoom, commit, fill, git, listing
 
 from handrail.errors import WorkspaceFault
+from handrail.workspace.git.repositories import default_branch, find_root, head, is_dirty, uncommitted
 from handrail.workspace.git_workspaces import GitWorkspaces
-from handrail.workspace.repositories import default_branch, find_root, head, is_dirty, uncommitted
 
 
 def test_a_worktree_lies_below_the_data_folder_and_only_the_user_may_look_in(shop: GitRoom) -> None:

@@ -7,7 +7,7 @@ import pytest
 from git_room import GitRoom, commit, everything, fill, git, listing
 
 from handrail.errors import WorkspaceFault
-from handrail.model.trees import Tree
+from handrail.model.history.trees import Tree
 
 
 def test_untracked_files_modes_links_index_and_head_come_back(shop: GitRoom) -> None:

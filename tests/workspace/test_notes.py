@@ -8,7 +8,7 @@ import pytest
 from process_room import Room
 
 from handrail.ports.processes import Ended, Gone
-from handrail.workspace.notes import ROOM, has_room, write_status
+from handrail.processes.keeper_files import ROOM, has_room, write_status
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])

@@ -14,17 +14,17 @@ import pytest
 from process_room import LONG, Room
 
 from handrail.ports.processes import Ended, Running
+from handrail.processes.keeper_pool import NURSERY, Nursery
+from handrail.processes.process_folder import Record, read_record
+from handrail.processes.process_table import birth_of
+from handrail.processes.wait import until_dead
 from handrail.testing.leaks import processes_within
-from handrail.workspace.nursery import NURSERY, Nursery
-from handrail.workspace.proctable import birth_of
-from handrail.workspace.records import Record, read_record
-from handrail.workspace.waiting import until_dead
 
 DRIVER = """
 import sys, time
 from handrail.ports.processes import ProcessSpec
-from handrail.workspace.nursery import NURSERY
-from handrail.workspace.processes import LocalProcesses
+from handrail.processes.keeper_pool import NURSERY
+from handrail.processes.local import LocalProcesses
 folder, script = sys.argv[1:]
 NURSERY.open()
 LocalProcesses().start(ProcessSpec("work-1:1", ("/bin/sh", "-c", script), folder, (), folder + "/process-1"))

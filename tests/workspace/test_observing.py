@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.workspace.observing import observed
+from handrail.workspace.git.checkout_state import observed
 
 
 def git(folder: Path, *words: str) -> str:

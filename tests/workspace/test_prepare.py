@@ -8,11 +8,11 @@ from inline_snapshot import snapshot
 from process_room import Room
 
 from handrail.errors import EnvironmentFault
-from handrail.language.shell import compile_command
-from handrail.language.unparse import unparse
-from handrail.model.values import Command, Expression, ShellBinding
+from handrail.language.expressions.unparse import unparse
+from handrail.language.shell.command import compile_command
+from handrail.model.workflow.values import Command, Expression, ShellBinding
 from handrail.ports.processes import ProcessSpec
-from handrail.workspace.commands import Prepared, Refused, prepare
+from handrail.processes.shell_command import Prepared, Refused, prepare
 
 HOSTILE = [
     *("$(touch pwned)", "`touch pwned`", "; touch pwned #", "&& touch pwned", "| touch pwned", "\ntouch pwned\n"),

@@ -7,9 +7,9 @@ from pathlib import Path
 from process_room import shell_of
 
 from handrail.ports.processes import Gone, Processes, ProcessSpec
-from handrail.testing.processes import MemoryProcesses, Scripted
-from handrail.testing.processes_suite import FOREVER, ProcessesSuite
-from handrail.workspace.processes import LocalProcesses
+from handrail.processes.local import LocalProcesses
+from handrail.testing.conformance.processes import FOREVER, ProcessesSuite
+from handrail.testing.memory_processes import MemoryProcesses, Scripted
 
 
 class TestLocalProcesses(ProcessesSuite):

@@ -15,7 +15,7 @@ from process_room import LONG, Room
 
 from handrail.errors import EnvironmentFault
 from handrail.ports.processes import Ended, Gone, ProcessSpec, TimedOut
-from handrail.workspace.nursery import NURSERY
+from handrail.processes.keeper_pool import NURSERY
 
 
 @pytest.fixture(params=["started", "forked"], autouse=True)

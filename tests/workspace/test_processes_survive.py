@@ -14,13 +14,13 @@ import pytest
 from process_room import LONG, Room
 
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
-from handrail.workspace.proctable import birth_of
-from handrail.workspace.waiting import until_dead
+from handrail.processes.process_table import birth_of
+from handrail.processes.wait import until_dead
 
 SUPERVISOR = """
 import json, sys, time
 from handrail.ports.processes import ProcessSpec
-from handrail.workspace.processes import LocalProcesses
+from handrail.processes.local import LocalProcesses
 key, argv, cwd, env, folder, limit = json.loads(sys.argv[1])
 LocalProcesses().start(ProcessSpec(key, tuple(argv), cwd, tuple((k, v) for k, v in env), folder, limit))
 print("started", flush=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.workspace import proctable
-from handrail.workspace.proctable import marked
+from handrail.processes import process_table as proctable
+from handrail.processes.process_table import marked
 
 
 @pytest.mark.skipif(not proctable.LINUX, reason="/proc is Linux's")

@@ -11,7 +11,7 @@ import signal
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.processes import Ended, Gone
 
 Line: TypeAlias = dict[str, JsonValue]

@@ -8,37 +8,37 @@ from handrail.ports.agents import Agent
 
 
 def _claude(program: str = "") -> Agent:
-    from handrail.agents.claude import ClaudeAgent  # noqa: PLC0415 (an agent is loaded when a step asks for it)
+    from handrail.agents.claude.adapter import ClaudeAgent  # noqa: PLC0415 (an agent is loaded when a step asks for it)
 
     return ClaudeAgent(program=program)
 
 
 def _scripted() -> Agent:
-    from handrail.agents.scripted import ScriptedAgent  # noqa: PLC0415 (an agent is loaded when a step asks for it)
+    from handrail.agents.played.scripted import ScriptedAgent  # noqa: PLC0415 (an agent is loaded when a step asks for it)
 
     return ScriptedAgent()
 
 
 def _codex(program: str = "") -> Agent:
-    from handrail.agents.codex import CodexAgent  # noqa: PLC0415
+    from handrail.agents.codex.adapter import CodexAgent  # noqa: PLC0415
 
     return CodexAgent(program)
 
 
 def _gemini(program: str = "") -> Agent:
-    from handrail.agents.gemini import GeminiAgent  # noqa: PLC0415
+    from handrail.agents.gemini.adapter import GeminiAgent  # noqa: PLC0415
 
     return GeminiAgent(program)
 
 
 def _opencode(program: str = "") -> Agent:
-    from handrail.agents.opencode import OpencodeAgent  # noqa: PLC0415
+    from handrail.agents.opencode.adapter import OpencodeAgent  # noqa: PLC0415
 
     return OpencodeAgent(program)
 
 
 def _cassette() -> Agent:
-    from handrail.agents.cassette import CassetteAgent  # noqa: PLC0415
+    from handrail.agents.played.cassette import CassetteAgent  # noqa: PLC0415
 
     return CassetteAgent()
 

@@ -1,7 +1,7 @@
 """Reads a bundle's main file into a Document, by its ending."""
 
-from handrail.authoring.json_reader import read_json
-from handrail.authoring.yaml_reader import read_yaml
+from handrail.authoring.readers.json_reader import read_json
+from handrail.authoring.readers.yaml_reader import read_yaml
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.source import Bundle, Mapping

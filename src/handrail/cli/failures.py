@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from handrail.cli.output import write_json
-from handrail.cli.render_diagnostics import diagnostic_data, render_diagnostics
-from handrail.cli.safe_text import harmless
+from handrail.cli.render.diagnostics import diagnostic_data, render_diagnostics
+from handrail.cli.render.safe_text import harmless
 from handrail.errors import HandrailError, InvalidWorkflow
 
 INTERRUPTED = 130

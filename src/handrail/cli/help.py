@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from handrail.cli.commands import ALIASES, GROUPS, RUNS, SECTIONS, WORKFLOWS
+from handrail.cli.command_table import ALIASES, GROUPS, RUNS, SECTIONS, WORKFLOWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +100,7 @@ def _more(formatter: click.HelpFormatter) -> None:
 def _see_also(name: str) -> str:
     if name not in RUNS | WORKFLOWS:
         return ""
-    from handrail.cli.layout import wrapped
+    from handrail.cli.render.layout import wrapped
 
     return "\n" + "\n".join(wrapped(f"The command of that name: handrail {name} --help", _columns())) + "\n"
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import click
 
-from handrail.cli.layout import wrapped
+from handrail.cli.render.layout import wrapped
 
 FENCE = "```"
 INDENT = "  "

@@ -9,8 +9,8 @@ from typing import Any, NoReturn, TextIO
 import click
 
 from handrail import __version__
-from handrail.cli.commands import ALIASES, DAILY, GROUPS, RUNS, WORKFLOWS
-from handrail.cli.lazy import CommandGroup
+from handrail.cli.command_table import ALIASES, DAILY, GROUPS, RUNS, WORKFLOWS
+from handrail.cli.lazy_group import CommandGroup
 
 MORE = "All commands: handrail help commands. Topics: handrail help. One command: handrail help run."
 GARBAGE = 20_000
@@ -81,7 +81,7 @@ def _what_needs_me(ctx: click.Context) -> int | None:
     """The bare command: what needs me, what runs, what ended; what to do first while there are no runs."""
     if ctx.invoked_subcommand is not None:
         return None
-    from handrail.cli.status import show_overview
+    from handrail.cli.look.status import show_overview
 
     return show_overview()
 

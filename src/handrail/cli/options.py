@@ -38,7 +38,7 @@ def developing() -> bool:
 
 def complete_workflows(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Complete the names of workflows."""
-    from handrail.operations.listing import workflow_names
+    from handrail.operations.workflows.list import workflow_names
 
     return [name for name in workflow_names(current_place()) if name.startswith(incomplete)]
 
@@ -50,7 +50,7 @@ workflows_argument = click.argument("workflows", metavar="[NAME|PATH]...", nargs
 def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Complete the ids of runs."""
     from handrail.sources.folders import user_folders
-    from handrail.store.run_list import NeedsWholeLog, run_list
+    from handrail.store.sqlite.run_list import NeedsWholeLog, run_list
 
     try:
         with run_list(user_folders(os.environ).data) as runs:
@@ -65,11 +65,11 @@ def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str)
 def complete_steps(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Complete the addresses of the steps of the run that was typed before."""
     from handrail.errors import HandrailError
-    from handrail.operations.addresses import shown_addresses
-    from handrail.operations.runs import find
+    from handrail.operations.runs.lifecycle import find
+    from handrail.operations.views.step_addresses import shown_addresses
     from handrail.sources.folders import user_folders
-    from handrail.store.session import FILE
-    from handrail.store.sqlite_log import open_log
+    from handrail.store.sqlite.connection import FILE
+    from handrail.store.sqlite.log import open_log
 
     folder = user_folders(os.environ).data
     if not ctx.params.get("run") or not (folder / FILE).exists():

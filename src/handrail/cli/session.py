@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from handrail.cli.options import current_place
 from handrail.errors import NotFound
 from handrail.frozen import frozen
-from handrail.operations.runs import find
-from handrail.operations.starting import workflows_seen_from
+from handrail.operations.runs.lifecycle import find
+from handrail.operations.runs.prepare import workflows_seen_from
 from handrail.ports.log import Log
 from handrail.sources.tiers import Place
-from handrail.store.database import FILE
+from handrail.store.sqlite.database import FILE
 from handrail.wiring import System, open_system
 
 

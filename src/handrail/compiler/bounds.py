@@ -8,7 +8,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
 from handrail.compiler.constant import decided, fixed
 from handrail.frozen import frozen
-from handrail.model.actions import (
+from handrail.model.workflow.actions import (
     MOST_REPAIRS,
     Action,
     AgentAction,
@@ -29,10 +29,10 @@ from handrail.model.actions import (
     While,
     body,
 )
-from handrail.model.guidance import DelegateAction, GuidedAction, GuidedLoopAction
-from handrail.model.plan import Plan, Step
-from handrail.model.settings import AgentTask, Budget
-from handrail.model.values import Constant, Expression, ListOfValues, TextWithHoles, Value
+from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.settings import AgentTask, Budget
+from handrail.model.workflow.values import Constant, Expression, ListOfValues, TextWithHoles, Value
 
 
 @frozen

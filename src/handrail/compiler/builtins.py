@@ -11,8 +11,8 @@ from handrail.frozen import frozen
 from handrail.model.source import SourceText
 
 if TYPE_CHECKING:
-    from handrail.model.guidance import Assessment
-    from handrail.model.values import JsonValue
+    from handrail.model.workflow.guidance import Assessment
+    from handrail.model.workflow.values import JsonValue
 
 
 @frozen
@@ -92,7 +92,7 @@ class Builtins:
 
     def assessment(self, assessment_id: str) -> "Assessment | None":
         """Find a ready-made assessment by its id."""
-        from handrail.model.guidance import Assessment, Dimension  # noqa: PLC0415 (few workflows use one)
+        from handrail.model.workflow.guidance import Assessment, Dimension  # noqa: PLC0415 (few workflows use one)
 
         data = self._by_id("assessments").get(assessment_id)
         if data is None:

@@ -5,7 +5,7 @@ from handrail.compiler.fingerprint import fingerprint
 from handrail.compiler.outcome import Compiled, Places
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
-from handrail.model.plan import Plan
+from handrail.model.workflow.plan import Plan
 
 
 def compile_document(document: Document, catalog: Catalog, report: Report | None = None) -> Compiled:

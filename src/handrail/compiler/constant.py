@@ -2,11 +2,11 @@
 
 from functools import lru_cache
 
-from handrail.language.evaluate import evaluate
-from handrail.language.parser import parse
+from handrail.language.expressions.evaluate import evaluate
+from handrail.language.expressions.parser import parse
+from handrail.language.expressions.refs import Ref, refs
 from handrail.language.problems import EvaluationError, LanguageError
-from handrail.language.refs import Ref, refs
-from handrail.model.values import Always, Condition, Constant, Expression, JsonValue, Value
+from handrail.model.workflow.values import Always, Condition, Constant, Expression, JsonValue, Value
 
 
 @lru_cache(maxsize=4096)

@@ -5,10 +5,10 @@ from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
-from handrail.model.actions import DynamicAction
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
-from handrail.model.plan import Plan, Step
+from handrail.model.workflow.actions import DynamicAction
+from handrail.model.workflow.plan import Plan, Step
 
 FLOW = "flow"
 """The name of the one step."""

@@ -6,8 +6,8 @@ import json
 import rfc8785
 
 from handrail.model.codec import encode
-from handrail.model.plan import Plan
-from handrail.model.values import JsonValue
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
 
 
 def fingerprint(plan: Plan) -> str:

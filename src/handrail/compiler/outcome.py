@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic
-from handrail.model.plan import Plan
 from handrail.model.source import Entry, Mapping, Node, Span
+from handrail.model.workflow.plan import Plan
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Types of what Handrail itself provides: issues, runs, findings, and the records that steps leave behind."""
 
-from handrail.model.plan import Step
-from handrail.model.types import (
+from handrail.model.workflow.plan import Step
+from handrail.model.workflow.types import (
     ANY,
     BOOL,
     INT,

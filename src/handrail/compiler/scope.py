@@ -4,11 +4,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from handrail.compiler.record_types import ISSUE, REVIEW_ROUND, RUN, record, result_type, step_type
-from handrail.model.actions import AgentLoopAction, Each, GroupAction, LoopAction, ParallelAction
-from handrail.model.guidance import GuidedLoopAction
 from handrail.model.names import spoken
-from handrail.model.plan import Input, Plan, Step
-from handrail.model.types import ANY, INT, STRING, Field, GrowingRecord, MapType, RecordType, Type, describe
+from handrail.model.workflow.actions import AgentLoopAction, Each, GroupAction, LoopAction, ParallelAction
+from handrail.model.workflow.guidance import GuidedLoopAction
+from handrail.model.workflow.plan import Input, Plan, Step
+from handrail.model.workflow.types import ANY, INT, STRING, Field, GrowingRecord, MapType, RecordType, Type, describe
 
 RESERVED = frozenset(
     {"input", "steps", "run", "issue", "previous_step", "current_step", "item", "round", "env", "loop"}

@@ -7,8 +7,9 @@ from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from handrail.model import actions, events, guidance, plan, proofs, settings, types, values
-from handrail.model.values import JsonValue
+from handrail.model.history import events
+from handrail.model.workflow import actions, guidance, plan, proofs, settings, types, values
+from handrail.model.workflow.values import JsonValue
 
 ALWAYS = frozenset({"kind", "format"})
 """Fields that are written whatever their value."""

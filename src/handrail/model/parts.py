@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import TypeVar, cast
 
-from handrail.model.actions import body
-from handrail.model.plan import Step
+from handrail.model.workflow.actions import body
+from handrail.model.workflow.plan import Step
 
 T = TypeVar("T")
 

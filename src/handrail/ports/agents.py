@@ -4,8 +4,8 @@ from dataclasses import field
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from handrail.frozen import frozen
-from handrail.model.settings import Access
-from handrail.model.values import JsonValue
+from handrail.model.workflow.settings import Access
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.processes import Ended, Gone
 
 OutcomeStatus: TypeAlias = Literal[

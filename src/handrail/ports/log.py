@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from handrail.frozen import frozen
-from handrail.model.values import JsonValue
-from handrail.ports.care import Report, Salvage
+from handrail.model.workflow.values import JsonValue
+from handrail.ports.log_care import Report, Salvage
 
 RUNS = "runs"
 """The read model that `Append.summary` writes."""

@@ -3,7 +3,7 @@
 from typing import Literal, Protocol, TypeAlias
 
 from handrail.frozen import frozen
-from handrail.model.trees import Tree
+from handrail.model.history.trees import Tree
 
 
 @frozen(kw_only=True)

@@ -13,22 +13,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from handrail.engine.hands import is_holders
+from handrail.engine.state.performer import is_holders
 from handrail.errors import MessagesWaiting
-from handrail.model.events import ChildStarted, Event, StepBegan, StepRefused, WorkReported
-from handrail.model.plan import Plan
-from handrail.model.run import Pending, RunState
+from handrail.model.history.events import ChildStarted, Event, StepBegan, StepRefused, WorkReported
+from handrail.model.history.run_state import Pending, RunState
+from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Holder, Lease, Log
-from handrail.runtime.dynamic import FlowHandler
+from handrail.runtime.dynamic.handler import FlowHandler
 from handrail.runtime.handlers.children import ChildHandler, is_over
-from handrail.runtime.handlers.commands import CommandHandler
+from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.handlers.guided import ACTIONS as GUIDED
 from handrail.runtime.handlers.steps import StepHandler
-from handrail.runtime.histories import Known, plan_of
-from handrail.runtime.outside import message
+from handrail.runtime.history import Known, plan_of
+from handrail.runtime.inbox_events import message
 from handrail.runtime.ports import Clock
-from handrail.runtime.recording import Recorder
-from handrail.runtime.watching import LOOK_EVERY, Watch
+from handrail.runtime.recorder import Recorder
+from handrail.runtime.watched_effect import LOOK_EVERY, Watch
 
 BREATH = 0.01
 """Seconds after which others get their turn, however fast the steps of a run are over."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from handrail.errors import HandrailError
 from handrail.ports.agents import Agents
 from handrail.ports.processes import Processes
-from handrail.runtime.handlers.agent_watch import last_glimpse
-from handrail.runtime.handlers.agents import SLOT
+from handrail.runtime.handlers.agents.handler import SLOT
+from handrail.runtime.handlers.agents.watch import last_glimpse
 
 MOST_KNOWN = 64
 

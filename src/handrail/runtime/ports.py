@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Protocol, TypeAlias
 
 from handrail.frozen import frozen
-from handrail.model.plan import Plan
-from handrail.model.values import Command
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import Command
 
 Clock: TypeAlias = Callable[[], float]
 

@@ -1,6 +1,6 @@
 """The timer that a run needs where it stands."""
 
-from handrail.model.run import RunState
+from handrail.model.history.run_state import RunState
 from handrail.ports.log import TimerCleared, TimerSet
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from handrail.model.source import Bundle
-from handrail.sources.snapshot import take
+from handrail.sources.workflow_snapshot import take
 
 
 def load_bundle(main: Path, *, shown: Callable[[Path], str]) -> Bundle:

@@ -10,12 +10,12 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText, Span
 from handrail.model.suggest import did_you_mean
-from handrail.sources.candidates import Candidate, from_path, routines_in, workflows_in
-from handrail.sources.config import RepositoryConfig, read_repository_config
-from handrail.sources.files import printable, real, reason, stays_inside
+from handrail.sources.config.config import RepositoryConfig, read_repository_config
 from handrail.sources.folders import Folders, repository_root, user_folders
+from handrail.sources.foreign_files import printable, real, reason, stays_inside
+from handrail.sources.found_workflow import Found, Tier
 from handrail.sources.library import library_root
-from handrail.sources.tier import Found, Tier
+from handrail.sources.workflow_files import Candidate, from_path, routines_in, workflows_in
 
 ENDINGS = (".yaml", ".yml", ".json", ".py")
 ORDER = {tier: number for number, tier in enumerate(Tier)}

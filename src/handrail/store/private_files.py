@@ -5,7 +5,7 @@ import os
 import secrets
 from pathlib import Path
 
-from handrail.store.faults import named_faults
+from handrail.store.sqlite.faults import named_faults
 
 
 def made_once(path: Path, content: str, what: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.workspace.nursery import NURSERY
+from handrail.processes.keeper_pool import NURSERY
 
 _PATIENCE = 2.0
 _PROC = Path("/proc")

@@ -2,15 +2,20 @@
 
 from pathlib import Path
 
-from handrail.model.trees import Tree
+from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import FileChange, MergeResult, Snapshot, Source
-from handrail.workspace import changes, committing, delivering, merging, restoring, worktrees
-from handrail.workspace.git import Git
-from handrail.workspace.known_refs import Commits
-from handrail.workspace.places import Places
-from handrail.workspace.private_index import PrivateIndex
-from handrail.workspace.snapshots import take
-from handrail.workspace.throwing_away import throw_away
+from handrail.workspace.commits import commit as committing
+from handrail.workspace.commits import merge as merging
+from handrail.workspace.delivery import deliver as delivering
+from handrail.workspace.git.command import Git
+from handrail.workspace.git.data_places import Places
+from handrail.workspace.snapshots import changes
+from handrail.workspace.snapshots import restore as restoring
+from handrail.workspace.snapshots.known_refs import Commits
+from handrail.workspace.snapshots.private_index import PrivateIndex
+from handrail.workspace.snapshots.take import take
+from handrail.workspace.worktrees import make as worktrees
+from handrail.workspace.worktrees.discard_files import throw_away
 
 
 class GitWorkspaces:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
-from handrail.workspace.repositories import common_dir, git_dir
+from handrail.workspace.git.repositories import common_dir, git_dir
 
 PROGRAM = "bwrap"
 TEMPORARY = Path("/tmp")  # noqa: S108 - the one place that programs take for granted; the sandbox has its own

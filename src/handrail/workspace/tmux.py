@@ -10,8 +10,8 @@ from pathlib import Path
 import handrail
 from handrail.frozen import frozen
 from handrail.ports.processes import MARK
-from handrail.workspace.detached import own_environment
-from handrail.workspace.places import short
+from handrail.processes.detach import own_environment
+from handrail.workspace.git.data_places import short
 
 PROGRAM = "tmux"
 INSTALL = "install tmux (apt install tmux, brew install tmux)"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from handrail.authoring.conform import conform
 from handrail.authoring.importers import Imported
-from handrail.authoring.native_schema import WORKFLOW
+from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.read import read_bundle
+from handrail.authoring.shapes.conform import conform
 from handrail.compiler.builtins import Builtins
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from handrail.authoring.importers.emit import emit, emit_workflow
-from handrail.authoring.yaml_reader import read_yaml
+from handrail.authoring.readers.yaml_reader import read_yaml
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText, plain
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40) | st.text(
     alphabet=" \n\t:#-'\"\\|>&*!%@`{}[],?~=.0123456789abeEnoxyYTZ_$", max_size=24

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.authoring.importers.coven_names import CovenNames
-from handrail.authoring.importers.go_syntax import Untranslatable, parse_action
-from handrail.authoring.importers.go_templates import Surroundings, literal, translate_template
-from handrail.authoring.importers.go_values import command, condition, duration, with_holes
+from handrail.authoring.importers.coven.go_syntax import Untranslatable, parse_action
+from handrail.authoring.importers.coven.go_templates import Surroundings, literal, translate_template
+from handrail.authoring.importers.coven.go_values import command, condition, duration, with_holes
+from handrail.authoring.importers.coven.names import CovenNames
 
 
 def _names() -> CovenNames:

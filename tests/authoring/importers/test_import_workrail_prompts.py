@@ -5,7 +5,7 @@ from notes_shown import notes, page
 from workrail_sources import Steps, import_steps, step, yaml_of
 
 from handrail.authoring.importers import Imported
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 
 def test_a_prompt_is_rendered_in_sections(problems: Callable[[Imported], list[str]]) -> None:

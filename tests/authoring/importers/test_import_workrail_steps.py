@@ -6,7 +6,7 @@ from notes_shown import notes
 from workrail_sources import Steps, import_steps, step, yaml_of
 
 from handrail.authoring.importers import Imported
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 
 def test_a_variable_comes_from_the_step_that_names_it_first(problems: Callable[[Imported], list[str]]) -> None:

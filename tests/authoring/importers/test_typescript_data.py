@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.authoring.importers.typescript import Declared, read_declarations
-from handrail.authoring.importers.typescript_tokens import LARGEST
+from handrail.authoring.importers.cyrus.typescript import Declared, read_declarations
+from handrail.authoring.importers.cyrus.typescript_tokens import LARGEST
 from handrail.model.source import SourceText, plain
 
 

@@ -6,9 +6,9 @@ import pytest
 from workrail_sources import Steps
 
 from handrail.authoring.importers import Imported, detect, import_files
-from handrail.authoring.importers.workrail import CARRIED
-from handrail.authoring.importers.workrail_keys import STEP_KEYS
-from handrail.model.values import JsonValue
+from handrail.authoring.importers.workrail.keys import STEP_KEYS
+from handrail.authoring.importers.workrail.workflow import CARRIED
+from handrail.model.workflow.values import JsonValue
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "workrail-3.29"
 FILES = sorted(DATA.rglob("*.json")) if DATA.is_dir() else []

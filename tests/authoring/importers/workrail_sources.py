@@ -3,7 +3,7 @@
 import json
 
 from handrail.authoring.importers import Imported, import_files
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 Steps = list[dict[str, JsonValue]]
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from workrail_building import builtins, compiled, loop, marked, step
 
-from handrail.model.guidance import Assessment, Consequence, Dimension
+from handrail.model.workflow.guidance import Assessment, Consequence, Dimension
 
 READY = "wr.assessments.confidence"
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from workrail_building import Result, catalog, compiled, loop, marked, step
 
-from handrail.model.guidance import Slot
+from handrail.model.workflow.guidance import Slot
 
 SLOT: dict[str, Any] = {"slotId": "review_by", "purpose": "Who reviews.", "default": "routine-design-review"}
 TOKEN = "{{wr.bindings.review_by}}"

@@ -9,10 +9,10 @@ import pytest
 from workrail_building import DATA, LIBRARY, Result, compile_text
 
 from handrail.compiler.workrail.visit import every_step
-from handrail.model.actions import body
 from handrail.model.codec import decode, encode
 from handrail.model.diagnostics import Severity
-from handrail.model.plan import Plan, Step
+from handrail.model.workflow.actions import body
+from handrail.model.workflow.plan import Plan, Step
 
 INVALID = "dashboard-template-workflow.json"
 FILES = sorted(path for path in DATA.rglob("*.json") if path.name != INVALID)

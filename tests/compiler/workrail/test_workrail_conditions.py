@@ -8,8 +8,8 @@ from workrail_building import compiled, document, marked, step
 
 from handrail.compiler.workrail.conditions import ORDER, lower_condition
 from handrail.model.diagnostics import Report
-from handrail.model.guidance import Confirmation
-from handrail.model.values import AllOf, Always, AnyOf, Compare, ContextCondition, Negation
+from handrail.model.workflow.guidance import Confirmation
+from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, ContextCondition, Negation
 
 
 def lowered(condition: Any) -> tuple[ContextCondition, list[str]]:

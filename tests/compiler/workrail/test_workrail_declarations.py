@@ -4,7 +4,7 @@ import pytest
 from workrail_building import compiled, marked, step
 
 from handrail.compiler.workrail.declarations import path_problem
-from handrail.model.guidance import Capability, Reference
+from handrail.model.workflow.guidance import Capability, Reference
 
 BOTH = (Capability("delegation", "required"), Capability("web_browsing", "preferred"))
 

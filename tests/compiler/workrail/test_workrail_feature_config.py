@@ -3,9 +3,9 @@ import json
 import pytest
 from workrail_building import document
 
-from handrail.compiler.workrail.feature_config import config_text, feature_config
+from handrail.compiler.workrail.passes.feature_config import config_text, feature_config
 from handrail.model.diagnostics import Report
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 SCHEMA: JsonValue = {
     "type": "object",

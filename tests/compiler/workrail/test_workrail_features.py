@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from workrail_building import builtins, compiled, loop, marked, step
 
-from handrail.model.guidance import FeatureUse
+from handrail.model.workflow.guidance import FeatureUse
 
 MEMORY, SUBAGENTS, CAPABILITIES, MODE = (
     f"wr.features.{name}" for name in ("memory_context", "subagent_guidance", "capabilities", "mode_guidance")

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from workrail_building import compiled, loop, marked, step
 
-from handrail.model.guidance import FunctionDefinition, FunctionParameter, GuidedAction
+from handrail.model.workflow.guidance import FunctionDefinition, FunctionParameter, GuidedAction
 
 
 def function(name: str, text: str = "It does.", **keys: Any) -> dict[str, Any]:

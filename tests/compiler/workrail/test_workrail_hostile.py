@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from workrail_building import DATA, catalog, compile_text, compiled, loop, routine, step, workflow
 
-from handrail.compiler.workrail.compilation import MOST_STEPS
+from handrail.compiler.workrail.passes_state import MOST_STEPS
 from handrail.model.codec import decode, encode
-from handrail.model.plan import Plan
+from handrail.model.workflow.plan import Plan
 
 REAL = [
     json.loads(path.read_text(encoding="utf-8"))

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from workrail_building import compiled, loop, marked, step
 
-from handrail.model.guidance import ArtifactDecides, ContextDecides, GuidedLoopAction
-from handrail.model.values import Compare
+from handrail.model.workflow.guidance import ArtifactDecides, ContextDecides, GuidedLoopAction
+from handrail.model.workflow.values import Compare
 
 LOOP_CONTROL = "wr.contracts.loop_control"
 DECIDES = step("decide-it", outputContract={"contractRef": LOOP_CONTROL})

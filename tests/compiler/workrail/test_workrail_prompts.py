@@ -4,7 +4,7 @@ import pytest
 from inline_snapshot import snapshot
 from workrail_building import builtins, compiled, marked, step
 
-from handrail.model.values import Prompt
+from handrail.model.workflow.values import Prompt
 
 
 def prompt(**blocks: Any) -> str:

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from workrail_building import builtins, catalog, compiled, marked, step, workflow
 
-from handrail.model.guidance import Audit, Contract, Delegation, Fragment, Verification
-from handrail.model.values import Compare, Prompt
+from handrail.model.workflow.guidance import Audit, Contract, Delegation, Fragment, Verification
+from handrail.model.workflow.values import Compare, Prompt
 
 
 def test_a_step_has_its_id_title_and_condition() -> None:

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from workrail_building import Result, catalog, compiled, loop, marked, routine, step, workflow
 
-from handrail.model.plan import Injected
-from handrail.model.values import Compare
+from handrail.model.workflow.plan import Injected
+from handrail.model.workflow.values import Compare
 
 OWN = "wr.templates.routine.own"
 

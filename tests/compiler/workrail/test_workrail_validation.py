@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from workrail_building import Result, compiled, marked, step
 
-from handrail.model.guidance import Validation, ValidationGroup, ValidationRule
-from handrail.model.values import Compare
+from handrail.model.workflow.guidance import Validation, ValidationGroup, ValidationRule
+from handrail.model.workflow.values import Compare
 
 CONTAINS = {"type": "contains", "value": "x", "message": "no x"}
 LOWERED = ValidationRule("contains", "no x", value="x")

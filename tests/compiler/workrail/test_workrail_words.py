@@ -6,10 +6,10 @@ from pathlib import Path
 from inline_snapshot import snapshot
 from workrail_building import ROOT, compiled, loop, step
 
-from handrail.compiler.workrail.wording import MOST_LISTED, listed, unknown
+from handrail.compiler.workrail.message_names import MOST_LISTED, listed, unknown
 from handrail.model.codes import CODES
 
-FILES = sorted(Path(ROOT, "src", "handrail", "compiler", "workrail").glob("*.py"))
+FILES = sorted(Path(ROOT, "src", "handrail", "compiler", "workrail").rglob("*.py"))
 REPORTED = re.compile(r'(?:error|warning|advice|Unusable)\(\s*"([a-z-]+)"')
 
 

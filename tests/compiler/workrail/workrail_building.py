@@ -7,16 +7,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from handrail.authoring.json_reader import read_json
+from handrail.authoring.readers.json_reader import read_json
 from handrail.compiler.builtins import Builtins
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Places
 from handrail.compiler.workrail.lower import lower_workrail
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.document import Document
-from handrail.model.guidance import DelegateAction, GuidedAction, GuidedLoopAction, GuidedWorkflow
-from handrail.model.plan import Plan, Step
 from handrail.model.source import Bundle, Mapping, SourceText
+from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction, GuidedWorkflow
+from handrail.model.workflow.plan import Plan, Step
 
 ROOT = Path(__file__).resolve().parents[3]
 LIBRARY = ROOT / "src" / "handrail" / "library"

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from handrail.authoring.importers.coven import import_coven, is_coven
-from handrail.authoring.importers.cyrus import import_cyrus, is_cyrus
+from handrail.authoring.importers.coven.workflow import import_coven, is_coven
+from handrail.authoring.importers.cyrus.workflow import import_cyrus, is_cyrus
 from handrail.authoring.importers.paths import clean_paths
 from handrail.authoring.importers.result import Imported, Notes, SourceKind
-from handrail.authoring.importers.workrail import import_workrail, is_workrail
+from handrail.authoring.importers.workrail.workflow import import_workrail, is_workrail
 from handrail.errors import UsageError
 
 UNDERSTOOD = (

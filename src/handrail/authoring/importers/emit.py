@@ -7,8 +7,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from handrail.authoring.limits import SURROGATE
-from handrail.model.values import JsonValue
+from handrail.authoring.readers.limits import SURROGATE
+from handrail.model.workflow.values import JsonValue
 
 _PLAIN = re.compile(r"[A-Za-z0-9_$/.(\u00c0-\u1fff\u3040-\ud7ff][^\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]*")
 _MISREAD = re.compile(

@@ -1,13 +1,13 @@
 """The last step of every import: writes the workflow file and holds it to the format."""
 
-from handrail.authoring.conform import conform
 from handrail.authoring.importers.emit import emit_workflow
 from handrail.authoring.importers.result import Notes
-from handrail.authoring.native_schema import WORKFLOW
-from handrail.authoring.yaml_reader import read_yaml
+from handrail.authoring.native.schema import WORKFLOW
+from handrail.authoring.readers.yaml_reader import read_yaml
+from handrail.authoring.shapes.conform import conform
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 
 def write_workflow(data: dict[str, JsonValue], origin: str, notes: Notes) -> str:

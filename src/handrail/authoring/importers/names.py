@@ -2,7 +2,7 @@
 
 import re
 
-from handrail.authoring.native_parts import NAME_PATTERN, STEP_PATTERN
+from handrail.authoring.native.parts import NAME_PATTERN, STEP_PATTERN
 
 LONGEST = 64
 _RESERVED = frozenset(

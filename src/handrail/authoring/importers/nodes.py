@@ -1,7 +1,7 @@
 """Short ways to look into a positioned tree of which nothing is certain yet."""
 
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 
 def text_of(node: Node | None) -> str | None:

@@ -14,7 +14,7 @@ from handrail.compiler.lint.keys import keys_without_effect
 from handrail.compiler.lint.outputs import unused_outputs
 from handrail.compiler.lint.proofs import gates_that_cannot_pass, hidden_failures
 from handrail.compiler.lint.tools import forbidden_requests
-from handrail.compiler.lint.wording import lazy_wording, vibes_only
+from handrail.compiler.lint.weak_words import lazy_wording, vibes_only
 from handrail.compiler.outcome import Compiled
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.document import Document

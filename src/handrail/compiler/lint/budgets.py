@@ -3,8 +3,8 @@
 from handrail.compiler.bounds import Calls
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.walk import Visit
-from handrail.model.settings import Budget
 from handrail.model.source import Mapping, Node, Span
+from handrail.model.workflow.settings import Budget
 
 
 def small_budgets(context: LintContext) -> None:

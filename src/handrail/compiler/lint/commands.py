@@ -3,15 +3,15 @@
 import re
 from collections.abc import Iterator
 
-from handrail.authoring.locate import span_at
+from handrail.authoring.readers.locate import span_at
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.origins import Origins
 from handrail.compiler.lint.shell import Use, quoting, uses
 from handrail.compiler.lint.walk import Visit
-from handrail.model.actions import GateAction, ScriptAction
-from handrail.model.guidance import DelegateAction
 from handrail.model.source import Mapping, Scalar, Sequence
-from handrail.model.values import NamedValue
+from handrail.model.workflow.actions import GateAction, ScriptAction
+from handrail.model.workflow.guidance import DelegateAction
+from handrail.model.workflow.values import NamedValue
 
 
 def unquoted_agent_text(context: LintContext) -> None:

@@ -6,11 +6,11 @@ from handrail.compiler.constant import decided
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.flow import conditions_of
 from handrail.compiler.lint.walk import Visit
-from handrail.model.actions import LoopAction, ScriptAction
-from handrail.model.guidance import ContextDecides, GuidedAction, GuidedLoopAction
-from handrail.model.proofs import ExpectProof
 from handrail.model.source import Mapping, Sequence
-from handrail.model.values import AllOf, Always, AnyOf, Compare, Condition, Negation
+from handrail.model.workflow.actions import LoopAction, ScriptAction
+from handrail.model.workflow.guidance import ContextDecides, GuidedAction, GuidedLoopAction
+from handrail.model.workflow.proofs import ExpectProof
+from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, Condition, Negation
 
 MEANS = {
     ("when", True): ("so the step always runs", "leave `when` out"),

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, field
 
 from handrail.compiler.catalog import Catalog
+from handrail.compiler.lint.names_read import Path, paths_in
 from handrail.compiler.lint.prompts import Told, every_text
-from handrail.compiler.lint.reading import Path, paths_in
 from handrail.compiler.lint.walk import Visit, every_visit
 from handrail.compiler.outcome import Places
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
-from handrail.model.plan import Plan
 from handrail.model.source import Span
+from handrail.model.workflow.plan import Plan
 
 
 @dataclass(slots=True)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from handrail.compiler.constant import decided, fixed, reads
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.walk import Visit
-from handrail.model.actions import EndAction, LoopAction, ScriptAction, Times, Until, While, body
 from handrail.model.names import spoken
-from handrail.model.plan import Step
-from handrail.model.values import Expression
+from handrail.model.workflow.actions import EndAction, LoopAction, ScriptAction, Times, Until, While, body
+from handrail.model.workflow.plan import Step
+from handrail.model.workflow.values import Expression
 
 
 def unreachable_steps(context: LintContext) -> None:

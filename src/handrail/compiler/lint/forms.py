@@ -1,20 +1,20 @@
 """Marks in the wrong place: around conditions that need none, and `${...}` in prompts, where it is only text."""
 
-from handrail.authoring.conform import choose
-from handrail.authoring.native_steps import STEPS
+from handrail.authoring.native.steps import STEPS
+from handrail.authoring.shapes.conform import choose
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.prompts import Told
 from handrail.compiler.lint.walk import Visit, scalar
-from handrail.compiler.native.checksteps import FAILURES
+from handrail.compiler.native.check_steps import FAILURES
 from handrail.compiler.native.delivery import CONFLICT, PULL_REQUEST
 from handrail.compiler.record_types import REVIEW_ROUND
 from handrail.compiler.scope import Scope
-from handrail.language.interpolate import parse_condition
 from handrail.language.problems import LanguageError
-from handrail.language.template import placeholders
-from handrail.model.actions import Each, GroupAction
+from handrail.language.templates.interpolate import parse_condition
+from handrail.language.templates.parse import placeholders
 from handrail.model.names import spoken
 from handrail.model.source import Scalar
+from handrail.model.workflow.actions import Each, GroupAction
 
 BARE = ("when", "while", "until", "exit_when", "warn_when", "key", "after")
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.workrail.tree import mappings, text
 from handrail.frozen import frozen
-from handrail.model.guidance import GuidedAction
 from handrail.model.source import Mapping, Node
+from handrail.model.workflow.guidance import GuidedAction
 
 SUFFIX = re.compile(r"[_-]?(?:confidence|level|score|rating)$", re.IGNORECASE)
 

@@ -1,8 +1,8 @@
 """Keys that every step may have but that mean nothing on some types."""
 
-from handrail.authoring.conform import choose
-from handrail.authoring.native_parts import AGENT_SETTINGS
-from handrail.authoring.native_steps import STEPS
+from handrail.authoring.native.parts import AGENT_SETTINGS
+from handrail.authoring.native.steps import STEPS
+from handrail.authoring.shapes.conform import choose
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.walk import Visit
 from handrail.model.source import Mapping, Scalar

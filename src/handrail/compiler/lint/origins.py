@@ -2,16 +2,16 @@
 
 from handrail.compiler.constant import reads
 from handrail.compiler.lint.context import LintContext
-from handrail.compiler.lint.reading import Path, paths_in
+from handrail.compiler.lint.names_read import Path, paths_in
 from handrail.compiler.lint.walk import Visit
 from handrail.compiler.record_types import ISSUE, result_type, step_type
-from handrail.language.parser import parse
-from handrail.language.syntax import Binary, Compare, Filter, Logic, Test, Unary
-from handrail.model.actions import Each
+from handrail.language.expressions.parser import parse
+from handrail.language.expressions.syntax import Binary, Compare, Filter, Logic, Test, Unary
 from handrail.model.names import spoken
-from handrail.model.plan import Step
-from handrail.model.types import ANY, ChoiceType, ListType, MapType, RecordType, ScalarType, Type
-from handrail.model.values import Expression, Value
+from handrail.model.workflow.actions import Each
+from handrail.model.workflow.plan import Step
+from handrail.model.workflow.types import ANY, ChoiceType, ListType, MapType, RecordType, ScalarType, Type
+from handrail.model.workflow.values import Expression, Value
 
 AGENTS = frozenset({"agent", "agent-loop", "parallel-agents", "workflow", "use", "guided"})
 """Kinds of steps whose result is an agent's text."""

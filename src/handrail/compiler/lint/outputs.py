@@ -2,8 +2,8 @@
 
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.walk import Visit
-from handrail.model.actions import GroupAction, ParallelAction
 from handrail.model.names import spoken
+from handrail.model.workflow.actions import GroupAction, ParallelAction
 
 
 def unused_outputs(context: LintContext) -> None:

@@ -2,14 +2,21 @@
 
 from collections.abc import Iterator
 
-from handrail.authoring.locate import span_at
+from handrail.authoring.readers.locate import span_at
 from handrail.compiler.lint.walk import Visit, scalar
 from handrail.frozen import frozen
-from handrail.model.actions import Action, AgentAction, AgentLoopAction, GateAction, MergeAction, PullRequestAction
 from handrail.model.document import Document
-from handrail.model.settings import AgentTask
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, Span
-from handrail.model.values import Prompt
+from handrail.model.workflow.actions import (
+    Action,
+    AgentAction,
+    AgentLoopAction,
+    GateAction,
+    MergeAction,
+    PullRequestAction,
+)
+from handrail.model.workflow.settings import AgentTask
+from handrail.model.workflow.values import Prompt
 
 
 @frozen(eq=False)

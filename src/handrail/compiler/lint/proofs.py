@@ -3,17 +3,17 @@
 import re
 from collections.abc import Iterator
 
-from handrail.authoring.conform import choose
-from handrail.authoring.locate import span_at
-from handrail.authoring.native_steps import STEPS
+from handrail.authoring.native.steps import STEPS
+from handrail.authoring.readers.locate import span_at
+from handrail.authoring.shapes.conform import choose
 from handrail.compiler.constant import decided
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.shell import split_and
 from handrail.compiler.lint.walk import Visit, scalar
-from handrail.language.verdicts import ALWAYS_FAILS, ALWAYS_PASSES
-from handrail.model.proofs import CommandProof, ExpectProof, FilesProof, Proof
+from handrail.language.shell.known_outcome import ALWAYS_FAILS, ALWAYS_PASSES
 from handrail.model.source import Mapping, Node, Scalar, Sequence
-from handrail.model.values import Constant, Value
+from handrail.model.workflow.proofs import CommandProof, ExpectProof, FilesProof, Proof
+from handrail.model.workflow.values import Constant, Value
 
 
 def gates_that_cannot_pass(context: LintContext) -> None:

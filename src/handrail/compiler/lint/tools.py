@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from handrail.compiler.lint.context import LintContext
 from handrail.compiler.lint.prompts import Told
 from handrail.compiler.lint.sentences import Sentence, sentences
-from handrail.model.settings import AgentTask
+from handrail.model.workflow.settings import AgentTask
 
 PLAIN = ("WebFetch", "WebSearch", "NotebookEdit", "MultiEdit", "TodoWrite", "Bash")
 """Names of tools that are no English words."""

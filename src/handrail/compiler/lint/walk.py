@@ -6,10 +6,10 @@ from handrail.compiler.outcome import Places
 from handrail.compiler.workrail.tree import text
 from handrail.compiler.workrail.visit import every_step
 from handrail.frozen import frozen
-from handrail.model.actions import ParallelAction, body
 from handrail.model.document import Document
-from handrail.model.plan import Plan, Step
 from handrail.model.source import Mapping, Scalar
+from handrail.model.workflow.actions import ParallelAction, body
+from handrail.model.workflow.plan import Plan, Step
 
 
 @frozen(eq=False)

@@ -3,17 +3,17 @@
 from dataclasses import replace
 from typing import Literal, cast
 
+from handrail.compiler.native.agent_tasks import Manner, lower_task
 from handrail.compiler.native.context import Lowering, flag_of, text_of, whole
 from handrail.compiler.native.prompts import lower_prompt
 from handrail.compiler.native.proofs import lower_checks
-from handrail.compiler.native.tasks import Manner, lower_task
 from handrail.compiler.native.texts import lower_condition, lower_value
 from handrail.compiler.record_types import ROLE_NAMES
-from handrail.model.actions import AgentAction, AgentLoopAction, Convergence
-from handrail.model.settings import AgentTask
 from handrail.model.source import Mapping, Node, Scalar
-from handrail.model.types import Type
-from handrail.model.values import Constant
+from handrail.model.workflow.actions import AgentAction, AgentLoopAction, Convergence
+from handrail.model.workflow.settings import AgentTask
+from handrail.model.workflow.types import Type
+from handrail.model.workflow.values import Constant
 
 ARBITER = Manner(access="read", handoff="none", always_fresh="the arbiter")
 REVIEWS = Manner(access="read", handoff="none", always_fresh="the reviewer")

@@ -2,22 +2,22 @@
 
 from collections.abc import Callable
 
-from handrail.authoring.conform import conform
-from handrail.authoring.native_schema import WORKFLOW
+from handrail.authoring.native.schema import WORKFLOW
+from handrail.authoring.shapes.conform import conform
 from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
 from handrail.compiler.workrail.lower import lower_workrail
-from handrail.model.actions import CallAction, GroupAction
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.names import spoken
-from handrail.model.plan import Input, Step
 from handrail.model.source import Bundle, Entry, Mapping, Node, Scalar, Sequence, Span
 from handrail.model.suggest import did_you_mean
-from handrail.model.types import Type
-from handrail.model.values import NamedValue
+from handrail.model.workflow.actions import CallAction, GroupAction
+from handrail.model.workflow.plan import Input, Step
+from handrail.model.workflow.types import Type
+from handrail.model.workflow.values import NamedValue
 
 MOST_DEEP = 8
 MOST_STEPS = 10_000

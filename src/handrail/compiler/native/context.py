@@ -5,21 +5,21 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from handrail.authoring.locate import span_at
+from handrail.authoring.readers.locate import span_at
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
 from handrail.frozen import frozen
 from handrail.language.problems import Problem
-from handrail.language.template import Template
+from handrail.language.templates.parse import Template
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
-from handrail.model.guidance import Assessment
 from handrail.model.names import spoken
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText
 from handrail.model.suggest import did_you_mean, suggest
-from handrail.model.types import Type
-from handrail.model.values import Prompt
+from handrail.model.workflow.guidance import Assessment
+from handrail.model.workflow.types import Type
+from handrail.model.workflow.values import Prompt
 
 STEPS_BEFORE = re.compile(r"(?<![\w.])steps\.$")
 

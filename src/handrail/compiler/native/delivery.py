@@ -1,15 +1,15 @@
 """Lowers the steps that hand work on: commit, merge, pull-request and create-issues."""
 
+from handrail.compiler.native.agent_tasks import REPEATED, Manner, lower_task
 from handrail.compiler.native.context import Lowering, texts_of, whole
 from handrail.compiler.native.proofs import lower_checks
-from handrail.compiler.native.tasks import REPEATED, Manner, lower_task
 from handrail.compiler.native.texts import lower_optional, lower_value
 from handrail.compiler.record_types import record
-from handrail.model.actions import CommitAction, CreateIssuesAction, Follow, MergeAction, PullRequestAction
-from handrail.model.settings import AgentTask
 from handrail.model.source import Mapping, Node
-from handrail.model.types import ANY, INT, STRING, ListType, ScalarType, Type
-from handrail.model.values import Constant, Value
+from handrail.model.workflow.actions import CommitAction, CreateIssuesAction, Follow, MergeAction, PullRequestAction
+from handrail.model.workflow.settings import AgentTask
+from handrail.model.workflow.types import ANY, INT, STRING, ListType, ScalarType, Type
+from handrail.model.workflow.values import Constant, Value
 
 WRITES = Manner(access="read", single_turn=True)
 CONFLICT: dict[str, Type] = {

@@ -5,10 +5,10 @@ from handrail.compiler.native.types import check_default, read_default, type_fro
 from handrail.compiler.record_types import ISSUE
 from handrail.compiler.scope import RESERVED
 from handrail.model.names import spoken
-from handrail.model.plan import Input
 from handrail.model.source import Mapping, Node, Scalar, Sequence, plain
-from handrail.model.types import STRING, Type
-from handrail.model.values import JsonValue
+from handrail.model.workflow.plan import Input
+from handrail.model.workflow.types import STRING, Type
+from handrail.model.workflow.values import JsonValue
 
 
 def lower_declared_inputs(work: Lowering, node: Node | None) -> tuple[Input, ...]:

@@ -7,12 +7,12 @@ from handrail.compiler.native.context import Lowering, text_of, whole
 from handrail.compiler.native.texts import lower_condition, lower_expression, lower_optional, lower_value
 from handrail.compiler.record_types import record
 from handrail.compiler.scope import RESERVED
-from handrail.model.actions import Each, LoopAction, ParallelAction, Times, Until, While
 from handrail.model.names import spoken
-from handrail.model.plan import Step
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
-from handrail.model.types import ANY, INT, STRING, ListType, MapType, RecordType, ScalarType, Type, describe
-from handrail.model.values import Value
+from handrail.model.workflow.actions import Each, LoopAction, ParallelAction, Times, Until, While
+from handrail.model.workflow.plan import Step
+from handrail.model.workflow.types import ANY, INT, STRING, ListType, MapType, RecordType, ScalarType, Type, describe
+from handrail.model.workflow.values import Value
 
 LowerBody = Callable[[Lowering, Sequence, str], tuple[Step, ...]]
 

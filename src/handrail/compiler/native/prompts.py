@@ -2,14 +2,14 @@
 
 import re
 
-from handrail.compiler.native.bundled import bundled
+from handrail.compiler.native.bundle_files import bundled
 from handrail.compiler.native.context import Lowering, ReadPrompt, text_of
 from handrail.language.problems import LanguageError
-from handrail.language.template import parse_template
-from handrail.language.template_check import check_template
+from handrail.language.templates.check import check_template
+from handrail.language.templates.parse import parse_template
 from handrail.model.source import Node, Scalar, SourceText, Span
 from handrail.model.suggest import did_you_mean
-from handrail.model.values import Prompt
+from handrail.model.workflow.values import Prompt
 
 HEADER = re.compile(r"\s*<!--\s*(version|description|template)\s*:\s*(.*?)\s*-->[ \t]*\n?", re.IGNORECASE | re.DOTALL)
 ORDERED = re.compile(r"(\d+)-(.+)\.md")

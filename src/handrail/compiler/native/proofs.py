@@ -2,11 +2,11 @@
 
 from handrail.compiler.native.context import Lowering, text_of, texts_of, whole
 from handrail.compiler.native.texts import lower_command, lower_expression, lower_value
-from handrail.model.actions import Checks, NamedCommand
-from handrail.model.guidance import Assessment, Consequence, Dimension
-from handrail.model.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof, Proof, ReportProof
 from handrail.model.source import Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.actions import Checks, NamedCommand
+from handrail.model.workflow.guidance import Assessment, Consequence, Dimension
+from handrail.model.workflow.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof, Proof, ReportProof
 
 LEVELS = ("low", "medium", "high")
 

@@ -4,28 +4,28 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-from handrail.authoring.conform import choose
-from handrail.authoring.native_steps import STEPS
+from handrail.authoring.native.steps import STEPS
+from handrail.authoring.shapes.conform import choose
+from handrail.compiler.native.agent_tasks import lower_budget
 from handrail.compiler.native.agents import lower_agent, lower_agent_loop, lower_review
 from handrail.compiler.native.calls import lower_call, lower_use
-from handrail.compiler.native.checksteps import lower_approval, lower_end, lower_gate, lower_script
+from handrail.compiler.native.check_steps import lower_approval, lower_end, lower_gate, lower_script
 from handrail.compiler.native.context import Lowering, Talk, seconds, text_of, whole
 from handrail.compiler.native.delivery import lower_commit, lower_create_issues, lower_merge, lower_pull_request
 from handrail.compiler.native.loops import lower_loop, lower_parallel, without_lone_keys
 from handrail.compiler.native.proofs import lower_assess, lower_proofs
-from handrail.compiler.native.tasks import lower_budget
 from handrail.compiler.native.texts import lower_condition, lower_inputs, value_type
 from handrail.compiler.native.types import read_type
 from handrail.compiler.record_types import RESULTS
 from handrail.compiler.scope import RESERVED
-from handrail.model.actions import Action, AgentAction, ApprovalAction, GroupAction
 from handrail.model.names import spoken
-from handrail.model.plan import Injected, Step
-from handrail.model.proofs import Proof
-from handrail.model.settings import NO_RETRY, OnFail, Retry
 from handrail.model.source import Entry, Mapping, Node, Sequence
-from handrail.model.types import ANY, RecordType, Type
-from handrail.model.values import Expression, TextWithHoles
+from handrail.model.workflow.actions import Action, AgentAction, ApprovalAction, GroupAction
+from handrail.model.workflow.plan import Injected, Step
+from handrail.model.workflow.proofs import Proof
+from handrail.model.workflow.settings import NO_RETRY, OnFail, Retry
+from handrail.model.workflow.types import ANY, RecordType, Type
+from handrail.model.workflow.values import Expression, TextWithHoles
 
 LowerAction = Callable[[Lowering, Mapping, Type | None], Action]
 

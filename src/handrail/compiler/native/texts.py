@@ -1,17 +1,17 @@
 """Lowers the texts of a native workflow: values with holes, conditions, expressions and shell commands."""
 
 from handrail.compiler.native.context import Lowering, text_of
-from handrail.language.check import check
-from handrail.language.interpolate import Placeholder, parse_condition, parse_text
+from handrail.language.expressions.check import check
+from handrail.language.expressions.syntax import Expression as Syntax
+from handrail.language.expressions.unparse import unparse
 from handrail.language.problems import LanguageError
-from handrail.language.shell import compile_command
-from handrail.language.syntax import Expression as Syntax
-from handrail.language.template import templates_in_value
-from handrail.language.unparse import unparse
+from handrail.language.shell.command import compile_command
+from handrail.language.templates.interpolate import Placeholder, parse_condition, parse_text
+from handrail.language.templates.parse import templates_in_value
 from handrail.model.names import spoken
 from handrail.model.source import Mapping, Node, Scalar, Sequence
-from handrail.model.types import ANY, STRING, Type
-from handrail.model.values import (
+from handrail.model.workflow.types import ANY, STRING, Type
+from handrail.model.workflow.values import (
     Command,
     Constant,
     Expression,

@@ -3,7 +3,8 @@
 import re
 
 from handrail.compiler.native.context import Lowering, text_of, texts_of
-from handrail.model.plan import (
+from handrail.model.source import Mapping, Node, Sequence
+from handrail.model.workflow.plan import (
     EventTrigger,
     IssueTrigger,
     ManualTrigger,
@@ -11,7 +12,6 @@ from handrail.model.plan import (
     ScheduleTrigger,
     Trigger,
 )
-from handrail.model.source import Mapping, Node, Sequence
 
 FIELDS = (("minute", 0, 59), ("hour", 0, 23), ("day", 1, 31), ("month", 1, 12), ("weekday", 0, 7))
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

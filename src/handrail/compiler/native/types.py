@@ -5,17 +5,17 @@ import re
 
 import rfc8785
 
-from handrail.authoring.json_reader import read_json
-from handrail.authoring.locate import span_at
-from handrail.compiler.native.bundled import bundled
+from handrail.authoring.readers.json_reader import read_json
+from handrail.authoring.readers.locate import span_at
+from handrail.compiler.native.bundle_files import bundled
 from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.record_types import ISSUE
 from handrail.model.diagnostics import Report
 from handrail.model.names import spoken
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, Span, plain
 from handrail.model.suggest import did_you_mean
-from handrail.model.types import ANY, ChoiceType, Field, ListType, RecordType, ScalarType, SchemaType, Type
-from handrail.model.values import JsonValue
+from handrail.model.workflow.types import ANY, ChoiceType, Field, ListType, RecordType, ScalarType, SchemaType, Type
+from handrail.model.workflow.values import JsonValue
 
 NAMED: dict[str, Type] = {
     "string": ScalarType("string"),

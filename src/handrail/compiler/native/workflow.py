@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Literal, cast
 
-from handrail.authoring.conform import conform
-from handrail.authoring.native_schema import WORKFLOW
+from handrail.authoring.native.schema import WORKFLOW
+from handrail.authoring.shapes.conform import conform
 from handrail.compiler.catalog import Catalog
+from handrail.compiler.native.agent_tasks import lower_budget
 from handrail.compiler.native.context import Lowering, Maker, seconds, text_of, texts_of, whole
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.native.steps import lower_steps
-from handrail.compiler.native.tasks import lower_budget
 from handrail.compiler.native.texts import lower_value
 from handrail.compiler.native.triggers import lower_triggers
 from handrail.compiler.outcome import Places
@@ -17,8 +17,8 @@ from handrail.compiler.scope import Scope
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.names import spoken
-from handrail.model.plan import Concurrency, Plan
 from handrail.model.source import Mapping, Node, Sequence
+from handrail.model.workflow.plan import Concurrency, Plan
 
 
 def lower_native(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:

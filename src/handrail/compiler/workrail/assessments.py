@@ -1,12 +1,12 @@
 """Lowers assessments, and checks what steps say of them."""
 
-from handrail.compiler.workrail.setting import Setting
+from handrail.compiler.workrail.environment import Setting
+from handrail.compiler.workrail.message_names import listed, quoted, unknown
 from handrail.compiler.workrail.tree import flag, mapping, mappings, scalars, text, texts
-from handrail.compiler.workrail.wording import listed, quoted, unknown
 from handrail.model.diagnostics import Report
-from handrail.model.guidance import Assessment, Consequence, Dimension
 from handrail.model.source import Mapping, Node
 from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.guidance import Assessment, Consequence, Dimension
 
 
 def lower_assessments(root: Mapping, report: Report) -> dict[str, Assessment]:

@@ -1,12 +1,12 @@
 """Lowers WorkRail's conditions: the first operator in the evaluator's order decides, the others are ignored."""
 
 from handrail.compiler.workrail.tree import json_value, mapping, mappings, text
-from handrail.language.pattern_reader import pattern_of
-from handrail.language.patterns import BadPattern
+from handrail.language.patterns.match import BadPattern
+from handrail.language.patterns.read import pattern_of
 from handrail.model.diagnostics import Report
-from handrail.model.guidance import Confirmation
 from handrail.model.source import Entry, Mapping, Node, Scalar
-from handrail.model.values import AllOf, Always, AnyOf, Compare, ContextCondition, Negation
+from handrail.model.workflow.guidance import Confirmation
+from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, ContextCondition, Negation
 
 ORDER = (
     "equals",

@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import Literal, cast
 
-from handrail.authoring.workrail_schema import LEVELS
-from handrail.compiler.workrail.compilation import Compilation
+from handrail.authoring.workrail.schema import LEVELS
 from handrail.compiler.workrail.functions import Functions
+from handrail.compiler.workrail.message_names import quoted
+from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import flag, mapping, mappings, text, texts
-from handrail.compiler.workrail.wording import quoted
 from handrail.model.diagnostics import Report
-from handrail.model.guidance import Capability, GuidedWorkflow, Reference, Tier
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.guidance import Capability, GuidedWorkflow, Reference, Tier
 
 KNOWN_CAPABILITIES = ("delegation", "web_browsing")
 DRIVE = re.compile(r"[A-Za-z]:")

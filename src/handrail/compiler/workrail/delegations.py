@@ -1,7 +1,7 @@
 """Looks up the workflows that a parallel step hands work to."""
 
-from handrail.compiler.workrail.setting import Setting
-from handrail.compiler.workrail.wording import unknown
+from handrail.compiler.workrail.environment import Setting
+from handrail.compiler.workrail.message_names import unknown
 from handrail.model.source import Node, Scalar
 
 PREFIX = "wr."

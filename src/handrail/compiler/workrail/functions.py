@@ -5,9 +5,9 @@ from typing import Literal, cast
 
 from handrail.compiler.workrail.tree import flag, items, json_value, mappings, scalars, text
 from handrail.model.diagnostics import Report
-from handrail.model.guidance import FunctionDefinition, FunctionParameter
 from handrail.model.source import Mapping, Node
 from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.guidance import FunctionDefinition, FunctionParameter
 
 Functions = tuple[FunctionDefinition, ...]
 

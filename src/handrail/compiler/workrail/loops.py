@@ -1,12 +1,12 @@
 """Says what decides a loop, and checks that each kind of loop has what it needs."""
 
 from handrail.compiler.workrail.conditions import lower_condition, optional_condition
-from handrail.compiler.workrail.setting import Setting
+from handrail.compiler.workrail.environment import Setting
+from handrail.compiler.workrail.message_names import quoted
 from handrail.compiler.workrail.tree import mapping, mappings, text
-from handrail.compiler.workrail.wording import quoted
-from handrail.model.guidance import ArtifactDecides, ContextDecides
 from handrail.model.source import Mapping, Scalar
 from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.guidance import ArtifactDecides, ContextDecides
 
 LOOP_CONTROL = "wr.contracts.loop_control"
 CONDITION_KEYS = ("condition", "conditionSource")

@@ -2,30 +2,30 @@
 
 from typing import cast
 
-from handrail.authoring.conform import conform
-from handrail.authoring.workrail_schema import WORKFLOW
+from handrail.authoring.shapes.conform import conform
+from handrail.authoring.workrail.schema import WORKFLOW
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Places
 from handrail.compiler.workrail.assessments import lower_assessments
-from handrail.compiler.workrail.bindings import resolve_bindings
-from handrail.compiler.workrail.compilation import MOST_STEPS, Compilation, Pass
 from handrail.compiler.workrail.declarations import lower_workflow
-from handrail.compiler.workrail.features import apply_features
+from handrail.compiler.workrail.environment import Setting
 from handrail.compiler.workrail.functions import lower_functions
 from handrail.compiler.workrail.loops import named_bodies
-from handrail.compiler.workrail.prompt_blocks import render_prompt_blocks
-from handrail.compiler.workrail.refs import resolve_refs
-from handrail.compiler.workrail.sentinel import refuse_unresolved
-from handrail.compiler.workrail.setting import Setting
+from handrail.compiler.workrail.passes.bindings import resolve_bindings
+from handrail.compiler.workrail.passes.features import apply_features
+from handrail.compiler.workrail.passes.prompt_blocks import render_prompt_blocks
+from handrail.compiler.workrail.passes.refs import resolve_refs
+from handrail.compiler.workrail.passes.sentinel import refuse_unresolved
+from handrail.compiler.workrail.passes.templates import expand_templates
+from handrail.compiler.workrail.passes_state import MOST_STEPS, Compilation, Pass
 from handrail.compiler.workrail.steps import lower_steps
-from handrail.compiler.workrail.templates import expand_templates
 from handrail.compiler.workrail.tree import mappings, text, whole
 from handrail.compiler.workrail.visit import every_step
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
-from handrail.model.guidance import Tier
-from handrail.model.plan import ManualTrigger, Plan
 from handrail.model.source import Mapping
+from handrail.model.workflow.guidance import Tier
+from handrail.model.workflow.plan import ManualTrigger, Plan
 
 PASSES: tuple[Pass, ...] = (
     expand_templates,

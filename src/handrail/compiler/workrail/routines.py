@@ -1,8 +1,8 @@
 """Finds the routine behind a template id: the user's own first, then the library's."""
 
-from handrail.authoring.conform import conform
-from handrail.authoring.json_reader import read_json
-from handrail.authoring.workrail_schema import WORKFLOW
+from handrail.authoring.readers.json_reader import read_json
+from handrail.authoring.shapes.conform import conform
+from handrail.authoring.workrail.schema import WORKFLOW
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.workrail.tree import mappings, text, texts
 from handrail.frozen import frozen

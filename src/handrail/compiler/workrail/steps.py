@@ -3,17 +3,18 @@
 import re
 from typing import Literal, cast
 
-from handrail.authoring.locate import span_at
+from handrail.authoring.readers.locate import span_at
 from handrail.compiler.workrail.assessments import assessment_refs, consequences
 from handrail.compiler.workrail.conditions import lower_confirmation, optional_condition
 from handrail.compiler.workrail.delegations import note_unknown_workflow
+from handrail.compiler.workrail.environment import Setting, lower_contract
 from handrail.compiler.workrail.functions import functions_of_step, lower_functions
 from handrail.compiler.workrail.loops import check_loop, decided_by, loop_body, loop_count
-from handrail.compiler.workrail.setting import Setting, lower_contract
+from handrail.compiler.workrail.message_names import quoted
 from handrail.compiler.workrail.tree import flag, mapping, mappings, text, texts, whole
 from handrail.compiler.workrail.validation import lower_validation
-from handrail.compiler.workrail.wording import quoted
-from handrail.model.guidance import (
+from handrail.model.source import Mapping, Scalar
+from handrail.model.workflow.guidance import (
     Audit,
     DelegateAction,
     Delegation,
@@ -23,9 +24,8 @@ from handrail.model.guidance import (
     Tier,
     Verification,
 )
-from handrail.model.plan import Step
-from handrail.model.source import Mapping, Scalar
-from handrail.model.values import Prompt
+from handrail.model.workflow.plan import Step
+from handrail.model.workflow.values import Prompt
 
 VARIABLE = re.compile(r"\{\{([^{}]*)\}\}")
 PLAIN_VARIABLE = re.compile(r"[A-Za-z_$][\w$]*(\.[\w$]+)*")

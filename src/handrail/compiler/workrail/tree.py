@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 from handrail.model.source import Entry, Mapping, Node, Scalar, ScalarValue, Sequence, Span, plain
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 
 def text(node: Mapping, name: str) -> str | None:

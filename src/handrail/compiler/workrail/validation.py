@@ -5,8 +5,8 @@ from typing import Literal, TypeAlias, cast
 from handrail.compiler.workrail.conditions import check_pattern, optional_condition
 from handrail.compiler.workrail.tree import json_value, mapping, mappings, text, whole
 from handrail.model.diagnostics import Report
-from handrail.model.guidance import Validation, ValidationGroup, ValidationRule
 from handrail.model.source import Mapping, Sequence
+from handrail.model.workflow.guidance import Validation, ValidationGroup, ValidationRule
 
 Operator: TypeAlias = Literal["and", "or", "not"]
 GROUPS: tuple[Operator, ...] = ("and", "or", "not")

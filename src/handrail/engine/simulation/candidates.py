@@ -3,17 +3,17 @@
 import json
 from collections.abc import Callable, Iterator
 
+from handrail.engine.simulation.deciding_values import Decider, Path, Reading, atoms
 from handrail.engine.simulation.domains import Asked, samples
-from handrail.engine.simulation.reading import Decider, Path, Reading, atoms
 from handrail.frozen import frozen
-from handrail.language.evaluate import evaluate
+from handrail.language.expressions.evaluate import evaluate
+from handrail.language.expressions.refs import refs
+from handrail.language.expressions.syntax import Expression as Syntax
 from handrail.language.problems import EvaluationError, UndefinedError
-from handrail.language.refs import refs
-from handrail.language.syntax import Expression as Syntax
 from handrail.model.names import spoken
-from handrail.model.plan import Input, Step
-from handrail.model.types import BOOL, ChoiceType, Type
-from handrail.model.values import JsonValue
+from handrail.model.workflow.plan import Input, Step
+from handrail.model.workflow.types import BOOL, ChoiceType, Type
+from handrail.model.workflow.values import JsonValue
 
 MOST_CANDIDATES = 16
 LONGEST_LABEL = 40

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import islice, product
 from typing import cast
 
-from handrail.engine.simulation.reading import ITEMS, Path
-from handrail.model.types import (
+from handrail.engine.simulation.deciding_values import ITEMS, Path
+from handrail.model.workflow.types import (
     ANY,
     NUMBER_KINDS,
     TEXT_KINDS,
@@ -19,7 +19,7 @@ from handrail.model.types import (
     SchemaType,
     Type,
 )
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 MOST_COMBINATIONS = 300
 LONGEST_LIST = 13

@@ -1,8 +1,8 @@
 """The events by which a simulated step ends."""
 
-from handrail.model.events import StepEnded
-from handrail.model.run import RunState
-from handrail.model.values import JsonValue
+from handrail.model.history.events import StepEnded
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.values import JsonValue
 
 MUCH = 1e9
 """More than any budget."""

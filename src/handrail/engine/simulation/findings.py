@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
 
-from handrail.engine.simulation.exploring import Explored
+from handrail.engine.simulation.deciding_values import exact_source
+from handrail.engine.simulation.explore import Explored
 from handrail.engine.simulation.graph import ends_after
 from handrail.engine.simulation.guided_moves import solved
 from handrail.engine.simulation.moves import known_end
-from handrail.engine.simulation.reading import exact_source
 from handrail.engine.simulation.world import End
 from handrail.frozen import frozen
-from handrail.model.actions import (
+from handrail.model.parts import every_step
+from handrail.model.workflow.actions import (
     EndAction,
     GateAction,
     GroupAction,
@@ -21,11 +22,10 @@ from handrail.model.actions import (
     Until,
     While,
 )
-from handrail.model.guidance import GuidedLoopAction
-from handrail.model.parts import every_step
-from handrail.model.plan import Plan, ScheduleTrigger, Step
-from handrail.model.proofs import ExpectProof
-from handrail.model.values import Expression
+from handrail.model.workflow.guidance import GuidedLoopAction
+from handrail.model.workflow.plan import Plan, ScheduleTrigger, Step
+from handrail.model.workflow.proofs import ExpectProof
+from handrail.model.workflow.values import Expression
 
 Severity = Literal["fault", "note"]
 

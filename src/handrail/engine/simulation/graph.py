@@ -1,6 +1,6 @@
 """Questions about everything that was explored: where a choice can lead, and how long a run can become."""
 
-from handrail.engine.simulation.exploring import Explored
+from handrail.engine.simulation.explore import Explored
 from handrail.engine.simulation.world import Choice, End
 
 

@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from itertools import islice, product
 
-from handrail.engine.answers import fail
-from handrail.engine.context_conditions import holds, variables
-from handrail.engine.guided_loops import visible
+from handrail.engine.contracts.context_conditions import holds, variables
+from handrail.engine.decide.from_outside import fail
+from handrail.engine.guided.loops import visible
 from handrail.engine.simulation.endings import ended
 from handrail.engine.simulation.world import Choice, Facts, World
-from handrail.model.events import ContextMerged, Event
-from handrail.model.guidance import ContextDecides, GuidedLoopAction
+from handrail.model.history.events import ContextMerged, Event
+from handrail.model.history.run_state import RunState
 from handrail.model.parts import every_step, parts
-from handrail.model.plan import Plan
-from handrail.model.run import RunState
-from handrail.model.values import Compare, ContextCondition, Expression, JsonValue
+from handrail.model.workflow.guidance import ContextDecides, GuidedLoopAction
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import Compare, ContextCondition, Expression, JsonValue
 
 MOST_TRIES = 400
 MOST_LED = 4

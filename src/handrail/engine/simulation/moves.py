@@ -3,23 +3,23 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from handrail.engine.answers import Answer, decide_approval
-from handrail.engine.apply_guided import OUTSIDE, can_go_on
-from handrail.engine.names import evaluated
+from handrail.engine.decide.from_outside import Answer, decide_approval
+from handrail.engine.fold.guided import OUTSIDE, can_go_on
 from handrail.engine.simulation import guided_moves, review_moves
 from handrail.engine.simulation.endings import ended, priced
-from handrail.engine.simulation.inner import Inner
+from handrail.engine.simulation.inner_runs import Inner
 from handrail.engine.simulation.world import Choice, Facts, World, place_of
-from handrail.engine.walk import current, holder
+from handrail.engine.state.position import current, holder
+from handrail.engine.state.scope import evaluated
 from handrail.language.problems import EvaluationError
-from handrail.language.verdicts import verdict
-from handrail.model.actions import ApprovalAction, Checks, GateAction, MergeAction, ScriptAction
-from handrail.model.events import RunBlocked, RunReleased, RunTaken, TimerFired
+from handrail.language.shell.known_outcome import verdict
+from handrail.model.history.events import RunBlocked, RunReleased, RunTaken, TimerFired
+from handrail.model.history.run_state import RunState
 from handrail.model.names import spoken
-from handrail.model.plan import Step
-from handrail.model.proofs import CommandProof, ExpectProof
-from handrail.model.run import RunState
-from handrail.model.values import JsonValue
+from handrail.model.workflow.actions import ApprovalAction, Checks, GateAction, MergeAction, ScriptAction
+from handrail.model.workflow.plan import Step
+from handrail.model.workflow.proofs import CommandProof, ExpectProof
+from handrail.model.workflow.values import JsonValue
 
 BY = "somebody"
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import cast
 
-from handrail.engine import convergence
+from handrail.engine.review import convergence
 from handrail.engine.simulation.endings import ended, priced
 from handrail.engine.simulation.world import Choice, World
-from handrail.engine.walk import holder
-from handrail.model.actions import AgentLoopAction
-from handrail.model.run import RunState
-from handrail.model.values import JsonValue
+from handrail.engine.state.position import holder
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.actions import AgentLoopAction
+from handrail.model.workflow.values import JsonValue
 
 MOST_FINDINGS = 5
 NEW_UNTIL = 3

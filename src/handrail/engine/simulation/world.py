@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from handrail.engine.simulation.candidates import Candidate, of_step
-from handrail.engine.simulation.reading import Decider, Reading, reading_of
+from handrail.engine.simulation.deciding_values import Decider, Reading, reading_of
 from handrail.frozen import frozen
-from handrail.model.actions import body
-from handrail.model.events import Event
+from handrail.model.history.events import Event
+from handrail.model.history.run_state import RunState
 from handrail.model.parts import parts
-from handrail.model.plan import Plan, Step
-from handrail.model.run import RunState
-from handrail.model.settings import Budget
-from handrail.model.types import Type
-from handrail.model.values import JsonValue
+from handrail.model.workflow.actions import body
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.settings import Budget
+from handrail.model.workflow.types import Type
+from handrail.model.workflow.values import JsonValue
 
 Types = Callable[[Step], Type]
 """Gives the type of a step's result."""

@@ -5,17 +5,17 @@ from typing import cast
 
 import rfc8785
 
-from handrail.engine.budgets import around_children, left_for_children
-from handrail.engine.results import results_of
-from handrail.engine.walk import current
+from handrail.engine.state.budgets import around_children, left_for_children
+from handrail.engine.state.position import current
+from handrail.engine.state.run_outputs import results_of
 from handrail.errors import HandrailError, NotFound, VersionConflict
 from handrail.frozen import frozen
 from handrail.model.codec import encode
-from handrail.model.events import ChildStarted, Parent, RunStarted, StepEnded
-from handrail.model.run import Pending, RunState
-from handrail.model.values import JsonValue
+from handrail.model.history.events import ChildStarted, Parent, RunStarted, StepEnded
+from handrail.model.history.run_state import Pending, RunState
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import Log
-from handrail.runtime.histories import beginning, plan_of, state_of
+from handrail.runtime.history import beginning, plan_of, state_of
 from handrail.runtime.ports import Clock, Workflows
 
 OVER = frozenset({"succeeded", "failed", "cancelled"})

@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 
-from handrail.engine import budgets
-from handrail.engine.guided_calls import call_of, repaired
-from handrail.engine.guided_completion import Given, complete_guided
-from handrail.engine.turns import turn_key
-from handrail.engine.walk import current
+from handrail.engine.decide.complete_guided import Given, complete_guided
+from handrail.engine.guided.agent_call import call_of, repaired
+from handrail.engine.state import budgets
+from handrail.engine.state.call_counts import turn_key
+from handrail.engine.state.position import current
 from handrail.frozen import frozen
-from handrail.model.events import Event, RunBlocked, StepBegan, StepEnded, StepRefused
-from handrail.model.plan import Plan
-from handrail.model.run import Pending, RunState
-from handrail.model.values import JsonValue
-from handrail.runtime.handlers.agents import AgentHandler
+from handrail.model.history.events import Event, RunBlocked, StepBegan, StepEnded, StepRefused
+from handrail.model.history.run_state import Pending, RunState
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+from handrail.runtime.handlers.agents.handler import AgentHandler
 
 ACTIONS = frozenset({"guided", "delegate"})
 _KEPT = ("session", "summary", "spent", "agent", "used")

@@ -7,25 +7,25 @@ from typing import cast
 
 import rfc8785
 
-from handrail.engine.budgets import around_children, left_for_children
-from handrail.engine.fan_outs import item_plan, result_of, running_items
-from handrail.engine.names import names_inside
-from handrail.engine.results import results_of
-from handrail.engine.snapshots import step_rows
-from handrail.engine.walk import holder
+from handrail.engine.composite.fan_out import item_plan, result_of, running_items
+from handrail.engine.state.budgets import around_children, left_for_children
+from handrail.engine.state.codec import step_rows
+from handrail.engine.state.position import holder
+from handrail.engine.state.run_outputs import results_of
+from handrail.engine.state.scope import names_inside
 from handrail.errors import EnvironmentFault, VersionConflict
 from handrail.frozen import frozen
 from handrail.model.codec import encode
-from handrail.model.events import Event, ItemEnded, Parent, RunStarted
-from handrail.model.plan import Plan
-from handrail.model.run import RunState, WorkState
-from handrail.model.trees import Tree, TreeSource
-from handrail.model.values import JsonValue
+from handrail.model.history.events import Event, ItemEnded, Parent, RunStarted
+from handrail.model.history.run_state import RunState, WorkState
+from handrail.model.history.trees import Tree, TreeSource
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import Log
 from handrail.ports.workspaces import Workspaces
 from handrail.runtime.handlers.children import OVER
 from handrail.runtime.handlers.trees import in_thread, with_trailer
-from handrail.runtime.histories import beginning, plan_of, state_of
+from handrail.runtime.history import beginning, plan_of, state_of
 from handrail.runtime.ports import Clock
 
 Data = dict[str, JsonValue]

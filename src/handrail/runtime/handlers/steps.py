@@ -3,24 +3,32 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from handrail.engine.carrying import is_carried, listed
-from handrail.engine.names import evaluated, value_of
-from handrail.engine.walk import current
+from handrail.engine.prompts.conversation_summary import is_carried, listed
+from handrail.engine.state.position import current
+from handrail.engine.state.scope import evaluated, value_of
 from handrail.frozen import frozen
-from handrail.model.events import Event, StepBegan, StepEnded, StepRefused, TreeRestored, WorkReported, WorkspaceReady
+from handrail.model.history.events import (
+    Event,
+    StepBegan,
+    StepEnded,
+    StepRefused,
+    TreeRestored,
+    WorkReported,
+    WorkspaceReady,
+)
+from handrail.model.history.run_state import Pending, RunState
 from handrail.model.names import spoken
-from handrail.model.plan import Plan, Step
-from handrail.model.run import Pending, RunState
-from handrail.model.values import JsonValue
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.workspaces import Snapshot
-from handrail.runtime.handlers.agents import AgentHandler
-from handrail.runtime.handlers.commands import CommandHandler
-from handrail.runtime.handlers.evidence import ProofScene
+from handrail.runtime.handlers.agents.handler import AgentHandler
+from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.handlers.guided import ACTIONS as GUIDED
 from handrail.runtime.handlers.guided import GuidedHandler
 from handrail.runtime.handlers.items import ItemHandler
-from handrail.runtime.handlers.proof_results import feedback, record
-from handrail.runtime.handlers.proofs import ProofHandler
+from handrail.runtime.handlers.proofs.file_evidence import ProofScene
+from handrail.runtime.handlers.proofs.handler import ProofHandler
+from handrail.runtime.handlers.proofs.results import feedback, record
 from handrail.runtime.handlers.trees import TreeHandler
 
 TREE_STEPS = frozenset({"commit", "merge"})

@@ -13,12 +13,12 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
-from handrail.model.events import StepBegan, StepEnded, TreeRestored, WorkspaceReady
-from handrail.model.run import Pending, RunState
-from handrail.model.trees import Tree, TreeSource
-from handrail.model.values import JsonValue
+from handrail.model.history.events import StepBegan, StepEnded, TreeRestored, WorkspaceReady
+from handrail.model.history.run_state import Pending, RunState
+from handrail.model.history.trees import Tree, TreeSource
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.workspaces import Conflict, Merged, Snapshot, Source, Workspaces
-from handrail.runtime.handlers.starts import Effect, Lost, Order, Starts
+from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
 from handrail.runtime.ports import Clock
 
 P = ParamSpec("P")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from handrail.frozen import frozen
-from handrail.sources.files import Refusal, contained, decode, read_bytes, scan, stays_inside
+from handrail.sources.foreign_files import Refusal, contained, decode, read_bytes, scan, stays_inside
 
 NAMES = ("test", "lint", "types", "build")
 """The checks that are looked for, in the order in which they are written."""

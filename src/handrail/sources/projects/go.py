@@ -3,7 +3,7 @@
 import re
 import shlex
 
-from handrail.sources.files import contained
+from handrail.sources.foreign_files import contained
 from handrail.sources.projects.evidence import Check, Finding, Look
 
 LINTER = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")

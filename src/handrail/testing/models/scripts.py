@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import Protocol, TypeAlias, cast
 
 from handrail.frozen import frozen
-from handrail.model.values import JsonValue
+from handrail.model.workflow.values import JsonValue
 
 Data: TypeAlias = dict[str, JsonValue]
 _MARK = re.compile(r"\[\[s:([\w.-]+)\]\]")

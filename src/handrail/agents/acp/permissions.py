@@ -1,0 +1,57 @@
+"""How a step's access answers an agent that asks for permission over the Agent Client Protocol."""
+
+from typing import Any, cast
+
+from handrail.agents.claude.guard import outside
+
+READING = frozenset({"read", "search", "think", "fetch"})
+CHANGING = frozenset({"edit", "delete", "move"})
+NEVER = frozenset({"switch_mode"})
+"""A mode of the agent could do away with its questions."""
+
+Message = dict[str, Any]
+
+
+def refusal(access: str, workspace: str, call: Message) -> str:
+    """Say why a use of a tool is not granted; nothing where it is."""
+    kind = str(call.get("kind") or "other")
+    if access == "full":
+        return ""
+    if kind in NEVER:
+        return "the mode of the agent is not its to choose"
+    if kind in READING:
+        return ""
+    if access == "read":
+        return f"this step may only read (`access: read`), and this is of the kind '{kind}'"
+    return _outside(workspace, call) if kind in CHANGING else ""
+
+
+def answer(params: Message, why: str, access: str) -> Message:
+    """Choose among the options that the agent gives: once and never for ever, since that would outlast the question."""
+    kinds = (
+        ("reject_once", "reject_always") if why else ("allow_once", *(("allow_always",) if access == "full" else ()))
+    )
+    options = [each for each in _maps(params.get("options")) if each.get("kind") in kinds]
+    options.sort(key=lambda each: kinds.index(str(each["kind"])))
+    if not options:
+        return {"outcome": {"outcome": "cancelled"}}
+    return {"outcome": {"outcome": "selected", "optionId": options[0].get("optionId")}}
+
+
+def _outside(workspace: str, call: Message) -> str:
+    """A change of which nobody says where it is made is not granted."""
+    places = [str(each.get("path") or "") for each in _maps(call.get("locations"))]
+    places += [
+        str(each["path"]) for each in _maps(call.get("content")) if each.get("type") == "diff" and "path" in each
+    ]
+    if not places:
+        return "the agent does not say which file it changes"
+    return next((why for place in places if (why := outside(place, workspace, workspace))), "")
+
+
+def _maps(value: object) -> list[Message]:
+    return (
+        [cast("Message", each) for each in cast("list[object]", value) if isinstance(each, dict)]
+        if isinstance(value, list)
+        else []
+    )

@@ -1,0 +1,229 @@
+"""Claude Code: how it is started, and held to what a step grants.
+
+What a step may do is decided by our own hook, before each use of a tool: Claude Code runs in the mode in which nobody
+is asked and nothing is granted beside, so that a hook that fails is a denial. `full` alone bypasses that.
+A step that may only read leaves out the settings of the repository: hooks in them are commands, and an earlier step
+may have put them there. The repository's CLAUDE.md, which goes with them, is told in the system prompt.
+"""
+
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from handrail.agents.claude import guard as claude_guard
+from handrail.agents.claude.lines import ClaudeLines, glimpse_of
+from handrail.agents.programs import required
+from handrail.model.workflow.values import JsonValue
+from handrail.ports.agents import Abilities, AgentCall, Launch
+
+NAME = "claude"
+SERVER = "handrail"
+"""Name of the server with Handrail's own tools."""
+RETRIES = 2
+"""How often it asks the service again by itself; Handrail waits and asks after that."""
+MOST_MEMORY = 64 * 1024
+"""Characters of a CLAUDE.md that are told."""
+HOOK_TIMEOUT = 6 * claude_guard.DEADLINE
+_VENDOR = (
+    *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS"),
+    *("MCP_TIMEOUT", "MCP_TOOL_TIMEOUT", "ENABLE_TOOL_SEARCH", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"),
+    *("CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_API_*", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*"),
+    *("CLAUDE_CODE_MAX_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*", "CLAUDE_CODE_EFFORT_LEVEL"),
+    *("CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_TMPDIR"),
+)
+"""Not `CLAUDE_*`: a session of Claude Code in which Handrail itself was started leaves its marks there."""
+_PROXY = tuple(name for each in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY") for name in (each, each.lower()))
+_CLOUDS = {
+    "CLAUDE_CODE_USE_BEDROCK": ("AWS_*",),
+    "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_*", "CLOUD_ML_*", "VERTEX_*", "GCLOUD_*"),
+}
+"""Variables of other vendors, which it gets where it was told to work through them."""
+_OURS = (
+    ("CLAUDE_CODE_MAX_RETRIES", str(RETRIES)),
+    ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1"),
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+)
+_BOOT = "import sys; sys.path.append(sys.argv.pop(1)); import guard; guard.main()"
+"""Loads the module as it was compiled before, which a program of its own never is."""
+_NEVER = ("EnterWorktree", "ExitWorktree", "CronCreate", "CronDelete", "CronList", "ScheduleWakeup", "Monitor")
+"""Tools that lead out of the work tree, or go on after the answer."""
+
+
+_LISTENS = ("--input-format=stream-json", "--replay-user-messages")
+"""Lets it read lines while it works, and say which of them it took up."""
+_DONE = '"type":"result"'
+"""Found by chance in another line it only closes the input too early: what was not said is told by the next call."""
+
+
+class ClaudeAgent:
+    """The `Agent` that calls `claude -p`, with the user's own configuration and login."""
+
+    def __init__(self, clock: Callable[[], float] = time.time, program: str = "") -> None:
+        self._clock = clock
+        self.program = program
+
+    @property
+    def name(self) -> str:
+        """Its name in workflows."""
+        return NAME
+
+    @property
+    def can(self) -> Abilities:
+        """All of it."""
+        return Abilities(
+            tools=True,
+            single_turn=True,
+            schema=True,
+            resume=True,
+            system_prompt=True,
+            cost=True,
+            follow_up=True,
+            mcp=True,
+        )
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Anthropic's, and those of a cloud where Claude Code was told to work through it."""
+        clouds = (names for switch, names in _CLOUDS.items() if os.environ.get(switch, "") not in ("", "0", "false"))
+        return (*_VENDOR, *_PROXY, *(name for names in clouds for name in names))
+
+    def launch(self, call: AgentCall, folder: str) -> Launch:
+        """Say how to start it; the rules of the call are written to `folder` for its hook."""
+        files = (*_settings(call, Path(folder)), *_system_prompt(call, Path(folder)), *_server(call, Path(folder)))
+        argv = (required(NAME, self.program), "-p", "--output-format=stream-json", "--verbose", *files, *_words(call))
+        # A prompt that begins with a slash would be a command to Claude Code itself, answered without the model.
+        prompt = f"\n{call.prompt}" if call.prompt.startswith("/") else call.prompt
+        env = (*_OURS, *_environment(call))
+        if call.listens:
+            return Launch((*argv, *_LISTENS), env, self.said(prompt, ""), _DONE)
+        return Launch(argv, env, prompt.encode(errors="replace"))
+
+    def said(self, text: str, mark: str) -> bytes:
+        """Give a line of its input: it takes that up after the tool that runs, or else when its answer is done."""
+        message = {"role": "user", "content": text.encode(errors="replace").decode()}
+        line = {"type": "user", "message": message, "parent_tool_use_id": None, **({"uuid": mark} if mark else {})}
+        return f"{json.dumps(line)}\n".encode()
+
+    def lines(self) -> ClaudeLines:
+        """Give a reader for one call."""
+        return ClaudeLines(self._clock)
+
+    def glimpse(self, line: bytes) -> str | None:
+        """Say what a line shows it doing: a tool with its argument, or what it says."""
+        return glimpse_of(line)
+
+
+def _words(call: AgentCall) -> tuple[str, ...]:
+    """Give the options of a call, each with its value in one word, so that no value can be taken for an option."""
+    denied = (*_NEVER, *call.disallowed_tools)
+    options: tuple[tuple[str, str | None], ...] = (
+        ("--setting-sources", "user" if call.access == "read" else None),
+        ("--permission-mode", "bypassPermissions" if _bypasses(call) else "dontAsk"),
+        ("--model", call.model),
+        ("--resume", call.session),
+        ("--max-turns", "1" if call.single_turn else None),
+        ("--json-schema", json.dumps(call.schema) if _is_object(call.schema) else None),
+        ("--disallowedTools", ",".join(denied)),
+        ("--tools", None if call.allowed_tools is None else ",".join(_built_in(call.allowed_tools))),
+        ("--allowedTools", ",".join(_partly(call)) or None),
+    )
+    return tuple(f"{name}={value}" for name, value in options if value is not None)
+
+
+def _system_prompt(call: AgentCall, folder: Path) -> tuple[str, ...]:
+    """Write the system prompt, which may be longer than an argument."""
+    told = "\n\n".join(filter(None, [call.system_prompt, _memory(call)]))
+    if not told:
+        return ()
+    path = folder / "system.md"
+    path.write_text(told, encoding="utf-8", errors="replace")
+    return (f"--append-system-prompt-file={path}",)
+
+
+def _memory(call: AgentCall) -> str:
+    """Give what the repository tells every agent, where Claude Code is not let to read it by itself."""
+    path = Path(call.workspace) / "CLAUDE.md"
+    if call.access != "read" or not path.is_file():
+        return ""
+    return f"The repository's CLAUDE.md says:\n\n{path.read_text(encoding='utf-8', errors='replace')[:MOST_MEMORY]}"
+
+
+def _environment(call: AgentCall) -> tuple[tuple[str, str], ...]:
+    """Give the variables by which a call's access and its private folder are told."""
+    home = call.options.get("home")
+    return (
+        *((("CLAUDE_CONFIG_DIR", home),) if home else ()),
+        *((("GIT_OPTIONAL_LOCKS", "0"),) if call.access == "read" else ()),
+        # Claude Code refuses to bypass its checks as root unless it is told so; only `full` asks for that.
+        *((("IS_SANDBOX", "1"),) if _bypasses(call) and os.geteuid() == 0 else ()),
+    )
+
+
+def _bypasses(call: AgentCall) -> bool:
+    return call.access == "full" and call.allowed_tools is None
+
+
+def _is_object(schema: JsonValue) -> bool:
+    """Whether a result can be asked for as the input of a tool, which is how Claude Code does it."""
+    return isinstance(schema, dict) and schema.get("type") == "object"
+
+
+def _name(tool: str) -> str:
+    return tool.partition("(")[0].strip()
+
+
+def _built_in(tools: tuple[str, ...]) -> list[str]:
+    return sorted({_name(each) for each in tools if not each.startswith("mcp__")})
+
+
+def _partly(call: AgentCall) -> list[str]:
+    """The tools that are allowed only with certain inputs, as `Bash(npm test:*)`."""
+    return [each for each in call.allowed_tools or () if "(" in each]
+
+
+def _settings(call: AgentCall, folder: Path) -> tuple[str, ...]:
+    """Write the rules of a call and the settings that put the hook before every tool."""
+    allowed = None if call.allowed_tools is None else [each for each in call.allowed_tools if "(" not in each]
+    partly = sorted({_name(each) for each in _partly(call)} - set(allowed or ()))
+    rules = {
+        "access": call.access,
+        "workspace": call.workspace,
+        "allowed": allowed,
+        "partly": partly,
+        "disallowed": [*_NEVER, *(each for each in call.disallowed_tools if "(" not in each)],
+    }
+    if call.server is not None:
+        rules["own"] = [f"mcp__{SERVER}__{each}" for each in call.server.tools]
+    folder.mkdir(parents=True, exist_ok=True)
+    asked = folder / "guard.json"
+    _write(asked, rules)
+    # A hook that fails in any other way than with 2 would let the tool pass.
+    here = str(Path(claude_guard.__file__).parent)
+    command = shlex.join([sys.executable, "-I", "-S", "-c", _BOOT, here, str(asked)]) + " || exit 2"
+    hook = {"type": "command", "command": command, "timeout": HOOK_TIMEOUT}
+    # Settings of the repository could switch all hooks off; these here count more.
+    settings = {"disableAllHooks": False, "hooks": {"PreToolUse": [{"matcher": "", "hooks": [hook]}]}}
+    _write(folder / "settings.json", settings)
+    return (f"--settings={folder / 'settings.json'}",)
+
+
+def _server(call: AgentCall, folder: Path) -> tuple[str, ...]:
+    """Write where the tools of Handrail are, for a call that may use them."""
+    server = call.server
+    if server is None:
+        return ()
+    command, *args = server.command
+    started = {"type": "stdio", "command": command, "args": args, "env": dict(server.env)}
+    _write(folder / "mcp.json", {"mcpServers": {SERVER: started}})
+    return (f"--mcp-config={folder / 'mcp.json'}",)
+
+
+def _write(path: Path, value: object) -> None:
+    """Write a file whole: a process of this call that a crash left alive may be reading it."""
+    draft = path.with_name(f"{path.name}.tmp")
+    draft.write_text(json.dumps(value), encoding="utf-8")
+    draft.replace(path)

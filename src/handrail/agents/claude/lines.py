@@ -1,0 +1,266 @@
+"""Reads the JSON lines of Claude Code, and how the call ended: from its last `result`, then from the exit status."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import cast
+
+from handrail.agents.claude.limits import ends_at, names_a_limit
+from handrail.agents.claude.usage import Took
+from handrail.agents.json_lines import Line, number, part, read_line, skim, text, without_result
+from handrail.model.workflow.values import JsonValue
+from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar
+from handrail.ports.processes import Ended, Gone
+
+SHOWN = ("command", "file_path", "notebook_path", "path", "pattern", "query", "url", "description", "skill")
+"""What of a tool's input says most, the best first."""
+MOST_DENIALS = 5
+INTERRUPTED = "[Request interrupted by user"
+STOPPED = "it was stopped in the middle of its work"
+_LOGIN = re.compile(r"not logged in|/login\b|api key|authenticat|oauth", re.IGNORECASE)
+_TOO_LONG = re.compile(r"too long|\bcontext\b", re.IGNORECASE)
+_STATUSES: dict[int, OutcomeStatus] = {401: "auth", 403: "auth", 402: "auth", 429: "rate_limited", 529: "overloaded"}
+_ERRORS: dict[str, OutcomeStatus] = {
+    "authentication_failed": "auth",
+    "oauth_org_not_allowed": "auth",
+    "rate_limit": "rate_limited",
+    "overloaded": "overloaded",
+    "invalid_request": "api_error",
+    "max_output_tokens": "api_error",
+    "model_not_found": "api_error",
+}
+"""What Claude Code calls an error for which there is no answer of the service with a status."""
+_TOLD = re.compile(rb'\{"type": ?"user"')
+_SPECIAL = (b'"isReplay":true', b'"is_error":true', b'"is_error": true', INTERRUPTED.encode())
+_USED = re.compile(rb'"tool_use_id": ?"([^"\\]*)"')
+_GAVE_UP = frozenset({"refusal", "max_tokens"})
+
+
+class ClaudeLines:
+    """The reader of one call; events that it does not know are passed over."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._session: str | None = None
+        self._result: Line | None = None
+        self._words = ""
+        self._error = ""
+        self._delay: float | None = None
+        self._resets: float | None = None
+        self._said = ""
+        """When the model answered last, in the words of the agent."""
+        self._interrupted = False
+        self._heard: list[str] = []
+        self._took = Took()
+        self._tools: set[str] = set()
+        self._model = ""
+
+    def feed(self, line: bytes) -> str:
+        """Take one line; give what to show of it on the screen, or nothing."""
+        if _is_plain(line):
+            self._tools -= {each.decode(errors="replace") for each in _USED.findall(line)}
+            return ""
+        said = skim(line)
+        match said.get("type"):
+            case "system":
+                self._system(said)
+            case "assistant":
+                return self._assistant(said)
+            case "user":
+                return self._user(said)
+            case "rate_limit_event":
+                info = part(said, "rate_limit_info")
+                self._resets = number(info.get("resetsAt")) if info.get("status") == "rejected" else None
+            case "result":
+                self._result = (read_line(line) or None) if "structured_output" in said else said
+                self._took.settled(said)
+            case _:
+                pass
+        return ""
+
+    def outcome(self, ended: Ended | Gone) -> AgentOutcome:
+        """Say how the call ended."""
+        result = self._result
+        if result is None:
+            return self._unfinished(ended)
+        status, message = self._status(result)
+        unknown = status == "api_error" and _unknown_session(result)
+        return AgentOutcome(
+            status=status,
+            text=text(result, "result") if status == "ok" and "result" in result else self._words,
+            output=result.get("structured_output"),
+            has_output="structured_output" in result,
+            session=None if unknown else text(result, "session_id") or self._session,
+            usage=self._took.usage,
+            cost=self._took.cost,
+            message=message,
+            retry_after=self._after(status, message),
+            heard=tuple(self._heard),
+        )
+
+    def so_far(self) -> SoFar:
+        """Give what the call has taken at least, and whether a tool runs."""
+        return SoFar(self._took.usage, self._took.cost, self._model, at_work=bool(self._tools))
+
+    def _system(self, said: Line) -> None:
+        if said.get("subtype") == "init":
+            self._session = text(said, "session_id") or self._session
+        elif said.get("subtype") == "api_retry":
+            delay = number(said.get("retry_delay_ms")) or 0
+            # Whole seconds are what the service asked for; its own pauses are never so round, and tell nothing.
+            self._delay = delay / 1000 if delay and delay % 1000 == 0 else None
+
+    def _assistant(self, said: Line) -> str:
+        message = part(said, "message")
+        words, uses = list[str](), list[Line]()
+        for each in _list(message, "content"):
+            match each:
+                case {"type": "text"}:
+                    words.append(text(each, "text"))
+                case {"type": "tool_use"}:
+                    uses.append(each)
+                    self._tools.add(text(each, "id"))
+                case _:
+                    pass
+        if said.get("parent_tool_use_id"):
+            return ""
+        self._said = text(said, "timestamp") or self._said
+        spoken = "\n".join(words)
+        if text(said, "error"):
+            self._error = text(said, "error")
+            return spoken
+        self._model = text(message, "model") or self._model
+        self._took.answered(message)
+        self._words = spoken or self._words
+        return "\n".join([*([spoken] if spoken else ()), *map(_tool, uses)])
+
+    def _user(self, said: Line) -> str:
+        """Take what the agent was told: words that it took up, how its tools failed, and that it was interrupted."""
+        if said.get("isReplay") is True:
+            self._heard.append(text(said, "uuid"))
+            # What it takes up after its answer is answered anew.
+            self._result = None
+        self._tools -= {text(each, "tool_use_id") for each in _blocks(said, "tool_result")}
+        if any(text(each, "text").startswith(INTERRUPTED) for each in _blocks(said, "text")):
+            self._interrupted = True
+        failed = [text(each, "content") for each in _blocks(said, "tool_result") if each.get("is_error") is True]
+        return "\n".join(f"failed: {each.strip().partition(chr(10))[0]}" for each in failed if each.strip())
+
+    def _unfinished(self, ended: Ended | Gone) -> AgentOutcome:
+        """Say how a call ended that gave no result; a signal may end it with 0 and without one."""
+        return AgentOutcome(
+            status="cancelled" if self._interrupted else "crashed",
+            text=self._words,
+            session=self._session,
+            usage=self._took.usage,
+            message=STOPPED if self._interrupted else without_result(ended),
+            heard=tuple(self._heard),
+        )
+
+    def _status(self, result: Line) -> tuple[OutcomeStatus, str]:
+        errors = "; ".join(each for each in _list(result, "errors") if isinstance(each, str))
+        match text(result, "subtype"):
+            case "success" if result.get("is_error") is not True:
+                return "ok", _denials(result)
+            case "success":
+                return self._api_error(result), text(result, "result") or _wordless(result)
+            case "error_max_turns":
+                # One turn is the only number that is ever asked for: what came in it is what was wanted.
+                single = errors.endswith("(1)")
+                return ("ok", _denials(result)) if single else ("limit", errors or "it used all turns it may take")
+            case "error_max_budget_usd":
+                return "limit", errors or "it used all the money it may spend"
+            case _ if text(result, "terminal_reason").startswith("aborted"):
+                return "cancelled", STOPPED
+            case _ if _unknown_session(result):
+                return "api_error", f"{errors}: Claude Code does not know this conversation here, begin a new one"
+            case subtype:
+                return "api_error", errors or f"Claude Code ended with {subtype or 'no reason'}"
+
+    def _api_error(self, result: Line) -> OutcomeStatus:
+        words, code = text(result, "result"), number(result.get("api_error_status"))
+        if self._resets is not None or names_a_limit(words):
+            return "quota"
+        if self._error == "billing_error" or "credit balance" in words.lower():
+            return "auth"
+        if code is not None:
+            return _STATUSES.get(int(code), "api_error")
+        if self._error in _ERRORS:
+            return _ERRORS[self._error]
+        if text(result, "stop_reason") in _GAVE_UP or _TOO_LONG.search(words):
+            return "api_error"
+        return "auth" if _LOGIN.search(words) else "network"
+
+    def _after(self, status: OutcomeStatus, message: str) -> float | None:
+        """Give the seconds from now on until another try is worth it, as far as Claude Code names them."""
+        if status == "quota":
+            ends = self._resets or ends_at(message, _moment(self._said) or self._clock())
+            return None if ends is None else max(0.0, ends - self._clock())
+        return self._delay if status == "rate_limited" else None
+
+
+def _is_plain(line: bytes) -> bool:
+    """Whether a line only gives what a tool found, which may be megabytes that nobody here reads."""
+    if _TOLD.match(line) is None:
+        return False
+    for each in _SPECIAL:  # noqa: SIM110 - twice as fast as `any`
+        if each in line:
+            return False
+    return True
+
+
+def glimpse_of(line: bytes) -> str | None:
+    """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
+    said = {} if _TOLD.match(line) else read_line(line)
+    if said.get("type") != "assistant":
+        return None
+    tools = [_tool(each) for each in _blocks(said, "tool_use")]
+    words = (each for block in _blocks(said, "text") for each in text(block, "text").splitlines() if each.strip())
+    return tools[-1] if tools else next(words, None)
+
+
+def _blocks(said: Line, kind: str) -> Iterator[Line]:
+    for each in _list(part(said, "message"), "content"):
+        if isinstance(each, dict) and each.get("type") == kind:
+            yield each
+
+
+def _list(said: Line, name: str) -> list[JsonValue]:
+    value = said.get(name)
+    return cast("list[JsonValue]", value) if isinstance(value, list) else []
+
+
+def _tool(use: Line) -> str:
+    """A tool with what says most of its input, on one line."""
+    given = part(use, "input")
+    what = next((text(given, name) for name in SHOWN if text(given, name)), "")
+    return " ".join([text(use, "name"), *what.split()])
+
+
+def _denials(result: Line) -> str:
+    """Name the uses of tools that were denied; nothing where none was."""
+    denied = [each for each in _list(result, "permission_denials") if isinstance(each, dict)]
+    if not denied:
+        return ""
+    shown = [_tool({"name": each.get("tool_name"), "input": each.get("tool_input")}) for each in denied]
+    more = [f"and {len(shown) - MOST_DENIALS} more"] if len(shown) > MOST_DENIALS else []
+    return "; ".join(["denied: " + shown[0], *shown[1:MOST_DENIALS], *more])
+
+
+def _wordless(result: Line) -> str:
+    code = number(result.get("api_error_status"))
+    kind = text(result, "api_error_type") or ("an error" if code is None else f"status {code:.0f}")
+    return f"the service answered with {kind}, without a word"
+
+
+def _unknown_session(result: Line) -> bool:
+    errors = [each for each in _list(result, "errors") if isinstance(each, str)]
+    return any(each.startswith("No conversation found") for each in errors)
+
+
+def _moment(stamp: str) -> float:
+    try:
+        return datetime.fromisoformat(stamp).timestamp()
+    except ValueError:
+        return 0.0

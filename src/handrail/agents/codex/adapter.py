@@ -1,0 +1,105 @@
+"""Codex: `codex exec`, kept to a step's access by its own sandbox."""
+
+import json
+from pathlib import Path
+
+from handrail.agents.codex.lines import CodexLines, glimpse_of
+from handrail.agents.codex.schema import strict
+from handrail.agents.programs import PROXY, required
+from handrail.model.workflow.settings import Access
+from handrail.ports.agents import Abilities, AgentCall, Launch
+
+NAME = "codex"
+_SANDBOX: dict[Access, str] = {"read": "read-only", "edit": "workspace-write", "full": "danger-full-access"}
+_TRIED = """codex=$1 mode=$2; shift 2
+(sleep 0.15; nice "$codex" sandbox -c "$mode" -- /bin/true </dev/null >/dev/null || {
+  code=$?; [ "$code" = 2 ] || printf '{"type":"handrail.sandbox","exit_code":%d}\\n' "$code"; }) &
+exec "$codex" "$@"
+"""
+"""Where the sandbox cannot work every command fails, the events show none of it and the call ends well all the same:
+so it is tried beside the call, which does not wait for that. 2 is a Codex that knows no such trial."""
+
+_APART = 0.3
+"""Seconds between two that start. Each makes a folder with the names by which it calls itself, and one that looks for
+old ones just then takes it away: its commands fail from then on. The trial comes in the middle between two."""
+
+
+class CodexAgent:
+    """The `Agent` that is OpenAI's Codex on the command line."""
+
+    def __init__(self, program: str = "") -> None:
+        self.program = program
+
+    @property
+    def name(self) -> str:
+        """Its name in workflows."""
+        return NAME
+
+    @property
+    def can(self) -> Abilities:
+        """Its sandbox keeps it to the access; it has no list of tools, no end after a turn, and tells no cost."""
+        return Abilities(resume=True, mcp=True)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Its vendor's, and the way there."""
+        return ("CODEX_*", "OPENAI_*", *PROXY)
+
+    def launch(self, call: AgentCall, folder: str) -> Launch:
+        """Say how to start it, with the prompt on its input; the schema of a result is written to `folder`."""
+        # Inside of Handrail's sandbox, which keeps it to the same, its own one seldom works.
+        within = call.access == "full" or call.options.get("sandbox") == "bwrap"
+        codex, mode = required(NAME, self.program), f'sandbox_mode="{_SANDBOX["full" if within else call.access]}"'
+        words = ("exec", "--json", "--skip-git-repo-check", "-c", mode, "-c", 'approval_policy="never"')
+        going_on = ("resume", call.session) if call.session else ()
+        given = (*words, *_server(call), *_model(call), *_schema(call, Path(folder)), *going_on, "-")
+        tried = () if within else ("/bin/sh", "-c", _TRIED, "sh", codex, mode)
+        home = call.options.get("home")
+        env = (("CODEX_HOME", home),) if home else ()
+        return Launch((*(tried or (codex,)), *given), env, call.prompt.encode(errors="replace"), apart=_APART)
+
+    def lines(self) -> CodexLines:
+        """Give a reader for one call."""
+        return CodexLines()
+
+    def glimpse(self, line: bytes) -> str | None:
+        """Say what a line shows it doing: a command, an edit, or what it says."""
+        return glimpse_of(line)
+
+
+def _model(call: AgentCall) -> tuple[str, ...]:
+    return ("-m", call.model) if call.model else ()
+
+
+def _server(call: AgentCall) -> tuple[str, ...]:
+    """The tools of Handrail; what the server needs comes from the environment, since everybody can see arguments."""
+    server = call.server
+    if server is None:
+        return ()
+    settings = {
+        "command": server.command[0],
+        "args": list(server.command[1:]),
+        "env_vars": [name for name, _ in server.env],
+        # Without it the model is asked before the tools are there.
+        "required": True,
+        "startup_timeout_sec": 60,
+        "tool_timeout_sec": 90,
+        "default_tools_approval_mode": "approve",
+    }
+    return tuple(word for name in settings for word in ("-c", f"mcp_servers.handrail.{name}={_toml(settings[name])}"))
+
+
+def _toml(value: object) -> str:
+    """Texts, numbers and lists are written alike in JSON and TOML."""
+    return json.dumps(value)
+
+
+def _schema(call: AgentCall, folder: Path) -> tuple[str, ...]:
+    """The schema of the result, where OpenAI takes it; any other stands in the prompt alone, and is checked by us."""
+    schema = strict(call.schema)
+    if schema is None:
+        return ()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "schema.json"
+    path.write_text(json.dumps(schema), encoding="utf-8")
+    return ("--output-schema", str(path))

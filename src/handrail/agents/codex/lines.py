@@ -1,0 +1,167 @@
+"""Reads the JSON lines of `codex exec --json`, and how the call ended.
+
+1. A turn that was completed or failed decides; `error` lines are notices, such as that it connects again.
+2. Codex counts tokens over the whole conversation: what a call took is the difference, which the caller takes.
+3. A result is the last message; whether it has the shape that was asked for is the caller's to check.
+"""
+
+import re
+import shlex
+from dataclasses import replace
+from datetime import datetime
+
+from handrail.agents.codex.errors import kind_of, seconds_left
+from handrail.agents.json_lines import Line, count, part, skim, text, without_result
+from handrail.ports.agents import AgentOutcome, SoFar, Usage
+from handrail.ports.processes import Ended, Gone
+
+_NO_SANDBOX = (
+    "Codex's sandbox does not work on this machine, so its commands cannot run; `codex sandbox -- true` shows why; "
+    "mend that (often: install bubblewrap), or give the step `access: full`, which needs no sandbox"
+)
+_SHELL = re.compile(r"\S+ -l?c '([^']*)'")
+_AGAIN = "Reconnecting..."
+"""How notices begin that it tries to reach its service again, without an end where there is no network."""
+
+
+class CodexLines:
+    """The reader of one call; events that are not known are passed over."""
+
+    def __init__(self) -> None:
+        self._session: str | None = None
+        self._words = ""
+        self._trouble = ""
+        self._final: Line = {}
+        self._worked = False
+        self._ran = False
+        self._confined = True
+        self._items: set[str] = set()
+
+    def feed(self, line: bytes) -> str:
+        """Take one line; give what to show of it on the screen, or nothing."""
+        said = skim(line)
+        match said.get("type"):
+            case "item.completed":
+                item = part(said, "item")
+                self._trouble = ""
+                self._items.discard(text(item, "id"))
+                return self._item(item)
+            case "item.started":
+                self._trouble = ""
+                self._items.add(text(part(said, "item"), "id"))
+            case "error":
+                self._trouble = text(said, "message")
+            case "thread.started":
+                self._session = text(said, "thread_id") or None
+            case "turn.completed" | "turn.failed":
+                self._final = said
+            case "handrail.sandbox":
+                self._confined = False
+            case _:
+                pass
+        return ""
+
+    def outcome(self, ended: Ended | Gone) -> AgentOutcome:
+        """Say how the call ended, from the lines first and from the exit status then."""
+        match self._final.get("type"):
+            case "turn.completed":
+                return self._completed()
+            case "turn.failed":
+                said = text(part(self._final, "error"), "message") or self._trouble
+                return self._failed(said or "Codex ended the turn without saying why")
+            case _ if self._trouble.startswith(_AGAIN):
+                return self._failed(self._trouble)
+            case _:
+                message = self._trouble or without_result(ended)
+                return AgentOutcome(status="crashed", text=self._words, session=self._session, message=message)
+
+    def so_far(self) -> SoFar:
+        """Say whether a tool runs; what the call takes is told at its end."""
+        return SoFar(at_work=bool(self._items))
+
+    def _item(self, item: Line) -> str:
+        kind = item.get("type")
+        self._worked = self._worked or kind != "error"
+        if kind == "agent_message":
+            self._words = text(item, "text")
+            return self._words
+        if kind == "command_execution":
+            self._ran = self._ran or item.get("exit_code") == 0
+            return _ran(item)
+        return _doing(item) or ""
+
+    def _completed(self) -> AgentOutcome:
+        used = _usage(part(self._final, "usage"))
+        base = AgentOutcome(status="ok", text=self._words, session=self._session, usage=used, total=used)
+        if not self._confined and not self._ran:
+            return replace(base, status="denied", message=_NO_SANDBOX)
+        if not self._worked:
+            return replace(base, status="no_output", message="the agent ended without a word and without work")
+        return base
+
+    def _failed(self, message: str) -> AgentOutcome:
+        kind = kind_of(message)
+        after = seconds_left(message, datetime.now()) if kind in ("quota", "rate_limited") else None  # noqa: DTZ005
+        return AgentOutcome(status=kind, text=self._words, session=self._session, message=message, retry_after=after)
+
+
+def glimpse_of(line: bytes) -> str | None:
+    """Say in a few words what a line shows the agent doing; None for lines that show nothing."""
+    said = skim(line)
+    match said.get("type"):
+        case "item.started" | "item.completed":
+            return _doing(part(said, "item"))
+        case "error":
+            return text(said, "message") or None
+        case _:
+            return None
+
+
+def _doing(item: Line) -> str | None:
+    match item.get("type"):
+        case "command_execution":
+            return f"$ {_command(item)}"
+        case "file_change":
+            return f"edits {', '.join(_files(item))}"
+        case "mcp_tool_call":
+            return f"{text(item, 'server')}: {text(item, 'tool')}"
+        case "web_search":
+            return f"searches {text(item, 'query')}".rstrip()
+        case "agent_message" | "reasoning":
+            return next((each.strip() for each in text(item, "text").splitlines() if each.strip()), None)
+        case _:
+            return None
+
+
+def _command(item: Line) -> str:
+    """The command as the agent meant it, without the shell that Codex puts around."""
+    given = text(item, "command")
+    plain = _SHELL.fullmatch(given)
+    if plain is not None:
+        return plain[1]
+    try:
+        words = shlex.split(given)
+    except ValueError:
+        return given
+    return words[2] if len(words) == 3 and words[1] in ("-lc", "-c") else given
+
+
+def _files(item: Line) -> list[str]:
+    changes = item.get("changes")
+    each = [change for change in changes if isinstance(change, dict)] if isinstance(changes, list) else []
+    return [text(change, "path").rstrip("/").rpartition("/")[2] for change in each]
+
+
+def _ran(item: Line) -> str:
+    """A command, and how one that failed ended."""
+    shown, code = f"$ {_command(item)}", item.get("exit_code")
+    if not isinstance(code, int) or code == 0:
+        return shown
+    return "\n".join([f"{shown} (exit code {code})", *text(item, "aggregated_output").splitlines()])
+
+
+def _usage(told: Line) -> Usage:
+    """Codex counts what came from its cache as input, too."""
+    cached = count(told.get("cached_input_tokens"))
+    read = max(0, count(told.get("input_tokens")) - cached)
+    return Usage(read, count(told.get("output_tokens")), cached)

@@ -1,0 +1,58 @@
+"""JSON Schemas as OpenAI takes them for structured results: closed maps of which every entry is required."""
+
+from handrail.model.workflow.values import JsonValue
+
+_Map = dict[str, JsonValue]
+_KEPT = frozenset({"type", "enum", "const", "description", "title", "properties", "required", "items", "anyOf"})
+_LEFT_OUT = frozenset(
+    {
+        *("$schema", "$id", "$comment", "default", "examples", "format", "pattern", "minLength", "maxLength"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("minItems", "maxItems", "uniqueItems", "additionalProperties"),
+    }
+)
+"""What only narrows: the result is checked against all of the schema afterwards."""
+
+
+def strict(schema: JsonValue) -> JsonValue:
+    """Give a schema that OpenAI takes and whose results fit the one that is asked for; None where there is none."""
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        return None
+    return _strict(schema)
+
+
+def _strict(schema: JsonValue) -> JsonValue:
+    if not isinstance(schema, dict) or not schema or not schema.keys() <= _KEPT | _LEFT_OUT:
+        return None
+    made = {name: value for name, value in schema.items() if name in _KEPT}
+    if schema.get("type") == "object":
+        return _record(schema, made)
+    if schema.get("type") == "array":
+        return _with(made, "items", _strict(schema.get("items")))
+    if "anyOf" in schema:
+        return _with(made, "anyOf", _all(schema["anyOf"]))
+    return made if isinstance(schema.get("type"), str) or "enum" in schema or "const" in schema else None
+
+
+def _record(schema: _Map, made: _Map) -> JsonValue:
+    """A map: an entry that may be missing, and entries that are not named, cannot be said strictly."""
+    parts, needed = schema.get("properties"), schema.get("required")
+    if (
+        not isinstance(parts, dict)
+        or not isinstance(needed, list)
+        or schema.get("additionalProperties", False) is not False
+    ):
+        return None
+    if {str(each) for each in needed} != parts.keys():
+        return None
+    inner = {name: _strict(part) for name, part in parts.items()}
+    return None if None in inner.values() else {**made, "properties": inner, "additionalProperties": False}
+
+
+def _with(made: _Map, name: str, value: JsonValue) -> JsonValue:
+    return None if value is None else {**made, name: value}
+
+
+def _all(choices: JsonValue) -> JsonValue:
+    made = [_strict(each) for each in choices] if isinstance(choices, list) else []
+    return made if made and None not in made else None

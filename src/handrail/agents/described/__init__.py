@@ -1,0 +1,1 @@
+"""Any program described by a table."""

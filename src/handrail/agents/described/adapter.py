@@ -1,0 +1,128 @@
+"""Any program as an agent, described by data: its words, where the prompt goes, and what its answer means.
+
+Nothing is known of such a program: what it may do is what its definition says that it keeps to, by itself.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+from handrail.agents.described.lines import CommandLines, shown
+from handrail.agents.programs import expanded
+from handrail.errors import NotFound, UsageError
+from handrail.ports.agent_definitions import AgentDefinition, Words
+from handrail.ports.agents import Abilities, AgentCall, Launch
+
+LONGEST = (128 << 10) - 1
+"""Bytes that Linux takes in one word of a command."""
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+
+
+class CommandAgent:
+    """The `Agent` that calls the program of a definition."""
+
+    def __init__(self, definition: AgentDefinition) -> None:
+        self._definition = definition
+
+    @property
+    def name(self) -> str:
+        """Its name in workflows."""
+        return self._definition.name
+
+    @property
+    def can(self) -> Abilities:
+        """What the definition has words for; `full` alone where it says nothing about access."""
+        given = self._definition
+        names = {each.name for each in given.mapped}
+        return Abilities(
+            access=frozenset(level for level, _ in given.access),
+            resume=bool(given.resume) and "session" in names,
+            system_prompt=bool(given.system_prompt),
+            model=bool(given.model),
+            cost="cost" in names,
+            mcp=given.mcp,
+            streams=given.output == "jsonl",
+        )
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Those that the definition names."""
+        return self._definition.variables
+
+    def require_program(self) -> None:
+        """Raise what to install where the program is missing."""
+        located(self._definition)
+
+    def launch(self, call: AgentCall, folder: str) -> Launch:
+        """Put the prompt and the options into the command; every place is within one word, and no shell reads it."""
+        given = self._definition
+        values = {"prompt": call.prompt.replace("\0", ""), "workspace": call.workspace, "folder": folder}
+        if any("{prompt_file}" in word for word in given.command):
+            values["prompt_file"] = _written(call.prompt, Path(folder))
+        program = located(given)
+        argv = (program, *_filled(_spliced(given.command[1:], _options(given, call)), values))
+        _require_short(given, argv)
+        prompt = call.prompt.encode(errors="replace") if given.on_stdin else b""
+        return Launch(argv, given.env, prompt)
+
+    def lines(self) -> CommandLines:
+        """Give a reader for one call."""
+        return CommandLines(self._definition)
+
+    def glimpse(self, line: bytes) -> str | None:
+        """Say what a line says, where that is text."""
+        return next((each.strip() for each in shown(self._definition, line).splitlines() if each.strip()), None)
+
+
+def located(given: AgentDefinition) -> str:
+    """Give the path of a definition's program; raises what to install where it is missing."""
+    program = given.command[0]
+    path = shutil.which(expanded(program))
+    if path is None:
+        message = f"the agent '{given.name}' is not installed: there is no program `{program}` on the PATH"
+        raise NotFound(message, next_step=given.install or "install it, or correct `command` in its definition")
+    return path
+
+
+def _options(given: AgentDefinition, call: AgentCall) -> Words:
+    """The words for what a call asks beside its prompt; the values are put in here, once, and never read again."""
+    asked = (
+        (given.model, "model", call.model),
+        (given.resume, "session", call.session),
+        (given.system_prompt, "system_prompt", call.system_prompt),
+    )
+    filled = (_filled(words, {name: value}) for words, name, value in asked if value)
+    return (*given.words_for(call.access), *(word for words in filled for word in words))
+
+
+def _spliced(words: Words, options: Words) -> tuple[str | tuple[str], ...]:
+    """Put the options in the place that the command has for them, else at its end; they are complete, hence wrapped."""
+    whole = tuple((word,) for word in options)
+    if "{options}" not in words:
+        return (*words, *whole)
+    at = words.index("{options}")
+    return (*words[:at], *whole, *(word for word in words[at + 1 :] if word != "{options}"))
+
+
+def _filled(words: tuple[str | tuple[str], ...], values: dict[str, str]) -> Words:
+    def fill(word: str) -> str:
+        return _PLACE.sub(lambda found: values.get(found[1], found[0]), word)
+
+    return tuple(word[0] if isinstance(word, tuple) else fill(word) for word in words)
+
+
+def _written(prompt: str, folder: Path) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "prompt.md"
+    path.write_text(prompt, encoding="utf-8", errors="replace")
+    return str(path)
+
+
+def _require_short(given: AgentDefinition, argv: Words) -> None:
+    longest = max(len(word.encode(errors="replace")) for word in argv)
+    if longest > LONGEST:
+        message = (
+            f"the agent '{given.name}' takes its prompt as an argument, and this one has {longest} bytes: too many"
+        )
+        hint = "let it read the prompt from its input (leave {prompt} out of `command`), or from {prompt_file}"
+        raise UsageError(message, next_step=hint)

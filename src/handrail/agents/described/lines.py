@@ -1,0 +1,142 @@
+"""Reads what a program printed: text, one JSON document, or JSON lines, as its definition says."""
+
+from handrail.agents.json_lines import Line, amount, count, read_line, without_result
+from handrail.model.workflow.values import JsonValue
+from handrail.ports.agent_definitions import AgentDefinition, JsonPath, Mapped, Where
+from handrail.ports.agents import AgentOutcome, OutcomeStatus, SoFar, Usage
+from handrail.ports.processes import Ended, Gone
+
+TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
+
+
+class CommandLines:
+    """The reader of one call."""
+
+    def __init__(self, definition: AgentDefinition) -> None:
+        self._definition = definition
+        self._lines: list[bytes] = []
+        self._found: dict[str, JsonValue] = {}
+        self._complete = definition.final is None
+
+    def feed(self, line: bytes) -> str:
+        """Take one line; give what to show of it on the screen, or nothing."""
+        if self._definition.output == "jsonl":
+            said = read_line(line)
+            self._take(said)
+            self._complete = self._complete or (bool(said) and matches(said, self._definition.final or ()))
+        else:
+            self._lines.append(line)
+        return shown(self._definition, line)
+
+    def outcome(self, ended: Ended | Gone) -> AgentOutcome:
+        """Say how the call ended, from the answer first and from the exit status then."""
+        if self._definition.output == "json":
+            self._take(_document(self._lines))
+        status, message = self._status(ended)
+        return AgentOutcome(
+            status=status,
+            text=self._text(),
+            output=self._found.get("output"),
+            has_output="output" in self._found,
+            session=_plain(self._found.get("session")) or None,
+            usage=self.so_far().usage,
+            cost=self.so_far().cost,
+            message=message,
+        )
+
+    def so_far(self) -> SoFar:
+        """Give what the lines so far say of tokens and cost."""
+        usage = Usage(*(count(self._found.get(name)) for name in TOKENS))
+        return SoFar(usage, amount(self._found.get("cost")))
+
+    def _text(self) -> str:
+        if self._definition.output == "text":
+            return b"\n".join(self._lines).decode(errors="replace").strip()
+        return _plain(self._found.get("text"))
+
+    def _take(self, said: Line) -> None:
+        for each in self._definition.mapped:
+            value = valued(said, each)
+            if value is not None:
+                self._found[each.name] = _added(self._found.get(each.name), value) if each.add else value
+
+    def _status(self, ended: Ended | Gone) -> tuple[OutcomeStatus, str]:
+        trouble = _trouble(self._found.get("error"))
+        code = ended.code if isinstance(ended, Ended) else None
+        if code is not None and code in (codes := dict(self._definition.exit_codes)):
+            return codes[code], trouble or ("" if codes[code] == "ok" else f"it ended with exit code {code}")
+        if trouble:
+            return "api_error", trouble
+        if code != 0 or not self._complete:
+            return "crashed", without_result(ended)
+        if self._definition.output == "text":
+            return ("ok", "") if self._text() else ("no_output", "the agent ended well, but printed nothing")
+        if not {"text", "output"} & self._found.keys():
+            return "no_output", "the agent ended well, but what it printed does not hold the answer that is looked for"
+        return "ok", ""
+
+
+def shown(definition: AgentDefinition, line: bytes) -> str:
+    """Give what a line says to a person."""
+    match definition.output:
+        case "text":
+            return line.decode(errors="replace")
+        case "json":
+            return ""
+        case "jsonl":
+            said = read_line(line)
+            texts = (valued(said, each) for each in definition.mapped if each.name == "text")
+            return "".join(_plain(value) for value in texts)
+
+
+def valued(said: Line, mapped: Mapped) -> JsonValue:
+    """Give the value that stands where a definition says; None where there is none."""
+    return at(said, mapped.path) if said and matches(said, mapped.where) else None
+
+
+def matches(said: Line, where: Where) -> bool:
+    """Tell whether a line is of a kind."""
+    return all(at(said, path) == text for path, text in where)
+
+
+def at(value: JsonValue, path: JsonPath) -> JsonValue:
+    """Follow a path; None where it leads nowhere."""
+    for key in path:
+        if isinstance(key, str) and isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(key, int) and isinstance(value, list) and -len(value) <= key < len(value):
+            value = value[key]
+        else:
+            return None
+    return value
+
+
+def _document(lines: list[bytes]) -> Line:
+    """The one document; what is printed before it is passed over."""
+    begin = next((place for place, line in enumerate(lines) if line.lstrip().startswith(b"{")), 0)
+    return read_line(b"\n".join(lines[begin:]))
+
+
+def _added(before: JsonValue, value: JsonValue) -> JsonValue:
+    match before, value:
+        case (str(), str()):
+            return before + value
+        case (int() | float(), int() | float()):
+            return before + value
+        case _:
+            return value
+
+
+def _trouble(value: JsonValue) -> str:
+    """What went wrong, where something did: `false` and an empty text say that nothing did."""
+    if isinstance(value, dict):
+        return _plain(value.get("message")) or str(value)
+    if value is True:
+        return "the agent says that it failed"
+    return _plain(value)
+
+
+def _plain(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""

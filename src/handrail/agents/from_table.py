@@ -1,0 +1,91 @@
+"""Puts agents that are described by data beside those that come with Handrail."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from handrail.agents.programs import program_of
+from handrail.agents.registry import BUILT_IN, RENAMABLE
+from handrail.errors import UsageError
+from handrail.frozen import frozen
+from handrail.model.suggest import did_you_mean
+from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, Defined
+from handrail.ports.agents import Abilities, Agent, AgentCall, Launch, Lines
+
+KNOWN = Path(__file__).with_name("known.toml")
+"""The definitions that come with Handrail."""
+
+
+def table_with(
+    definitions: Iterable[Defined], table: Mapping[str, Callable[[], Agent]] = BUILT_IN
+) -> dict[str, Callable[[], Agent]]:
+    """Give a table of agents with the defined ones in it; a later one takes the place of an earlier one."""
+    return {**table, **{each.name: _maker(each) for each in definitions}}
+
+
+def _maker(given: Defined) -> Callable[[], Agent]:
+    def made() -> Agent:
+        if isinstance(given, BrokenDefinition):
+            raise UsageError(given.message, next_step=given.hint)
+        if given.program:
+            return _renamed(given)
+        if given.protocol == "acp":
+            from handrail.agents.acp.adapter import AcpAgent  # noqa: PLC0415 (an agent is loaded when a step asks for it)
+
+            return AcpAgent(given)
+        from handrail.agents.described.adapter import CommandAgent  # noqa: PLC0415
+
+        return CommandAgent(given)
+
+    return made
+
+
+def _renamed(given: AgentDefinition) -> Agent:
+    make = RENAMABLE.get(given.name)
+    if make is None:
+        message = f"`program` is for an agent that Handrail knows, and '{given.name}' is none of them"
+        hint = f"known are {', '.join(sorted(RENAMABLE))}; for another one write `command`"
+        raise UsageError(message + did_you_mean(given.name, RENAMABLE), next_step=hint)
+    agent = make(given.program)
+    return WithVariables(agent, given.env) if given.env else agent
+
+
+@frozen
+class WithVariables:
+    """An agent that is given variables beside its own."""
+
+    agent: Agent
+    env: tuple[tuple[str, str], ...]
+
+    @property
+    def program(self) -> str:
+        """What its program is called here."""
+        return program_of(self.agent)
+
+    @property
+    def name(self) -> str:
+        """Its name in workflows."""
+        return self.agent.name
+
+    @property
+    def can(self) -> Abilities:
+        """What it can be held to."""
+        return self.agent.can
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of its vendor."""
+        return self.agent.variables
+
+    def launch(self, call: AgentCall, folder: str) -> Launch:
+        """Start it as ever; what its adapter sets counts more, since that keeps it to its access."""
+        launch = self.agent.launch(call, folder)
+        return replace(launch, env=(*self.env, *launch.env))
+
+    def lines(self) -> Lines:
+        """Give a reader for one call."""
+        return self.agent.lines()
+
+    def glimpse(self, line: bytes) -> str | None:
+        """Say what a line shows it doing."""
+        return self.agent.glimpse(line)

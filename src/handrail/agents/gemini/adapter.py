@@ -1,0 +1,129 @@
+"""Gemini CLI: `gemini` without a terminal, kept to a step's access by a policy that counts more than all others."""
+
+import json
+from pathlib import Path
+
+from handrail.agents.gemini.lines import GeminiLines, glimpse_of
+from handrail.agents.programs import PROXY, required
+from handrail.agents.tool_names import own_names
+from handrail.errors import UsageError
+from handrail.ports.agents import Abilities, AgentCall, Launch
+
+NAME = "gemini"
+SYSTEM = Path("/etc/gemini-cli")
+"""Where the owner of a machine keeps policies and settings for everybody."""
+TRIES = 3
+"""How often it asks the service by itself, unless the user's settings say otherwise; Handrail waits and asks after."""
+COMMON: dict[str, tuple[str, ...]] = {
+    "Bash": ("run_shell_command",),
+    "Write": ("write_file",),
+    "Edit": ("replace",),
+    "MultiEdit": ("replace",),
+    "Read": ("read_file", "read_many_files"),
+    "Glob": ("glob",),
+    "Grep": ("grep_search",),
+    "LS": ("list_directory",),
+    "WebFetch": ("web_fetch",),
+    "WebSearch": ("google_web_search",),
+    "TodoWrite": ("write_todos",),
+    "Task": ("invoke_agent",),
+    "Skill": ("activate_skill",),
+    "Memory": ("save_memory",),
+}
+READING = (
+    *("read_file", "read_many_files", "glob", "grep_search", "list_directory", "web_fetch", "google_web_search"),
+    *("write_todos", "get_internal_docs"),
+)
+HARMLESS = ("update_topic", "complete_task")
+"""Tools by which it only orders its own talk."""
+
+
+class GeminiAgent:
+    """The `Agent` that is Google's Gemini on the command line, with the user's own settings and login."""
+
+    def __init__(self, program: str = "", system: Path = SYSTEM) -> None:
+        self.program = program
+        self._system = system
+
+    @property
+    def name(self) -> str:
+        """Its name in workflows."""
+        return NAME
+
+    @property
+    def can(self) -> Abilities:
+        """Policies keep it to access and tools; it has no end after a turn, no shape of a result, and tells no cost.
+
+        A server for one call could only stand in a file that belongs to root, or in the user's own settings.
+        """
+        return Abilities(tools=True, resume=True)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """What its vendor and its own settings are named."""
+        return ("GEMINI_*", "GOOGLE_*", "CODE_ASSIST_*", *PROXY)
+
+    def launch(self, call: AgentCall, folder: str) -> Launch:
+        """Say how to start it, with the prompt on its input; the policy of the call is written to `folder`."""
+        program, home = required(NAME, self.program), call.options.get("home")
+        policy = self._policy(call, Path(folder))
+        options = (("--model", call.model), ("--resume", call.session), ("--admin-policy", policy))
+        asked = tuple(f"{name}={value}" for name, value in options if value)
+        # Without `--skip-trust` it refuses to work in a folder that nobody opened with it before.
+        argv = (program, "--output-format=stream-json", "--approval-mode=yolo", "--skip-trust", *asked)
+        env = (
+            ("GEMINI_CLI_NO_RELAUNCH", "true"),
+            *self._defaults(Path(folder)),
+            *((("GEMINI_CLI_HOME", home),) if home else ()),
+        )
+        return Launch(argv, env, call.prompt.encode(errors="replace"))
+
+    def lines(self) -> GeminiLines:
+        """Give a reader for one call."""
+        return GeminiLines()
+
+    def glimpse(self, line: bytes) -> str | None:
+        """Say what a line shows it doing: a tool with its argument, or what it says."""
+        return glimpse_of(line)
+
+    def _policy(self, call: AgentCall, folder: Path) -> str | None:
+        rules = _rules(call)
+        if not rules:
+            return None
+        if any((self._system / "policies").glob("*.toml")):
+            message = f"gemini: the policies in {self._system / 'policies'} switch off those of a single call"
+            raise UsageError(message, next_step="give the step `access: edit` and no lists of tools, or another agent")
+        return _written(folder / "policy.toml", "\n".join(rules))
+
+    def _defaults(self, folder: Path) -> tuple[tuple[str, str], ...]:
+        """Settings that count less than all others; those of the machine, where there are any, stay in place."""
+        if (self._system / "system-defaults.json").exists():
+            return ()
+        settings = json.dumps({"general": {"maxAttempts": TRIES, "enableAutoUpdate": False}})
+        return (("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", _written(folder / "defaults.json", settings)),)
+
+
+def _rules(call: AgentCall) -> list[str]:
+    """The rules that keep a call to its access and its lists, the strongest first; `edit` is its own confinement."""
+    denied = own_names(NAME, call.disallowed_tools, COMMON)
+    allowed = None if call.allowed_tools is None else own_names(NAME, call.allowed_tools, COMMON)
+    if call.access == "read":
+        granted = READING if allowed is None else allowed
+        allowed = tuple(each for each in granted if each in READING or (each.startswith("mcp_") and granted is allowed))
+    rules = [_rule(denied, "deny", 999)] if denied else []
+    if allowed is not None:
+        rules += [_rule((*allowed, *HARMLESS), "allow", 900), _rule(("*",), "deny", 800)]
+    return rules
+
+
+def _rule(tools: tuple[str, ...], decision: str, priority: int) -> str:
+    return f'[[rule]]\ntoolName = {json.dumps(tools)}\ndecision = "{decision}"\npriority = {priority}\n'
+
+
+def _written(path: Path, text: str) -> str:
+    """Write a file whole: a process of this call that a crash left alive may be reading it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.tmp")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+    return str(path)

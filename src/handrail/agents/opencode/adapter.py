@@ -1,0 +1,132 @@
+"""opencode: `opencode run`, kept to a step's access by the permissions of an agent that is made for the call."""
+
+import json
+import os
+import secrets
+from typing import Any, cast
+
+from handrail.agents.opencode.lines import OpencodeLines, glimpse_of
+from handrail.agents.programs import PROXY, required
+from handrail.agents.tool_names import own_names
+from handrail.errors import UsageError
+from handrail.ports.agents import Abilities, AgentCall, Launch
+
+NAME = "opencode"
+SERVER = "handrail"
+"""Name of the server with Handrail's own tools."""
+CONTENT = "OPENCODE_CONFIG_CONTENT"
+"""The variable by which it is given settings that count more than those of a repository."""
+COMMON: dict[str, tuple[str, ...]] = {
+    "Bash": ("bash",),
+    "Write": ("edit",),
+    "Edit": ("edit",),
+    "MultiEdit": ("edit",),
+    "Read": ("read",),
+    "Glob": ("glob",),
+    "Grep": ("grep",),
+    "LS": ("list",),
+    "WebFetch": ("webfetch",),
+    "WebSearch": ("websearch",),
+    "TodoWrite": ("todowrite",),
+    "Task": ("task",),
+    "Skill": ("skill",),
+    "LSP": ("lsp",),
+}
+"""Its permissions: one stands for all tools that change files."""
+READING = ("read", "glob", "grep", "list", "webfetch", "websearch", "todowrite", "todoread", "lsp", "skill")
+_FOLDERS = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+_VENDORS = ("OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "OPENROUTER_*", "GROQ_*", "MISTRAL_*")
+
+
+class OpencodeAgent:
+    """The `Agent` that is opencode on the command line, with the user's own settings and login."""
+
+    def __init__(self, program: str = "") -> None:
+        self.program = program
+
+    @property
+    def name(self) -> str:
+        """Its name in workflows."""
+        return NAME
+
+    @property
+    def can(self) -> Abilities:
+        """Permissions keep it to access and tools; it has no end after a turn and no shape of a result."""
+        return Abilities(tools=True, resume=True, cost=True, mcp=True)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Its own, and those of the vendors that it works with."""
+        return (*_VENDORS, *_FOLDERS, *PROXY)
+
+    def launch(self, call: AgentCall, folder: str) -> Launch:  # noqa: ARG002 - it needs no file
+        """Say how to start it, with the prompt on its input."""
+        options = (("--model", call.model), ("--session", call.session))
+        asked = tuple(f"{name}={value}" for name, value in options if value)
+        how, env = _held(call)
+        home = call.options.get("home")
+        private = tuple((name, f"{home}/{name.lower()}") for name in _FOLDERS) if home else ()
+        argv = (required(NAME, self.program), "run", "--format=json", *how, *asked)
+        return Launch(
+            argv, (("OPENCODE_DISABLE_AUTOUPDATE", "1"), *env, *private), call.prompt.encode(errors="replace")
+        )
+
+    def lines(self) -> OpencodeLines:
+        """Give a reader for one call."""
+        return OpencodeLines()
+
+    def glimpse(self, line: bytes) -> str | None:
+        """Say what a line shows it doing: a tool with its argument, or what it says."""
+        return glimpse_of(line)
+
+
+def _held(call: AgentCall) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Give the words and variables that keep a call to its access; plugins could get around them."""
+    denied = own_names(NAME, call.disallowed_tools, COMMON)
+    allowed = None if call.allowed_tools is None else own_names(NAME, call.allowed_tools, COMMON)
+    if call.access == "full" and allowed is None and not denied:
+        return ("--auto",), ((CONTENT, json.dumps({**_given(), **_server(call)})),) if call.server else ()
+    own = {} if call.server is None else {f"{SERVER}_{each}": "allow" for each in call.server.tools}
+    permissions = {**_permissions(call, allowed, denied), **own}
+    # Nobody can know the name beforehand, and so no file of a repository can grant it more.
+    agent = f"handrail-{secrets.token_hex(4)}"
+    settings = {**_given(), **_server(call), "agent": {**_given().get("agent", {}), agent: _agent(permissions)}}
+    env = ((CONTENT, json.dumps(settings)), ("OPENCODE_PERMISSION", json.dumps(permissions)))
+    return ("--pure", f"--agent={agent}"), env
+
+
+def _permissions(call: AgentCall, allowed: tuple[str, ...] | None, denied: tuple[str, ...]) -> dict[str, str]:
+    """The last rule that fits counts; an agent within the agent has rules of its own, and is part of no list."""
+    listed = allowed is not None or bool(denied)
+    if call.access == "read":
+        granted = tuple(each for each in allowed or READING if each in READING) if allowed != () else ()
+        rules = {"*": "deny", **dict.fromkeys(granted, "allow")}
+    elif allowed is not None:
+        rules = {"*": "deny", **dict.fromkeys(allowed, "allow")}
+    else:
+        rules = {"*": "allow"}
+    outside = {} if call.access == "full" else {"external_directory": "deny"}
+    inner = {"task": "deny"} if listed or call.access == "read" else {}
+    return {**rules, **outside, "question": "deny", **inner, **dict.fromkeys(denied, "deny")}
+
+
+def _server(call: AgentCall) -> dict[str, Any]:
+    """The tools of Handrail, beside the servers that the user gives in the same way."""
+    if call.server is None:
+        return {}
+    started = {"type": "local", "command": list(call.server.command), "environment": dict(call.server.env)}
+    return {"mcp": {**_given().get("mcp", {}), SERVER: {**started, "enabled": True}}}
+
+
+def _agent(permissions: dict[str, str]) -> dict[str, Any]:
+    return {"mode": "primary", "description": "one step of a workflow", "permission": permissions}
+
+
+def _given() -> dict[str, Any]:
+    """The settings that the user gives in the same way."""
+    try:
+        given = json.loads(os.environ.get(CONTENT) or "{}")
+    except ValueError as error:
+        message = f"opencode: the variable {CONTENT} is not JSON: {error}"
+        raise UsageError(message, next_step="correct it, or unset it") from error
+    return cast("dict[str, Any]", given) if isinstance(given, dict) else {}

@@ -1,0 +1,1 @@
+"""Agents without a model: scripted, cassette."""

@@ -1,0 +1,159 @@
+"""A cassette: the calls of agents that a run made, as lines of JSON; the first line says what the file is."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeAlias, cast
+
+from handrail.errors import EnvironmentFault, InvalidWorkflow, NotFound
+from handrail.frozen import frozen
+from handrail.model.workflow.values import JsonValue
+
+VERSION = 1
+MARK = "handrail_cassette"
+"""The key of the first line, with the version of the format."""
+_Record: TypeAlias = dict[str, JsonValue]
+_BLOCK = re.compile(r"\b(data|message)-[0-9a-f]{12}\b")
+_COMMIT = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")
+
+
+@frozen(kw_only=True)
+class RecordedCall:
+    """One call of an agent, as it went."""
+
+    run: str
+    """Which run of the family made it: empty for the run itself, `.7` for the one that its event 7 started."""
+    address: str
+    turn: int
+    agent: str
+    model: str | None
+    prompt_digest: str
+    prompt: str
+    lines: tuple[str, ...]
+    """What it printed; bytes that are no text stand as lone surrogates."""
+    exit_code: int | None
+    signal: int | None = None
+    seconds: float = 0.0
+    patch: str = ""
+    """What it changed in the work tree, as git writes it."""
+
+
+@frozen
+class Cassette:
+    """A recorded run."""
+
+    calls: tuple[RecordedCall, ...]
+    run: str = ""
+    """The run that was recorded."""
+    strict: bool = False
+    """Whether a call fails whose prompt is not the recorded one."""
+
+    def find(self, run: str, address: str, turn: int) -> RecordedCall:
+        """Give the call of a step; one of another run of the family where that has none of its own."""
+        found = [each for each in self.calls if (each.address, each.turn) == (address, turn)]
+        same = [each for each in found if each.run == "".join(run.partition(".")[1:])]
+        if not found:
+            known = ", ".join(dict.fromkeys(f"{each.address} (call {each.turn})" for each in self.calls)) or "none"
+            message = f"the cassette has no call {turn} of step '{address}', only: {known}"
+            raise NotFound(message, next_step="record the run again")
+        return (same or found)[0]
+
+
+def digest(prompt: str) -> str:
+    """Give the digest of a prompt."""
+    return sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def drift(recorded: str, present: str) -> str:
+    """Say where a prompt first differs from the recorded one; nothing where it does not."""
+    old, new = recorded.splitlines(), present.splitlines()
+    if old == new:
+        return ""
+    at = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    return f"the prompt differs from the recorded one at line {at + 1}: {_line(old, at)} was {_line(new, at)} now"
+
+
+def comparable(prompt: str, run: str) -> str:
+    """Give a prompt without what differs from run to run: the run's own name, marks around data, ids of commits."""
+    root = run.partition(".")[0]
+    named = re.sub(rf"(?<![A-Za-z0-9-]){re.escape(root)}(?![A-Za-z0-9-])", "RUN", prompt) if root else prompt
+    return _COMMIT.sub("COMMIT", _BLOCK.sub(r"\1-MARK", named))
+
+
+def write_cassette(calls: Iterable[RecordedCall], about: Mapping[str, JsonValue]) -> bytes:
+    """Give the bytes of a cassette."""
+    records = ({MARK: VERSION, **about}, *(asdict(each) for each in calls))
+    return b"".join(json.dumps(each).encode() + b"\n" for each in records)
+
+
+def as_strict(data: bytes) -> bytes:
+    """Give a cassette under which a call fails whose prompt is not the recorded one."""
+    first, _, rest = data.partition(b"\n")
+    return json.dumps({**json.loads(first), "strict": True}).encode() + b"\n" + rest
+
+
+def read_cassette(path: str) -> Cassette:
+    """Read a cassette; raises what a person can act on."""
+    try:
+        lines = Path(path).read_bytes().splitlines()
+    except FileNotFoundError as error:
+        raise NotFound(
+            f"there is no cassette {path}", next_step="record one: handrail run ... --record FILE"
+        ) from error
+    except OSError as error:
+        raise EnvironmentFault(f"cannot read the cassette {path}: {error.strerror}") from error
+    head = _read(path, 1, lines[0] if lines else b"")
+    if head.get(MARK) != VERSION:
+        message = f"{path} is no cassette of version {VERSION}"
+        raise InvalidWorkflow(message, next_step="record one: handrail run ... --record FILE")
+    calls = tuple(_call(path, number, line) for number, line in enumerate(lines[1:], 2))
+    return Cassette(calls, str(head.get("run", "")), strict=head.get("strict") is True)
+
+
+def _read(path: str, number: int, line: bytes) -> _Record:
+    try:
+        found: object = json.loads(line)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidWorkflow(f"{path}: line {number} is no JSON object", next_step="record the run again")
+    return cast("_Record", found)
+
+
+def _call(path: str, number: int, line: bytes) -> RecordedCall:
+    match _read(path, number, line):
+        case {
+            "run": str(run),
+            "address": str(address),
+            "turn": int(turn),
+            "agent": str(agent),
+            "model": str() | None as model,
+            "prompt": str(prompt),
+            "lines": list(lines),
+            "exit_code": int() | None as exit_code,
+            **rest,
+        }:
+            signal, patch, seconds = rest.get("signal"), rest.get("patch"), rest.get("seconds")
+            return RecordedCall(
+                run=run,
+                address=address,
+                turn=turn,
+                agent=agent,
+                model=model,
+                prompt_digest=digest(prompt),
+                prompt=prompt,
+                lines=tuple(str(each) for each in lines),
+                exit_code=exit_code,
+                signal=signal if isinstance(signal, int) else None,
+                seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
+                patch=patch if isinstance(patch, str) else "",
+            )
+        case _:
+            raise InvalidWorkflow(f"{path}: line {number} is no recorded call", next_step="record the run again")
+
+
+def _line(lines: list[str], at: int) -> str:
+    return f"'{lines[at][:80]}'" if at < len(lines) else "nothing"

@@ -1,0 +1,67 @@
+"""The scripted agent: plays what a script says, as a real process, the same way every time."""
+
+from hashlib import sha256
+
+from handrail.agents.played.launch import EVERYTHING, play
+from handrail.agents.played.script_format import read_script
+from handrail.agents.played.scripted_lines import ScriptedLines, glimpse_of
+from handrail.agents.played.scripted_turn import Task
+from handrail.errors import UsageError
+from handrail.ports.agents import Abilities, AgentCall, Launch
+
+NAME = "scripted"
+
+
+class ScriptedAgent:
+    """An `Agent` whose answers stand in a file, for tests, trials and demonstrations."""
+
+    @property
+    def name(self) -> str:
+        """Its name in workflows."""
+        return NAME
+
+    @property
+    def can(self) -> Abilities:
+        """Everything: it does what the script says and refuses what the step forbids."""
+        return EVERYTHING
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """It has no vendor."""
+        return ()
+
+    def launch(self, call: AgentCall, folder: str) -> Launch:
+        """Choose the turn, write it to `folder`, and say how to play it."""
+        script = read_script(_script_of(call))
+        task: Task = {
+            "workspace": call.workspace,
+            "session": call.session or session_of(call),
+            "access": call.access,
+            "allowed_tools": None if call.allowed_tools is None else list(call.allowed_tools),
+            "disallowed_tools": list(call.disallowed_tools),
+            "server": [] if call.server is None else list(call.server.command),
+            "own_tools": [] if call.server is None else list(call.server.tools),
+            "turn": script.turn(call.address, call.turn, call.turn_in_round),
+        }
+        return play("scripted_program", task, call, folder)
+
+    def lines(self) -> ScriptedLines:
+        """Give a reader for one call."""
+        return ScriptedLines()
+
+    def glimpse(self, line: bytes) -> str | None:
+        """Say what a line shows it doing: a tool with its argument, or what it says."""
+        return glimpse_of(line)
+
+
+def session_of(call: AgentCall) -> str:
+    """Give the id of the conversation that a call begins: the same for the same call."""
+    words = "\0".join((call.run, call.address, str(call.turn)))
+    return f"scripted-{sha256(words.encode(errors='replace')).hexdigest()[:16]}"
+
+
+def _script_of(call: AgentCall) -> str:
+    path = call.options.get("script")
+    if not path:
+        raise UsageError("the scripted agent needs a script", next_step="add `--script FILE`")
+    return path

@@ -1,0 +1,1 @@
+"""Coven grimoires (Go templates)."""

@@ -1,0 +1,1 @@
+"""Cyrus procedures (TypeScript)."""

@@ -1,0 +1,117 @@
+"""Cyrus's subroutines to agent steps."""
+
+from collections.abc import Mapping as Lookup
+
+from handrail.authoring.importers.names import Taken, step_name
+from handrail.authoring.importers.nodes import flag_of, line_of, maps_of, strays_of, text_of, texts_of
+from handrail.authoring.importers.paths import stem_of
+from handrail.authoring.importers.result import Notes
+from handrail.model.source import Entry, Mapping, Node
+from handrail.model.workflow.values import JsonValue
+
+FLAGS = {
+    "singleTurn": "single_turn",
+    "requiresApproval": "requires_approval",
+    "suppressThoughtPosting": "suppress_thoughts",
+}
+TOOLS = {"disallowedTools": "disallowed_tools", "allowedTools": "allowed_tools"}
+CARRIED = frozenset({"name", "promptPath", "description", *FLAGS, *TOOLS})
+NOTED = {
+    "skipLinearPost": "what is posted is a setting of the tracker; `suppress_thoughts: true` keeps thoughts out of it",
+    "usesValidationLoop": "write the checks as a step of `type: gate` with `checks: project` and `fix:`",
+}
+PRIMARY = "{{ issue.title }}\n\n{{ issue.body }}\n"
+
+
+class CyrusSteps:
+    """Translates the subroutines of one workflow."""
+
+    def __init__(self, path: str, files: Lookup[str, str], notes: Notes) -> None:
+        self.needs_issue = False
+        self._path = path
+        self._files = files
+        self._notes = notes
+        self._taken = Taken()
+        self._made = 0
+
+    def run(self, procedure: Mapping) -> list[JsonValue]:
+        """Translate the subroutines in their order."""
+        for stray in strays_of(procedure.get("subroutines")):
+            self._lost(stray, "an entry of 'subroutines' is no subroutine and was left out")
+        return [self._step(each) for each in maps_of(procedure.get("subroutines"))]
+
+    def from_prompts(self, prompts: list[str]) -> list[JsonValue]:
+        """Make a step of each prompt file."""
+        made: list[JsonValue] = []
+        for path in prompts:
+            name = stem_of(path).lstrip("0123456789").lstrip("-")
+            made.append({"name": self._taken.take(step_name(name)), "prompt": path, **self._session(None)})
+        return made
+
+    def _step(self, subroutine: Mapping) -> dict[str, JsonValue]:
+        given = text_of(subroutine.get("name")) or stem_of(text_of(subroutine.get("promptPath")) or "step")
+        data: dict[str, JsonValue] = {"name": self._taken.take(step_name(given))}
+        if data["name"] != given:
+            self._changed(subroutine, f"the subroutine '{given}' is now the step '{data['name']}'")
+        if description := text_of(subroutine.get("description")):
+            data["description"] = description
+        data["prompt"] = self._prompt(subroutine, str(data["name"]))
+        data.update(self._session(subroutine))
+        for theirs, ours in FLAGS.items():
+            if flag_of(subroutine.get(theirs)):
+                data[ours] = True
+        for theirs, ours in TOOLS.items():
+            if theirs in subroutine:
+                data[ours] = list(dict.fromkeys(texts_of(subroutine.get(theirs))))
+        self._others(subroutine, data)
+        return data
+
+    def _session(self, at: Node | None) -> dict[str, JsonValue]:
+        self._made += 1
+        if self._made == 1:
+            return {}
+        if self._made == 2:
+            line = line_of(at) if at is not None else 1
+            message = "each step goes on in the conversation before it, as Cyrus does (`session: continue`)"
+            self._notes.translated(self._path, line, message)
+        return {"session": "continue"}
+
+    def _prompt(self, subroutine: Mapping, name: str) -> str:
+        node = subroutine.get("promptPath")
+        path = (text_of(node) or "").removeprefix("./")
+        at = node or subroutine
+        if path == "primary":
+            self.needs_issue = True
+            message = (
+                "the prompt 'primary' is chosen by labels in Cyrus; here it is the issue's text, "
+                "and labels choose the workflow (`labels:`)"
+            )
+            self._changed(at, message)
+            return PRIMARY
+        if not path:
+            self._lost(at, f"the subroutine has no promptPath; write prompts/{name}.md")
+            return f"prompts/{name}.md"
+        if path not in self._files:
+            self._lost(at, f"the prompt file {path} is not among the files; the workflow needs it")
+        return path if path.endswith(".md") else f"{path}.md"
+
+    def _others(self, subroutine: Mapping, data: dict[str, JsonValue]) -> None:
+        for entry in subroutine:
+            if entry.name in CARRIED:
+                continue
+            if entry.name == "disallowAllTools" and flag_of(entry.value):
+                data.update({"access": "read", "allowed_tools": []})
+                self._changed(entry, "'disallowAllTools' is `access: read` with an empty list of allowed tools")
+            elif flag_of(entry.value) is False:
+                self._notes.translated(
+                    self._path, line_of(entry), f"'{entry.name}' is false, which needs no words here"
+                )
+            else:
+                hint = NOTED.get(entry.name, "it has no counterpart")
+                self._lost(entry, f"the key '{entry.name}' was left out: {hint}")
+
+    def _lost(self, at: Node | Entry, message: str) -> None:
+        self._notes.lost(self._path, line_of(at), message)
+
+    def _changed(self, at: Node | Entry, message: str) -> None:
+        self._notes.changed(self._path, line_of(at), message)

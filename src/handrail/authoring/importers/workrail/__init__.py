@@ -1,0 +1,1 @@
+"""WorkRail JSON to native YAML."""

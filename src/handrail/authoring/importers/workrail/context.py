@@ -1,0 +1,159 @@
+"""Context variables of a WorkRail-style workflow: which step's result they now come from.
+
+There, any step may set any variable of one shared context. Here a variable is a field of the result of the first
+step that names it in its prompt; one that no earlier step names is an input.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from handrail.authoring.importers.guessed_types import type_like
+from handrail.authoring.importers.names import spoken, value_name
+from handrail.authoring.importers.nodes import items_of, map_of, maps_of, text_of
+from handrail.language.expressions.syntax import Attribute, Binary, Expression, Filter, ListDisplay, Literal, Name
+from handrail.model.source import Mapping, Node
+from handrail.model.workflow.values import JsonValue
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_DEFAULTS: dict[str, str | float | bool] = {"string": "", "bool": False, "number": 0}
+LOOP_VARS = {"itemVar": "currentItem", "indexVar": "currentIndex", "iterationVar": "currentIteration"}
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """A step in the order of the file, with the words of its prompt and the fields others take from it."""
+
+    node: Mapping
+    name: str
+    loop: "Place | None" = None
+    words: frozenset[str] = frozenset()
+    order: float = 0
+    returns: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def certain(self) -> bool:
+        """Whether the step always runs before what follows it."""
+        return self.loop is None and "runCondition" not in self.node
+
+    @property
+    def tells(self) -> bool:
+        """Whether the step is an agent's, so that it has a result."""
+        return not any(key in self.node for key in ("templateCall", "templateId", "loop", "parallelDelegations"))
+
+
+def words_of(step: Mapping) -> frozenset[str]:
+    """Give every word of a step's prompt."""
+    return frozenset(_WORD.findall(" ".join(_texts(step, 0))))
+
+
+def _texts(step: Mapping, depth: int) -> list[str]:
+    parts = [text_of(step.get("prompt")) or ""]
+    blocks = map_of(step.get("promptBlocks"))
+    for entry in blocks or ():
+        parts.extend(_flat(entry.value, depth))
+    parts.extend(text_of(each.get("text")) or "" for each in maps_of(step.get("promptFragments")))
+    return parts
+
+
+def _flat(node: Node, depth: int) -> list[str]:
+    if depth > 4:
+        return []
+    if isinstance(node, Mapping):
+        return [word for entry in node for word in (entry.name, *_flat(entry.value, depth + 1))]
+    return [text_of(node) or "", *(word for item in items_of(node) for word in _flat(item, depth + 1))]
+
+
+class Context:
+    """Finds variables for a step, and remembers what steps must return and what must be given."""
+
+    def __init__(self, places: list[Place], changed: Callable[[Place, str], None]) -> None:
+        self.inputs: dict[str, dict[str, JsonValue]] = {"goal": {"type": "string"}}
+        self._places = places
+        telling = [place for place in places if place.tells]
+        self._first = {word: place for place in reversed(telling) for word in place.words}
+        self._changed = changed
+
+    def value(self, variable: str, at: Place, like: object = None, *, after: bool = False) -> Expression:
+        """Give a variable as it is before a step runs, or after it."""
+        own = self._loop_variable(variable, at)
+        if own is not None:
+            return own
+        producer = self._producer(variable, at.order + after)
+        return self._of(producer, variable, like, at)
+
+    def at_end(self, variable: str, loop: Place, like: object = None) -> tuple[Expression, bool]:
+        """Give a variable as it is after a round of a loop, and whether the body sets it."""
+        body = [place for place in self._places if place.loop is loop and place.tells and variable in place.words]
+        if body:
+            return self._of(body[-1], variable, like, loop, certain="runCondition" not in body[-1].node), True
+        return self.value(variable, loop, like), False
+
+    def known(self, variable: str, at: Place) -> bool:
+        """Tell whether a prompt can show the variable."""
+        if variable in self.inputs or self._loop_variable(variable, at) is not None:
+            return True
+        return self._producer(variable, at.order) is not None
+
+    def is_own(self, variable: str, at: Place) -> bool:
+        """Tell whether the step itself is the first that can set the variable."""
+        return at.tells and variable in at.words and not self.known(variable, at)
+
+    def _producer(self, variable: str, before: float) -> Place | None:
+        first = self._first.get(variable)
+        return first if first is not None and first.order < before else None
+
+    def _loop_variable(self, variable: str, at: Place) -> Expression | None:
+        loop = map_of(at.loop.node.get("loop")) if at.loop is not None else None
+        if loop is None:
+            return None
+        names = {text_of(loop.get(key)) or usual: key for key, usual in LOOP_VARS.items()}
+        match names.get(variable):
+            case "itemVar" if text_of(loop.get("type")) == "forEach":
+                return Name(value_name(variable))
+            case "indexVar":
+                return Binary("-", Name("round"), Literal(1))
+            case "iterationVar":
+                return Name("round")
+            case _:
+                return None
+
+    def _of(
+        self, producer: Place | None, variable: str, like: object, at: Place, *, certain: bool | None = None
+    ) -> Expression:
+        kind = type_like(like)
+        if producer is None:
+            return self._input(variable, kind, at)
+        if variable not in producer.returns:
+            first = f"of the result of '{producer.name}', which names it first"
+            self._changed(producer, f"the context variable '{variable}' is now a field {first}")
+        producer.returns[variable] = _joined(producer.returns.get(variable), kind)
+        found: Expression = Attribute(Name(value_name(spoken(producer.name))), variable)
+        certain = producer.certain if certain is None else certain
+        return found if certain else Filter(found, "default", (_nothing(producer.returns[variable]),))
+
+    def _input(self, variable: str, kind: str, at: Place) -> Expression:
+        name = value_name(variable)
+        known = self.inputs.get(name)
+        if known is None:
+            default: JsonValue = [] if kind == "list" else _DEFAULTS.get(kind)
+            self.inputs[name] = {"type": kind, "default": default}
+            shown = "nothing" if default is None else json.dumps(default)
+            message = f"no earlier step names '{variable}'; it is now an input of type {kind}, by default {shown}"
+            self._changed(at, message)
+        elif known.get("type") != kind and "default" in known and kind != "json":
+            known.update({"type": "json"})
+        return Name(name)
+
+
+def _joined(known: str | None, kind: str) -> str:
+    if known is None or known == kind:
+        return kind
+    if "json" in (known, kind) and known != kind:
+        return kind if known == "json" else known
+    return "json"
+
+
+def _nothing(kind: str) -> Expression:
+    return ListDisplay(()) if kind == "list" else Literal(_DEFAULTS.get(kind, ""))

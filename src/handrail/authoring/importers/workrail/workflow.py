@@ -1,0 +1,175 @@
+"""WorkRail-style JSON to native folders."""
+
+from collections.abc import Mapping as Lookup
+
+from handrail.authoring.importers.coven.go_templates import literal
+from handrail.authoring.importers.finish import write_workflow
+from handrail.authoring.importers.names import Taken, workflow_name
+from handrail.authoring.importers.nodes import flag_of, line_of, map_of, maps_of, text_of, texts_of
+from handrail.authoring.importers.paths import ending_of, stem_of
+from handrail.authoring.importers.result import Notes
+from handrail.authoring.importers.workrail.steps import WorkrailSteps
+from handrail.authoring.readers.json_reader import read_json
+from handrail.authoring.shapes.conform import conform
+from handrail.authoring.workrail.schema import WORKFLOW
+from handrail.model.diagnostics import Report
+from handrail.model.source import Mapping, SourceText
+from handrail.model.workflow.values import JsonValue
+
+CARRIED = frozenset(
+    {
+        *("id", "name", "description", "version", "about", "examples", "steps", "metaGuidance", "preconditions"),
+        *("clarificationPrompts", "agentRole", "assessments", "functionDefinitions", "references"),
+    }
+)
+"""Top-level keys that are carried over; every other key is noted."""
+
+NOTED = {
+    "features": "their texts are not in the prompts; put what you need into prompts/10-ground-rules.md",
+    "capabilities": "say in the prompts what the agent must be able to do",
+    "extensionPoints": "slots are replaced by their defaults",
+    "recommendedPreferences": "how far an agent goes alone is `access` and approval steps here",
+    "validatedAgainstSpecVersion": "`handrail stamp` writes it anew",
+    "tags": "`labels` choose workflows for issues and are not the same",
+    "modelTier": "choose a model with `defaults: {agent: NAME/MODEL}`",
+    "metricsProfile": "figures are kept of every run",
+}
+DETAILS = {"references": ("resolveFrom",), "functionDefinitions": ("parameters", "scope")}
+_ONCE = (
+    ("translated", "the JSON file also runs unchanged; import it only to go on in the native format"),
+    ("changed", "equality is exact here; WorkRail ignores case and blanks, and reads numbers and flags from text"),
+    ("changed", "steps run once, in their order; WorkRail starts over from the top and may run a skipped step later"),
+    ("changed", "the goal of the run is the input 'goal', and every prompt begins with it"),
+    (
+        "changed",
+        "each agent step goes on in the conversation before it (`session: continue`), as one agent walks WorkRail",
+    ),
+)
+
+
+def is_workrail(files: Lookup[str, str]) -> bool:
+    """Tell whether one of the files is a WorkRail-style workflow."""
+    return any(_root(path, text, Report()) is not None for path, text in files.items())
+
+
+def import_workrail(files: Lookup[str, str], notes: Notes) -> dict[str, str]:
+    """Translate every workflow among the files."""
+    made: dict[str, str] = {}
+    taken = Taken()
+    for path, text in files.items():
+        report = Report()
+        root = _root(path, text, report)
+        for found in report:
+            notes.lost(path, found.line, f"the file cannot be read as it is: {found.message}")
+        if root is None:
+            notes.lost(path, 1, "the file was not carried over: it is no workflow in JSON")
+        else:
+            made.update(_Workflow(path, root, notes).run(taken))
+    return made
+
+
+def _root(path: str, text: str, report: Report) -> Mapping | None:
+    if ending_of(path) != "json":
+        return None
+    root = map_of(read_json(SourceText(path, text), report))
+    if root is None:
+        return None
+    steps = maps_of(root.get("steps"))
+    return root if any("id" in step for step in steps) else None
+
+
+class _Workflow:
+    def __init__(self, path: str, root: Mapping, notes: Notes) -> None:
+        self._path = path
+        self._root = root
+        self._notes = notes
+
+    def run(self, taken: Taken) -> dict[str, str]:
+        given = text_of(self._root.get("id")) or stem_of(self._path)
+        name = taken.take(workflow_name(given))
+        if name != given:
+            self._notes.changed(self._path, 1, f"the workflow '{given}' is now called '{name}'")
+        self._once()
+        steps = WorkrailSteps(self._root, self._path, self._notes)
+        rules = self._ground_rules()
+        system = steps.prompts.add("ground-rules", rules) if rules else None
+        body = steps.run()
+        self._departures()
+        if not body:
+            self._notes.lost(self._path, 1, "none of the steps can be translated; the file was left out")
+            return {}
+        data: dict[str, JsonValue] = {"name": name, "description": self._description()}
+        data["input"] = {key: _short(value) for key, value in steps.context.inputs.items()}
+        if system is not None:
+            data["defaults"] = {"system_prompt": system}
+        data["steps"] = body
+        files = {f"{name}/{path}": text for path, text in steps.prompts.files.items()}
+        readme = self._readme()
+        extra = {f"{name}/README.md": readme} if readme else {}
+        return {f"{name}/workflow.yaml": write_workflow(data, self._path, self._notes), **files, **extra}
+
+    def _departures(self) -> None:
+        """Note what WorkRail itself would not take, and details that have no place here."""
+        report = Report()
+        conform(WORKFLOW, self._root, report)
+        told = {note.line for note in self._notes if note.severity == "lost"}
+        for found in report:
+            if found.code != "unknown-key" or found.line not in told:
+                self._notes.lost(self._path, found.line, f"WorkRail does not know this either: {found.message}")
+        for key, details in DETAILS.items():
+            for each in maps_of(self._root.get(key)):
+                for entry in each:
+                    if entry.name in details:
+                        self._notes.lost(self._path, line_of(entry), f"'{entry.name}' in '{key}' was left out")
+
+    def _once(self) -> None:
+        for fate, message in _ONCE:
+            add = self._notes.translated if fate == "translated" else self._notes.changed
+            add(self._path, 1, message)
+        for entry in self._root:
+            if entry.name not in CARRIED:
+                hint = NOTED.get(entry.name, "it has no counterpart")
+                self._notes.lost(self._path, line_of(entry), f"the key '{entry.name}' was left out: {hint}")
+
+    def _description(self) -> str:
+        title, text = text_of(self._root.get("name")) or "", text_of(self._root.get("description")) or ""
+        return f"{title}: {text}" if title and text else title or text
+
+    def _ground_rules(self) -> str:
+        parts = [literal(text_of(self._root.get("agentRole")) or "")]
+        for key, heading in (
+            ("metaGuidance", "Rules that hold throughout"),
+            ("preconditions", "What must be so before the work starts"),
+            ("clarificationPrompts", "Questions to ask first, if the answers are not known"),
+        ):
+            if found := texts_of(self._root.get(key)):
+                parts.append(f"## {heading}\n\n" + "\n".join(f"- {literal(text)}" for text in found))
+        references = [_reference(each) for each in maps_of(self._root.get("references"))]
+        if references:
+            node = self._root.entries["references"]
+            message = "'references' are listed in the ground rules; whether the files exist is not checked"
+            self._notes.changed(self._path, line_of(node), message)
+            parts.append("## Documents to know\n\n" + "\n".join(references))
+        return "\n\n".join(part for part in parts if part)
+
+    def _readme(self) -> str:
+        title = text_of(self._root.get("name")) or ""
+        parts = [f"# {title}" if title else "", text_of(self._root.get("about")) or ""]
+        if version := text_of(self._root.get("version")):
+            parts.append(f"Translated from version {version}.")
+            message = "'version' is a line of README.md; versions are kept per prompt here"
+            self._notes.changed(self._path, line_of(self._root.entries["version"]), message)
+        if examples := texts_of(self._root.get("examples")):
+            parts.append("Goals it is good for:\n\n" + "\n".join(f"- {text}" for text in examples))
+        text = "\n\n".join(part for part in parts if part)
+        return text + "\n" if text else ""
+
+
+def _reference(node: Mapping) -> str:
+    title, source, purpose = (literal(text_of(node.get(key)) or "") for key in ("title", "source", "purpose"))
+    weight = " It outranks other sources." if flag_of(node.get("authoritative")) else ""
+    return f"- {title} ({source}): {purpose}{weight}"
+
+
+def _short(value: dict[str, JsonValue]) -> JsonValue:
+    return str(value["type"]) if set(value) == {"type"} else dict(value.items())

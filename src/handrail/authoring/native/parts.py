@@ -1,0 +1,247 @@
+"""Shapes that several parts of the native format share: names, durations, budgets, agent settings, prompts, checks."""
+
+from typing import get_args
+
+from handrail.authoring.native.slips import CHECK_SLIPS
+from handrail.authoring.shapes.shapes import (
+    Anything,
+    Choice,
+    Either,
+    Flag,
+    Key,
+    ListOf,
+    MapOf,
+    Number,
+    Record,
+    Ref,
+    Shape,
+    Text,
+)
+from handrail.model.workflow.settings import Carry, HandrailTool
+
+NAME_PATTERN = r"[a-z0-9][a-z0-9._-]*"
+STEP_PATTERN = r"[A-Za-z][A-Za-z0-9_-]*"
+
+CLOSED_NAME = Text("name", 1, 64, r"[A-Za-z_][A-Za-z0-9_-]*", "my_value")
+STEP_NAME = Text("step name", 1, 64, STEP_PATTERN, "run-tests")
+DURATION = Text("duration", 1, 32, r"(\d{1,6}(ms|s|m|h|d))+", "90s, 30m, 2h or 1h30m")
+ANY_VALUE = Anything()
+EXPRESSION = Text("expression", 1)
+FLAG_OR_EXPRESSION = Either("a condition", {"text": EXPRESSION, "flag": Flag()})
+TYPE_TEXT = Text("type", 1, 500)
+COMMAND = Text("command", 1)
+PROMPT = Text("prompt", 1)
+AGENT = Text("agent", 1, 128, r"[A-Za-z0-9][A-Za-z0-9_.:-]*(/[A-Za-z0-9][A-Za-z0-9_.:/-]*)?", "claude/sonnet")
+ACCESS = Choice(("read", "edit", "full"))
+HANDOFF = Choice(("summary", "full", "none"))
+TOOLS = ListOf(Text("tool name", 1), unique=True)
+_OWN_TOOLS = Either("handrail_tools", {"list": ListOf(Choice(get_args(HandrailTool)), unique=True), "flag": Flag()})
+OWN_TOOLS = Ref("handrail_tools", lambda: _OWN_TOOLS)
+TEXTS = Either("one text or a list", {"text": Text(least=1), "list": ListOf(Text(least=1), least=1)})
+
+BUDGET = Record(
+    "a budget",
+    {
+        "usd": Key(Number(least=0), "most dollars"),
+        "tokens": Key(Number(least=1, whole=True), "most tokens"),
+        "minutes": Key(Number(least=0), "most minutes"),
+        "agent_calls": Key(Number(least=0, whole=True), "most calls of an agent"),
+        "at_limit": Key(
+            Choice(("ask", "finish", "stop")),
+            "at the limit: ask a person, finish without further agents, or stop; default ask on a terminal, else stop",
+        ),
+        "unknown_price": Key(
+            Choice(("estimate", "block")), "where an agent tells no price: estimate it (shown with ~) or block"
+        ),
+    },
+    hints={"cost": "the key is 'usd'", "dollars": "the key is 'usd'", "max_usd": "the key is 'usd'"},
+)
+
+RETRY = Either(
+    "retry",
+    {
+        "number": Number(least=0, most=100, whole=True),
+        "map": Record(
+            "retry",
+            {
+                "max": Key(Number(least=0, most=100, whole=True), "how many more tries", required=True),
+                "backoff": Key(DURATION, "pause before the first of them, doubled each time"),
+            },
+        ),
+    },
+)
+
+_SANDBOXES = Choice(("none", "bwrap"))
+SANDBOX = Either(
+    "sandbox",
+    {
+        "text": _SANDBOXES,
+        "map": Record(
+            "sandbox",
+            {
+                "kind": Key(_SANDBOXES, "none, or bwrap", required=True),
+                "network": Key(Flag(), "whether the agent reaches the network; default true"),
+            },
+        ),
+    },
+)
+
+_SESSION = Text("session", 1, 64)
+_SESSIONS = Either(
+    "session",
+    {
+        "text": _SESSION,
+        "map": Record(
+            "session",
+            {
+                "from": Key(_SESSION, "the earlier step that it goes on from, or continue", required=True),
+                "carry": Key(
+                    Choice(get_args(Carry)),
+                    "conversation, or summary for a new one that begins with a summary of that step",
+                    required=True,
+                ),
+            },
+        ),
+    },
+)
+
+SESSION = Ref("session", lambda: _SESSIONS)
+
+AGENT_SETTINGS: dict[str, Key] = {
+    "agent": Key(AGENT, "which agent, and after a slash which model: claude/sonnet"),
+    "model": Key(Text("model", 1, 128), "which model of the agent"),
+    "access": Key(ACCESS, "what the agent may do: read, edit (default) or full"),
+    "session": Key(SESSION, "fresh (default), the step whose conversation goes on, or continue for the nearest"),
+    "handoff": Key(HANDOFF, "what it is told of the run so far: summary (default), full or none"),
+    "system_prompt": Key(PROMPT, "a prompt that is added to the agent's system prompt"),
+    "single_turn": Key(Flag(), "one answer, no further turns"),
+    "suppress_thoughts": Key(Flag(), "do not post the agent's thoughts to the tracker"),
+    "allowed_tools": Key(TOOLS, "only these tools, by the agent's own names"),
+    "disallowed_tools": Key(TOOLS, "none of these tools, by the agent's own names"),
+    "handrail_tools": Key(OWN_TOOLS, "tools of Handrail that it may call; default none"),
+    "idle_timeout": Key(DURATION, "how long the agent may print nothing while no tool runs; default 10m"),
+    "tmux": Key(Flag(), "run the agent in a tmux session that a person can attach to"),
+    "sandbox": Key(SANDBOX, "confine the agent's process: none, or bwrap for a read-only machine around the work tree"),
+}
+
+DEFAULTS = Record(
+    "defaults",
+    {
+        **{name: key for name, key in AGENT_SETTINGS.items() if name != "session"},
+        "timeout": Key(DURATION, "how long a step may take"),
+        "retry": Key(RETRY, "how many more tries a step has"),
+        "budget": Key(BUDGET, "what one step may spend"),
+    },
+)
+
+
+def agent_record(what: str, extra: dict[str, Key] | None = None) -> Record:
+    """Give the long form of a place that takes a prompt: the prompt with agent settings."""
+    own = {"prompt": Key(PROMPT, "what the agent is told", required=True)}
+    return Record(what, {**own, **AGENT_SETTINGS, **(extra or {})})
+
+
+def agent_task(what: str, extra: dict[str, Key] | None = None) -> Shape:
+    """Give the shape of a place that takes a prompt, short or long."""
+    return Either(what, {"text": PROMPT, "map": agent_record(what, extra)})
+
+
+REPEATED: dict[str, Key] = {
+    "max": Key(Number(least=1, most=100, whole=True), "how often at most; default 3"),
+    "budget": Key(BUDGET, "what all its calls in this step may spend"),
+}
+ROLE = agent_task("a role", {"budget": REPEATED["budget"]})
+FIX = agent_task("fix", REPEATED)
+
+CHECKS = Either(
+    "checks",
+    {
+        "text": Choice(("project",)),
+        "map": MapOf(COMMAND, key_pattern=r"[A-Za-z0-9][A-Za-z0-9 _.-]*", least=1, key_what="check name"),
+    },
+)
+
+ENV = MapOf(
+    Either("a value", {"text": Text(), "number": Number(), "flag": Flag()}),
+    key_pattern=r"[A-Za-z_][A-Za-z0-9_]*",
+    key_what="variable name",
+)
+
+RETURNS = Ref("returns", lambda: _RETURNS)
+_RETURNS = Either(
+    "returns",
+    {
+        "text": TYPE_TEXT,
+        "list": ListOf(RETURNS, least=1, most=1),
+        "map": MapOf(RETURNS, key_pattern=r"[A-Za-z_][A-Za-z0-9_-]*\??", least=1, key_what="field name"),
+    },
+)
+
+DONE_WHEN = ListOf(
+    Record(
+        "a check of done_when",
+        {
+            "passes": Key(COMMAND, "a command that must succeed"),
+            "fails": Key(COMMAND, "a command that must fail"),
+            "exit": Key(Number(least=1, most=255, whole=True), "the exit code that `fails` must give"),
+            "changed": Key(TEXTS, "files that must have been changed"),
+            "unchanged": Key(TEXTS, "files that must not have been changed"),
+            "exists": Key(Text("path", 1), "a path that must exist"),
+            "expect": Key(EXPRESSION, "an expression that must be true"),
+            "report": Key(
+                Record(
+                    "a report",
+                    {
+                        "junit": Key(Text("path", 1), "a JUnit XML file that the step leaves", required=True),
+                        "min_tests": Key(Number(least=0, whole=True), "how many tests must have run; default 1"),
+                    },
+                ),
+                "a test report that must show no failure",
+            ),
+        },
+        one_of=(("passes", "fails", "changed", "unchanged", "exists", "expect", "report"),),
+        slips=CHECK_SLIPS,
+    ),
+    least=1,
+)
+
+LEVELS = ListOf(Text("level", 1, 64), least=2, unique=True)
+ASSESS = Either(
+    "assess",
+    {
+        "text": Text("assessment", 1, 128),
+        "map": Record(
+            "assess",
+            {
+                "purpose": Key(Text(most=256), "what is judged"),
+                "dimensions": Key(
+                    MapOf(
+                        Either(
+                            "a dimension",
+                            {
+                                "text": Text("purpose", 1, 256),
+                                "map": Record(
+                                    "a dimension",
+                                    {
+                                        "purpose": Key(Text("purpose", 1, 256), "what is judged", required=True),
+                                        "levels": Key(LEVELS, "its levels, worst first"),
+                                        "required": Key(Flag(), "whether it must be given; default true"),
+                                    },
+                                ),
+                            },
+                        ),
+                        key_pattern=r"[a-z][a-z0-9_-]*",
+                        least=1,
+                        key_what="dimension name",
+                    ),
+                    "what is judged, each with its purpose",
+                    required=True,
+                ),
+                "levels": Key(LEVELS, "levels of every dimension that names none; default low, medium, high"),
+                "rationale": Key(Choice(("required", "optional")), "whether each level needs a reason"),
+                "follow_up_when": Key(TEXTS, "levels that send the step back"),
+                "guidance": Key(Text(most=512), "what the agent is told then"),
+            },
+        ),
+    },
+)

@@ -1,0 +1,99 @@
+"""The native YAML format as shapes: the whole workflow; steps and shared parts have files of their own."""
+
+from handrail.authoring.native.parts import ANY_VALUE, BUDGET, CLOSED_NAME, DEFAULTS, DURATION, NAME_PATTERN, TYPE_TEXT
+from handrail.authoring.native.slips import INPUTS_SLIPS, STEPS_SLIPS
+from handrail.authoring.native.steps import STEPS
+from handrail.authoring.shapes.shapes import Choice, Either, Flag, Key, ListOf, MapOf, Number, Record, Text
+
+INPUT_RECORD = {
+    "type": Key(TYPE_TEXT, "its type: string, int, number, bool, path, json, list, issue, or a | b | c"),
+    "required": Key(Flag(), "whether it must be given; an input without default is required"),
+    "default": Key(ANY_VALUE, "what it is when it is not given"),
+    "description": Key(Text(), "what it is for"),
+}
+
+INPUTS = Either(
+    "input",
+    {
+        "map": MapOf(
+            Either("an input", {"text": TYPE_TEXT, "map": Record("an input", INPUT_RECORD)}),
+            key_pattern=r"[A-Za-z_][A-Za-z0-9_-]*",
+            key_what="input name",
+        ),
+        "list": ListOf(
+            Either(
+                "an input",
+                {
+                    "text": CLOSED_NAME,
+                    "map": Record("an input", {"name": Key(CLOSED_NAME, "its name", required=True), **INPUT_RECORD}),
+                },
+            )
+        ),
+    },
+)
+
+LABELS = Record("a label filter", {"labels": Key(ListOf(Text(least=1)), "any of these labels")})
+
+TRIGGER = Either(
+    "a trigger",
+    {
+        "text": Choice(("manual", "on_event")),
+        "map": Record(
+            "a trigger",
+            {
+                "schedule": Key(Text("cron schedule", least=1), 'five cron fields: "17 3 * * 1-5"'),
+                "timezone": Key(Text("time zone", least=1), "time zone of the schedule; default UTC"),
+                "issue": Key(LABELS, "an issue with one of the labels"),
+                "pull_request": Key(LABELS, "a pull request with one of the labels"),
+                "event": Key(Text("event", least=1), "a named event"),
+            },
+            one_of=(("schedule", "issue", "pull_request", "event"),),
+        ),
+    },
+)
+
+WORKFLOW = Record(
+    "a workflow",
+    {
+        "name": Key(
+            Text("workflow name", 1, 64, NAME_PATTERN, "fix-bug"),
+            "the workflow's name, equal to its folder's",
+            required=True,
+        ),
+        "description": Key(Text(), "what it does, in a sentence or two"),
+        "trigger": Key(
+            Either("trigger", {"text": Choice(("manual", "on_event")), "list": ListOf(TRIGGER), "map": TRIGGER}),
+            "what starts it: manual, a schedule, an issue, a pull request",
+        ),
+        "input": Key(INPUTS, "what it must be given", slips=INPUTS_SLIPS),
+        "defaults": Key(DEFAULTS, "agent settings for every step that does not set its own"),
+        "budget": Key(BUDGET, "what the whole run may spend"),
+        "concurrency": Key(
+            Record(
+                "concurrency",
+                {
+                    "key": Key(Text(least=1), "runs with the same key exclude each other", required=True),
+                    "if_running": Key(Choice(("skip", "queue", "stop_old")), "what a new run does; default queue"),
+                },
+            ),
+            "which runs exclude each other",
+        ),
+        "timeout": Key(DURATION, "how long the whole run may take"),
+        "labels": Key(ListOf(Text(least=1), unique=True), "issue labels that choose this workflow"),
+        "classifications": Key(ListOf(Text(least=1), unique=True), "kinds of request that choose this workflow"),
+        "validated_against_spec": Key(
+            Number(least=1, whole=True), "the authoring spec it was last checked by; written by `handrail stamp`"
+        ),
+        "steps": Key(ListOf(STEPS, least=1), "what is done, in order", required=True, slips=STEPS_SLIPS),
+    },
+    hints={
+        "inputs": "the key is 'input'",
+        "triggers": "the key is 'trigger'",
+        "on": "the key is 'trigger'",
+        "jobs": "a workflow has 'steps'",
+        "id": "native workflows have a 'name'; 'id' belongs to WorkRail-style JSON",
+        "agent": "put it under 'defaults', or on a step",
+        "model": "put it under 'defaults', or on a step",
+        "version": "versions are kept per prompt, in the folder 'versions'",
+    },
+)

@@ -1,0 +1,283 @@
+"""The steps of the native format as shapes, one record per type."""
+
+from handrail.authoring.native.parts import (
+    AGENT_SETTINGS,
+    ANY_VALUE,
+    ASSESS,
+    BUDGET,
+    CHECKS,
+    CLOSED_NAME,
+    COMMAND,
+    DONE_WHEN,
+    DURATION,
+    ENV,
+    EXPRESSION,
+    FIX,
+    FLAG_OR_EXPRESSION,
+    PROMPT,
+    REPEATED,
+    RETRY,
+    RETURNS,
+    ROLE,
+    STEP_NAME,
+    TEXTS,
+    agent_record,
+    agent_task,
+)
+from handrail.authoring.native.slips import (
+    CHECKS_SLIPS,
+    DONE_WHEN_SLIPS,
+    HINTS,
+    INPUT_SLIPS,
+    STEP_SLIPS,
+    STEPS_SLIPS,
+    WORDS,
+)
+from handrail.authoring.shapes.shapes import (
+    Choice,
+    Either,
+    Flag,
+    Key,
+    ListOf,
+    MapOf,
+    Number,
+    Record,
+    Ref,
+    Shape,
+    Tagged,
+    Text,
+)
+
+ON_FAIL = ("block", "fail", "continue", "warn", "retry", "escalate", "undo")
+
+COMMON: dict[str, Key] = {
+    "name": Key(STEP_NAME, "the step's name, unique among its neighbours", required=True),
+    "type": Key(Text("type", 1), "what kind of step it is"),
+    "description": Key(Text(), "what it is for, shown to people"),
+    "when": Key(FLAG_OR_EXPRESSION, "run it only if this is true"),
+    "input": Key(
+        MapOf(ANY_VALUE, key_pattern=r"[A-Za-z_][A-Za-z0-9_-]*"),
+        "values that only this step sees",
+        slips=INPUT_SLIPS,
+    ),
+    "output": Key(CLOSED_NAME, "the name under which later steps see its result"),
+    "returns": Key(RETURNS, "the type its result must have"),
+    "timeout": Key(DURATION, "how long it may take"),
+    "retry": Key(RETRY, "how many more tries it has"),
+    "on_fail": Key(Choice(ON_FAIL), "what happens when it has failed for good"),
+    "escalate_to": Key(Text("person or channel", 1), "who is told, with `on_fail: escalate`"),
+    "budget": Key(BUDGET, "what it may spend"),
+    "message": Key(Text(), "what a person is told"),
+    "done_when": Key(DONE_WHEN, "proof that Handrail takes itself before the step is done", slips=DONE_WHEN_SLIPS),
+    "assess": Key(ASSESS, "a judgment that the agent must give, in bounded words, with reasons"),
+    **AGENT_SETTINGS,
+}
+
+STEP_LIST: Shape = ListOf(Ref("step", lambda: STEPS), least=1)
+ON_MAX: dict[str, Key] = {
+    "max_iterations": Key(Number(least=1, most=1000, whole=True), "the most rounds"),
+    "on_max": Key(
+        Choice(("continue", "block", "fail"), also=("exit", "escalate")), "what happens after the last round"
+    ),
+    "on_max_iterations": Key(Choice(("continue", "block", "exit")), "Coven's word for `on_max`; its `exit` means fail"),
+}
+EACH: dict[str, Key] = {
+    "for_each": Key(
+        Either("a list", {"text": EXPRESSION, "list": ListOf(ANY_VALUE, least=1)}), "the items, one round each"
+    ),
+    "as": Key(CLOSED_NAME, "the name of the item; default item"),
+    "key": Key(EXPRESSION, "identity of an item; default item.id, else its index"),
+}
+ROLES: dict[str, Key] = {
+    "prompt": Key(PROMPT, "the reviewer's prompt, short for `reviewer`"),
+    "arbiter_prompt": Key(PROMPT, "the arbiter's prompt, short for `arbiter`"),
+    "reviewer": Key(ROLE, "who finds"),
+    "arbiter": Key(ROLE, "who judges what is worth fixing"),
+    "fixer": Key(ROLE, "who fixes; left out, the reviewer does"),
+    "checks": Key(CHECKS, "commands that must pass after each fix", slips=CHECKS_SLIPS),
+    "exit_when": Key(FLAG_OR_EXPRESSION, "stop early when this is true"),
+    "converge": Key(
+        Either(
+            "converge",
+            {
+                "text": Choice(("on", "off")),
+                "flag": Flag(),
+                "map": Record(
+                    "converge",
+                    {
+                        "severity": Key(
+                            Choice(("low", "medium", "high", "critical"), placeholder=True),
+                            "findings below it do not keep the loop going; default low",
+                        ),
+                        "plateau": Key(Number(least=1, most=100, whole=True), "rounds without progress; default 2"),
+                    },
+                ),
+            },
+        ),
+        "how the loop notices that it no longer gains; on by default",
+    ),
+    **ON_MAX,
+}
+
+
+def _step(what: str, own: dict[str, Key], **rules: tuple[tuple[str, ...], ...]) -> Record:
+    article = "an" if what[0] in "aei" else "a"
+    one_of, at_most_one = rules.get("one_of", ()), rules.get("at_most_one", ())
+    return Record(f"{article} {what} step", {**COMMON, **own}, one_of, at_most_one, HINTS)
+
+
+RECORDS: dict[str, Record] = {
+    "agent": _step(
+        "agent",
+        {
+            "prompt": Key(PROMPT, "what the agent is told: text, a file, or the name of a prompt", required=True),
+            "requires_approval": Key(Flag(), "wait for a person's approval after it"),
+        },
+    ),
+    "agent-loop": _step(
+        "agent-loop",
+        ROLES,
+        one_of=(("prompt", "reviewer"),),
+        at_most_one=(("arbiter_prompt", "arbiter"), ("on_max", "on_max_iterations")),
+    ),
+    "review": _step(
+        "review",
+        {**ROLES, "max_cycles": Key(Number(least=1, most=100, whole=True), "the most rounds; default 3")},
+        at_most_one=(
+            ("prompt", "reviewer"),
+            ("arbiter_prompt", "arbiter"),
+            ("max_cycles", "max_iterations"),
+            ("on_max", "on_max_iterations"),
+        ),
+    ),
+    "loop": _step(
+        "loop",
+        {
+            "while": Key(FLAG_OR_EXPRESSION, "go on while this is true, tested before each round"),
+            "until": Key(FLAG_OR_EXPRESSION, "stop when this is true, tested after each round"),
+            "for": Key(
+                Either("a count", {"number": Number(least=0, most=1000, whole=True), "text": EXPRESSION}),
+                "this many rounds",
+            ),
+            **EACH,
+            **ON_MAX,
+            "max_iterations": Key(Number(least=1, most=1000, whole=True), "the most rounds", required=True),
+            "steps": Key(STEP_LIST, "what is done in each round", required=True, slips=STEPS_SLIPS),
+        },
+        one_of=(("while", "until", "for", "for_each"),),
+        at_most_one=(("on_max", "on_max_iterations"),),
+    ),
+    "parallel-agents": _step(
+        "parallel-agents",
+        {
+            **EACH,
+            "for_each": Key(EACH["for_each"].shape, EACH["for_each"].doc, required=True),
+            "after": Key(EXPRESSION, "keys of the items it starts from"),
+            "max_concurrent": Key(
+                Number(least=1, most=100, whole=True, placeholder=True), "how many at a time; default 3"
+            ),
+            "prompt": Key(PROMPT, "one prompt per item, short for a body of one step"),
+            "steps": Key(STEP_LIST, "what is done for each item", slips=STEPS_SLIPS),
+        },
+        one_of=(("prompt", "steps"),),
+    ),
+    "script": _step(
+        "script",
+        {
+            "command": Key(COMMAND, "a shell command", required=True),
+            "env": Key(ENV, "environment variables for it"),
+            "repeatable": Key(Flag(), "whether it may run again after a crash; default true"),
+            "on_success": Key(Choice(("exit_loop",)), "leave the loop when it succeeds"),
+        },
+    ),
+    "gate": _step(
+        "gate",
+        {
+            "command": Key(COMMAND, "a shell command that must succeed"),
+            "checks": Key(
+                CHECKS, "commands that must all succeed, or `project` for the project's own", slips=CHECKS_SLIPS
+            ),
+            "fix": Key(FIX, "an agent that is asked to fix what failed, between tries"),
+            "env": Key(ENV, "environment variables for the commands"),
+            "warn_when": Key(EXPRESSION, "a failure is only a warning when this is true"),
+        },
+        one_of=(("command", "checks"),),
+    ),
+    "approval": _step(
+        "approval",
+        {
+            "show": Key(TEXTS, "what is displayed: diff, or any value"),
+            "revise": Key(STEP_NAME, "the step that a revision goes back to; default the nearest earlier agent step"),
+            "max": Key(Number(least=0, most=20, whole=True), "how many revisions; default 3"),
+            "on_reject": Key(Choice(("stop", "revise")), "an older way of saying `revise`"),
+        },
+    ),
+    "workflow": _step(
+        "workflow", {"workflow": Key(Text("workflow", 1, 128), "the workflow that is called", required=True)}
+    ),
+    "use": _step("use", {"use": Key(Text("routine", 1, 128), "the workflow whose steps are put here", required=True)}),
+    "create-issues": _step(
+        "create-issues",
+        {
+            "from": Key(TEXTS, "the list of issues", required=True),
+            "labels": Key(ListOf(Text(least=1), unique=True), "labels they get"),
+        },
+    ),
+    "commit": _step(
+        "commit",
+        {
+            "message": Key(Text("commit message", 1), "the commit message", required=True),
+            "paths": Key(TEXTS, "only these paths"),
+        },
+    ),
+    "merge": _step(
+        "merge",
+        {
+            "from": Key(TEXTS, "a branch, a list of branches, or a fan-out's result", required=True),
+            "checks": Key(CHECKS, "commands that must pass after each merge", slips=CHECKS_SLIPS),
+            "on_conflict": Key(agent_task("on_conflict", REPEATED), "an agent that is asked to resolve a conflict"),
+        },
+    ),
+    "pull-request": _step(
+        "pull-request",
+        {
+            "title": Key(Text("title", 1), "its title", required=True),
+            "body": Key(
+                Either("a body", {"text": Text(), "map": agent_record("a body")}), "its text, or who writes it"
+            ),
+            "base": Key(Text("branch", 1), "the branch it aims at"),
+            "draft": Key(Flag(placeholder=True), "open it as a draft"),
+            "labels": Key(TEXTS, "labels it gets"),
+            "reviewers": Key(TEXTS, "who is asked to review"),
+            "key": Key(Text(least=1), "same key, same pull request; default the issue or the run"),
+            "follow": Key(
+                Record(
+                    "follow",
+                    {
+                        "on": Key(
+                            ListOf(
+                                Choice(("checks", "changes_requested", "comments", "conflict")), least=1, unique=True
+                            ),
+                            "what it reacts to",
+                            required=True,
+                        ),
+                        "fix": Key(ROLE, "the agent that reacts", required=True),
+                        "max": Key(Number(least=1, most=100, whole=True), "how often; default 3"),
+                    },
+                ),
+                "stay with the pull request and react to it",
+            ),
+        },
+    ),
+    "end": _step("end", {"status": Key(Choice(("succeeded", "failed")), "how the run ends; default succeeded")}),
+}
+
+IMPLIED = {
+    "prompt": "agent",
+    "command": "script",
+    "checks": "gate",
+    "use": "use",
+    "workflow": "workflow",
+}
+
+STEPS = Tagged("a step", "type", RECORDS, IMPLIED, words=WORDS, slips=STEP_SLIPS)

@@ -1,0 +1,73 @@
+"""The whole workflow as a Python object, what `resolve` is told, and the short form that only lists prompts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import ClassVar, Literal, TypeAlias
+
+from handrail.authoring.python.parts import (
+    Budget,
+    Concurrency,
+    Defaults,
+    EventTrigger,
+    Fields,
+    Input,
+    IssueTrigger,
+    Part,
+    PullRequestTrigger,
+    Schedule,
+)
+from handrail.authoring.python.steps import Steps
+from handrail.frozen import frozen
+
+TriggerWord: TypeAlias = Literal["manual", "on_event"]
+Trigger: TypeAlias = TriggerWord | Schedule | IssueTrigger | PullRequestTrigger | EventTrigger | Fields
+
+
+@frozen
+class ResolveContext:
+    """What `resolve` is told about the run that is about to start."""
+
+    issue_id: str = ""
+    labels: tuple[str, ...] = ()
+    repository_id: str = ""
+
+
+@frozen(kw_only=True)
+class Workflow(Part):
+    """A workflow; its name equals the name of its folder."""
+
+    name: str = field(kw_only=False)
+    description: str | None = None
+    trigger: Trigger | Sequence[Trigger] | None = None
+    input: Mapping[str, str | Input | Fields] | Sequence[str | Input | Fields] | None = None
+    defaults: Defaults | Fields | None = None
+    budget: Budget | Fields | None = None
+    concurrency: Concurrency | Fields | None = None
+    timeout: str | None = None
+    labels: Sequence[str] | None = None
+    classifications: Sequence[str] | None = None
+    validated_against_spec: int | None = None
+    steps: Steps
+
+
+@frozen
+class Subroutine(Part):
+    """An agent step that is little more than its prompt file."""
+
+    TYPE: ClassVar[str] = "agent"
+    name: str
+    prompt_path: str
+    description: str | None = None
+    single_turn: bool = False
+    requires_approval: bool = False
+    suppress_thought_posting: bool = False
+    disallowed_tools: Sequence[str] = ()
+
+
+@frozen
+class Procedure(Part):
+    """A workflow that is a list of prompts."""
+
+    name: str
+    description: str
+    subroutines: Sequence[Subroutine]

@@ -1,0 +1,235 @@
+"""The YAML parser's complaints in plain words, at the place where the mistake is, with the fix."""
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from handrail.authoring.readers.limits import BOM, Finding, quoted, shown
+from handrail.authoring.readers.yaml_events import Broken
+from handrail.authoring.readers.yaml_repair import LONGEST_LINE, negation, quote_placeholders, quote_value, value_at
+from handrail.frozen import frozen
+from handrail.model.source import Scalar, SourceText, Span
+
+_NUMBERED_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
+_GLUED = re.compile(r"([ -]*[A-Za-z_][\w-]{0,60}:)([^\s:/].{0,80})")
+"""A key whose value sticks to its colon."""
+_BLOCK = re.compile(r":[ \t]+[|>][-+0-9]*[ \t]*$")
+"""A key whose text stands on the lines below."""
+_PLACEHOLDER = re.compile(r"\$\{[^}\n]*\}?")
+
+
+@frozen
+class _Case:
+    """A complaint with its places as offsets in the source, and the last scalar that was read before it."""
+
+    source: SourceText
+    problem: str
+    context: str
+    at: int
+    opened: int
+    last: Scalar | None
+
+    @property
+    def char(self) -> str:
+        return self.source.text[self.at : self.at + 1]
+
+    def span(self, start: int, length: int = 1) -> Span:
+        return Span(self.source, start, min(start + length, len(self.source.text)))
+
+    def line_of(self, offset: int) -> int:
+        return self.source.position(offset).line
+
+
+def explain(source: SourceText, broken: Broken, last: Scalar | None) -> Finding:
+    """Say a parser's complaint in our words."""
+    shift = 1 if source.text.startswith(BOM) else 0
+    at = broken.at + shift if broken.at is not None else (last.span.end if last else 0)
+    at = min(at, len(source.text))
+    opened = broken.context_at + shift if broken.context_at is not None else at
+    case = _Case(source, broken.problem, broken.context, at, opened, last)
+    placeholder = _flow_placeholder(case)
+    if placeholder is not None:
+        return placeholder
+    for words, make in _EXPLANATIONS:
+        if words in case.context or words in case.problem:
+            return make(case)
+    return Finding(f"this is not valid YAML: {shown(case.problem)}", case.span(at))
+
+
+def _flow_placeholder(case: _Case) -> Finding | None:
+    text = case.source.text
+    start = case.at - 1 if case.char == "{" else case.at
+    found = _PLACEHOLDER.match(text, start) if start >= 0 and "flow" in case.context else None
+    if found is None:
+        return None
+    line = case.source.line(case.line_of(start))
+    hint = f"write {quote_placeholders(line)}" if len(line) <= LONGEST_LINE else f'write "{shown(found[0])}"'
+    message = f"`{shown(found[0])}` in flow style needs quotes"
+    return Finding(message, Span(case.source, start, found.end()), hint, "flow-placeholder")
+
+
+def _bad_start(case: _Case) -> Finding:
+    if case.char == "\t":
+        return _tab(case)
+    value = value_at(case.source, case.at)
+    sign = "a backtick" if case.char == "`" else f"`{case.char}`"
+    return Finding(f"a value cannot start with {sign}", case.span(case.at), f"put it in quotes: {quoted(value)}")
+
+
+def _tab(case: _Case) -> Finding:
+    return Finding("a tab stands where YAML needs spaces", case.span(case.at), "indent with spaces only")
+
+
+def _mark(case: _Case) -> Finding:
+    sign, name = ("*", "alias") if "alias" in case.context else ("&", "anchor")
+    hint = f"a text that starts with `{sign}` needs quotes: {quoted(value_at(case.source, case.opened))}"
+    return Finding(f"a value that starts with `{sign}` is read as a YAML {name}", case.span(case.opened), hint)
+
+
+def _unclosed_quote(case: _Case) -> Finding:
+    sign = case.source.text[case.opened : case.opened + 1]
+    hint = f"add the closing {sign} at the end of the text"
+    return Finding(f"the quote {sign} is never closed", case.span(case.opened), hint)
+
+
+def _escape(case: _Case) -> Finding:
+    start = case.source.text.rfind("\\", case.opened, case.at + 1)
+    start = start if start >= 0 else case.at
+    number = _NUMBERED_ESCAPE.match(case.source.text, start)
+    if number is not None:
+        hint = 'write the character itself, or its number with 8 digits, such as "\\U0001f600"'
+        return Finding(f"`{number[0]}` is not the number of a character", case.span(start, len(number[0])), hint)
+    sign = shown(case.source.text[start : start + 2])
+    hint = "in double quotes write `\\\\` for a backslash, or use single quotes"
+    return Finding(f"`{sign}` is not an escape that YAML knows", case.span(start, 2), hint)
+
+
+def _second_colon(case: _Case) -> Finding:
+    here = case.line_of(case.at)
+    first = case.line_of(case.last.span.start) if case.last is not None else here
+    glued = _GLUED.match(case.source.line(first)) if first < here else None
+    if glued is not None:
+        start = case.source.offset(first, glued.start(2) + 1)
+        hint = f"write {glued[1].strip(' -')} {glued[2]}"
+        return Finding("a `:` needs a space after it", case.span(start - 1), hint)
+    if first < here:
+        hint = f"line the key up with its neighbours; line {first} lacks a `:`, or has a value already"
+        return Finding(
+            f"this line continues the text of line {first}, so it cannot hold a key", case.span(case.at), hint
+        )
+    fixed = quote_value(case.source.line(here))
+    hint = f"a value that holds `: ` needs quotes: {fixed}" if fixed else "a value that holds `: ` needs quotes"
+    return Finding("a second `:` in one value", case.span(case.at), hint)
+
+
+def _no_colon(case: _Case) -> Finding:
+    here = case.line_of(case.opened)
+    glued = _GLUED.match(case.source.line(here))
+    if glued is not None:
+        at = case.source.offset(here, glued.start(2) + 1)
+        return Finding("a `:` needs a space after it", case.span(at - 1), f"write {glued[1].strip(' -')} {glued[2]}")
+    if _BLOCK.search(case.source.line(here - 1)):
+        hint = "indent every line of the text further than its key"
+        return Finding(f"the text that line {here - 1} begins is not indented", case.span(case.opened), hint)
+    hint = "write `key: value`; a text of several lines needs `|` after its key"
+    return Finding("a key without a `:`", case.span(case.opened), hint)
+
+
+def _bracket(case: _Case) -> Finding:
+    sign = case.source.text[case.opened : case.opened + 1]
+    closing = "]" if sign == "[" else "}"
+    hint = f"add the missing `{closing}`"
+    if case.line_of(case.at) > case.line_of(case.opened) or case.at >= len(case.source.text):
+        return Finding(f"the `{sign}` is never closed", case.span(case.opened), hint)
+    return Finding(f"expected `,` or `{closing}` here", case.span(case.at), f"{hint}, or quote the text")
+
+
+def _indentation(case: _Case) -> Finding:
+    last = case.last
+    line_number = case.line_of(case.at)
+    if last is not None and last.style in {"single", "double"} and case.line_of(last.span.end) == line_number:
+        return _after_quote(case, last)
+    line = case.source.line(line_number)
+    before = line[: case.at - case.source.offset(line_number, 1)]
+    if case.char == ":":
+        return Finding("a key is missing before the `:`", case.span(case.at), "write a name before it")
+    if "{{" in before:
+        hint = "a value that starts with `{{` needs quotes: " + (quote_value(line) or '"{{ ... }}"')
+        return Finding("text after a `{{ ... }}` without quotes", case.span(case.at), hint, "flow-placeholder")
+    hint = "keys of one mapping, and the `-` of one list, start in the same column"
+    return Finding("the indentation fits nothing above", case.span(case.at), hint)
+
+
+def _after_quote(case: _Case, last: Scalar) -> Finding:
+    sign = case.source.text[last.span.start : last.span.start + 1]
+    first = case.line_of(last.span.start)
+    if first < case.line_of(case.at):
+        hint = f"close it on line {first}"
+        return Finding(f"the quote {sign} opened here ends only at line {case.line_of(case.at)}", last.span, hint)
+    hint = "put the whole value in quotes, or none of it"
+    if sign == "'":
+        hint += "; inside single quotes an apostrophe is written twice"
+    return Finding("text after the closing quote", case.span(case.at), hint)
+
+
+def _no_content(case: _Case) -> Finding:
+    if case.char in {"]", "}"}:
+        opening = "[" if case.char == "]" else "{"
+        hint = f"remove it, or quote the text that holds it; no `{opening}` is open here"
+        return Finding(f"`{case.char}` closes nothing", case.span(case.at), hint)
+    return Finding("a value is missing here", case.span(case.at), "write a value, or quote the text that stands here")
+
+
+def _not_here(case: _Case) -> Finding:
+    hint = f"put lists and mappings on the next line; text that starts with `{shown(case.char)}` needs quotes"
+    return Finding(f"`{shown(case.char)}` cannot start a value on this line", case.span(case.at), hint)
+
+
+def _block_header(case: _Case) -> Finding:
+    sign = case.source.text[case.opened : case.opened + 1]
+    hint = f"start the text on the next line, indented; text that starts with `{sign}` needs quotes"
+    return Finding(f"unexpected text after `{sign}`", case.span(case.at), hint)
+
+
+def _directive(case: _Case) -> Finding:
+    return Finding("a line that starts with `%` is a YAML directive", case.span(case.opened), "remove it or quote it")
+
+
+def _tag(case: _Case) -> Finding:
+    negated = negation(case.source, case.opened)
+    hint = "remove it; text that starts with `!` needs quotes: " + quoted(value_at(case.source, case.opened))
+    hint = f"write `{negated}`" if negated is not None else hint
+    return Finding("YAML tags are not part of the format", case.span(case.opened), hint, "tag-refused")
+
+
+def _document(case: _Case) -> Finding:
+    return Finding("text after the end of the document", case.span(case.at), "the whole file must be one mapping")
+
+
+_Explain: TypeAlias = Callable[[_Case], Finding]
+
+_EXPLANATIONS: tuple[tuple[str, _Explain], ...] = (
+    ("cannot start any token", _bad_start),
+    ("found a tab character", _tab),
+    ("scanning an alias", _mark),
+    ("scanning an anchor", _mark),
+    ("unexpected end of stream", _unclosed_quote),
+    ("unexpected document", _unclosed_quote),
+    ("escape", _escape),
+    ("hexdecimal", _escape),
+    ("hexadecimal", _escape),
+    ("chr() arg", _escape),
+    ("mapping values are not allowed", _second_colon),
+    ("could not find expected ':'", _no_colon),
+    ("expected ',' or", _bracket),
+    ("scanning a block scalar", _block_header),
+    ("node content", _no_content),
+    ("are not allowed in this context", _not_here),
+    ("not allowed here", _not_here),
+    ("document start", _document),
+    ("directive", _directive),
+    ("incompatible YAML document", _directive),
+    ("tag", _tag),
+    ("parsing a block", _indentation),
+)
+"""Words of the parser, in the problem or its context, and who explains them; the first that fits."""

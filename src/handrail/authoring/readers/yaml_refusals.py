@@ -1,0 +1,78 @@
+"""What is valid YAML and yet refused: keys that are no text, tags, aliases that name nothing."""
+
+import re
+
+from handrail.authoring.readers.limits import quoted, shown
+from handrail.authoring.readers.yaml_repair import negation, quote_value, value_at
+from handrail.model.diagnostics import Report
+from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, Span
+
+_TAG = re.compile(r"![^\s,\[\]{}]*")
+_TEMPLATE = re.compile(r"\{\{[^{}\n]{0,200}\}\}")
+_BRACES = re.compile(r"\{\{[ \t]*([^{}\n]{0,200}?)[ \t]*\}\}")
+TEMPLATE_KEYS = ("prompt", "when", "while", "until", "expect")
+"""Ends of the keys whose values may hold `{{ ... }}`."""
+
+
+def key_not_text(key: Scalar, report: Report) -> Scalar:
+    """Report a key that is a number, a boolean or nothing, and give it as text."""
+    start, end = key.span.start, key.span.end
+    text = key.span.source.text[start:end]
+    hint = f"put it in quotes: {quoted(shown(text))}" if text else "write a name before the `:`"
+    report.error("key-not-text", f"a key must be text, not {_kind(key)}", key, hint)
+    return Scalar(text, key.span, "made")
+
+
+def key_not_scalar(node: Mapping | Sequence, report: Report) -> None:
+    """Report a list or a mapping as a key, which is mostly a `{{ ... }}` without quotes."""
+    source, start = node.span.source, node.span.start
+    template = _TEMPLATE.match(source.text, max(0, start - 1))
+    if template is not None:
+        at = Span(source, template.start(), template.end())
+        line = source.line(source.position(start).line)
+        hint = f"write {_as_value(quote_value(line) or quoted(template[0]))}"
+        report.error("flow-placeholder", f"`{shown(template[0])}` at the start of a value needs quotes", at, hint)
+        return
+    report.error("key-not-text", f"a key must be text, not {_kind(node)}", node, "write a plain name as the key")
+
+
+def _as_value(fixed: str) -> str:
+    """Outside prompts and conditions a value stands in `${...}`; `{{ ... }}` would stay as it is."""
+    key = fixed.lstrip(" -").partition(":")[0]
+    return fixed if key.endswith(TEMPLATE_KEYS) else _BRACES.sub(r"${\1}", fixed)
+
+
+def unknown_alias(span: Span, report: Report) -> None:
+    """Report an alias without its anchor, which is mostly a pattern of paths without quotes."""
+    name = span.source.text[span.start : span.end]
+    hint = f"a text that starts with `*` needs quotes: {quoted(value_at(span.source, span.start))}"
+    report.error(
+        "yaml-syntax", f"`{shown(name)}` is a YAML alias, but no `&{shown(name[1:])}` stands above", span, hint
+    )
+
+
+def tag_refused(source: SourceText, start: int, report: Report) -> bool:
+    """Report a tag that stands at, or after an anchor behind, an offset; tell whether a `not` was meant."""
+    found = _TAG.search(source.text, start)
+    at = Span(source, found.start(), found.end()) if found else Span(source, start, start + 1)
+    tag = shown(source.text[at.start : at.end])
+    negated = negation(source, at.start)
+    hint = "remove it; quotes make a value text, and text that starts with `!` needs them"
+    report.error(
+        "tag-refused", f"the tag `{tag}` is not part of the format", at, f"write `{negated}`" if negated else hint
+    )
+    return negated is not None
+
+
+def _kind(node: Node) -> str:
+    match node:
+        case Mapping():
+            return "a mapping"
+        case Sequence():
+            return "a list"
+        case Scalar(value=None):
+            return "null"
+        case Scalar(value=bool()):
+            return "true or false"
+        case Scalar():
+            return "a number"

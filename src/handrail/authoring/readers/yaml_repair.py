@@ -1,0 +1,66 @@
+"""Corrected text for hints: the value at a place, a line with its placeholders quoted."""
+
+import re
+
+from handrail.authoring.readers.limits import quoted
+from handrail.model.source import SourceText
+
+LONGEST_LINE = 200
+"""A longer line is not shown again in a hint."""
+
+_TOKEN = re.compile(
+    r"""
+      "(?:[^"\\\n]|\\.)*" | '[^'\n]*'                  # what is quoted already
+    | [ \t]\#.*                                        # a comment
+    | (?P<plain>
+        (?: \$\{[^}\n]*\} | :(?=[^\s,\[\]{}]) | [^\s,\[\]{}"':] )
+        (?: \$\{[^}\n]*\} | :(?=[^\s,\[\]{}]) | [^\s,\[\]{}:] | [ \t]+(?=[^\s,\[\]{}\#]) )*
+      )
+    """,
+    re.VERBOSE,
+)
+_COMMENT = re.compile(r"[ \t]+#.*")
+_IN_FLOW = re.compile(r"[,\]}]")
+_CONDITION = re.compile(r"(?:^|[\s{,])(when|while|until|exit_when|warn_when|expect):[ \t]+$")
+_KEYED = re.compile(r"(\s*(?:- +)*[^\s:#\"'\[{][^:]*:\s+)(\S.*)$")
+
+
+def quote_placeholders(line: str) -> str:
+    """Give a line in which every unquoted text with a `${...}` stands in quotes, without its comment."""
+    return _TOKEN.sub(_quote_token, line).strip()
+
+
+def value_at(source: SourceText, start: int) -> str:
+    """Give the unquoted value that was probably meant at an offset: up to a comment, and up to a `,` in a list."""
+    position = source.position(start)
+    line = source.line(position.line)
+    before, rest = line[: position.column - 1], line[position.column - 1 :][:LONGEST_LINE]
+    rest = _COMMENT.sub("", rest).strip()
+    if before.count("[") > before.count("]") or before.count("{") > before.count("}"):
+        rest = _IN_FLOW.split(rest, maxsplit=1)[0].strip()
+    return rest
+
+
+def negation(source: SourceText, start: int) -> str | None:
+    """Give `key: not x` for a condition whose value begins with a `!`, None where no condition stands."""
+    position = source.position(start)
+    key = _CONDITION.search(source.line(position.line)[: position.column - 1][-LONGEST_LINE:])
+    value = value_at(source, start).removeprefix("!").strip()
+    if key is None or not value or value[0] in "!<":
+        return None
+    return f"{key[1]}: not {value}"
+
+
+def quote_value(line: str) -> str | None:
+    """Give a `key: value` line with the whole value in quotes, None if it is no such line."""
+    found = _KEYED.match(_COMMENT.sub("", line)) if len(line) <= LONGEST_LINE else None
+    if found is None:
+        return None
+    return found[1].strip() + " " + quoted(found[2].strip())
+
+
+def _quote_token(found: re.Match[str]) -> str:
+    token = found[0]
+    if token[0] in " \t":
+        return ""
+    return quoted(token) if found["plain"] and "${" in token else token

@@ -1,0 +1,297 @@
+"""Checks a positioned tree against a shape and reports everything that does not fit."""
+
+import re
+from dataclasses import replace
+from functools import cache
+from typing import Any, cast
+
+from handrail.authoring.shapes import shapes
+from handrail.authoring.shapes.misfits import NAMES, corrected, either, kind_of, mismatch, short, written
+from handrail.authoring.shapes.shapes import PLACEHOLDER, Shape
+from handrail.model.diagnostics import Report
+from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
+from handrail.model.suggest import did_you_mean, suggest
+
+MOST_NAMED = 12
+"""A hint names all keys of a map up to so many."""
+
+
+def conform(shape: Shape, node: Node, report: Report) -> bool:
+    """Report every place where a tree departs from its shape; tell whether there was none."""
+    aside = Report()
+    _fit(shape, node, aside)
+    # What the reader refused stands in the tree as a makeshift value: one word about it is enough.
+    refused = {(found.file, found.line, found.column) for found in report if found.is_error}
+    for found in aside:
+        if (found.file, found.line, found.column) not in refused:
+            report.add(found)
+    report.dropped += aside.dropped
+    return not aside.failed
+
+
+def _fit(shape: Shape, node: Node, report: Report) -> None:
+    _CHECKS[type(shape)](shape, node, report)
+
+
+def choose(shape: shapes.Tagged, node: Mapping) -> str | None:
+    """Say which record of a tagged shape a mapping is, or None when nothing decides."""
+    tag = node.get(shape.tag)
+    if isinstance(tag, Scalar) and isinstance(tag.value, str):
+        return tag.value
+    for key, name in shape.implied.items():
+        if key in node:
+            return name
+    return shape.otherwise
+
+
+def _is_placeholder(node: Node) -> bool:
+    return isinstance(node, Scalar) and isinstance(node.value, str) and PLACEHOLDER.match(node.value) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _text(shape: shapes.Text, node: Node, report: Report) -> None:
+    value = node.value if isinstance(node, Scalar) else None
+    if not isinstance(value, str):
+        _not_text(shape, node, report)
+        return
+    if len(value) < shape.least:
+        wanted = "must not be empty" if shape.least == 1 else f"must have at least {shape.least} characters"
+        report.error("bad-value", f"{shape.what} {wanted}", node)
+    elif shape.most is not None and len(value) > shape.most:
+        report.error("bad-value", f"{shape.what} has {len(value)} characters, at most {shape.most} are allowed", node)
+    elif shape.pattern is not None and not _compiled(shape.pattern).fullmatch(value):
+        hint = f"for example {shape.example}" if shape.example else f"it must match {shape.pattern}"
+        report.error("bad-value", f"'{short(value)}' is no {shape.what}", node, hint)
+
+
+def _not_text(shape: shapes.Text, node: Node, report: Report) -> None:
+    """Say what a text is needed for where quotes alone would not make the value right."""
+    text = written(node) if isinstance(node, Scalar) else ""
+    if shape.example is None or shape.pattern is None or _compiled(shape.pattern).fullmatch(text):
+        mismatch("text", node, report)
+    else:
+        message = f"expected text ({shape.what}), got {NAMES[kind_of(node)]}"
+        report.error("wrong-type", message, node, f"for example {shape.example}")
+
+
+def _choice(shape: shapes.Choice, node: Node, report: Report) -> None:
+    if shape.placeholder and _is_placeholder(node):
+        return
+    value = node.value if isinstance(node, Scalar) else None
+    if not isinstance(value, str):
+        mismatch("text", node, report)
+    elif value not in shape.values and value not in shape.also:
+        guess = did_you_mean(value, shape.values)
+        report.error("bad-value", f"'{short(value)}' is not allowed here{guess}", node, "use " + either(shape.values))
+
+
+def _flag(shape: shapes.Flag, node: Node, report: Report) -> None:
+    if shape.placeholder and _is_placeholder(node):
+        return
+    if kind_of(node) != "flag":
+        mismatch("true or false", node, report)
+
+
+def _number(shape: shapes.Number, node: Node, report: Report) -> None:
+    if shape.placeholder and _is_placeholder(node):
+        return
+    value = node.value if isinstance(node, Scalar) else None
+    wanted = "a whole number" if shape.whole else "a number"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        mismatch(wanted, node, report)
+    elif shape.whole and not isinstance(value, int):
+        report.error("wrong-type", f"expected a whole number, got {value}", node)
+    elif shape.least is not None and value < shape.least:
+        report.error("bad-value", f"{value} is too small, the least is {shape.least:g}", node)
+    elif shape.most is not None and value > shape.most:
+        report.error("bad-value", f"{value} is too large, the most is {shape.most:g}", node)
+
+
+def _nothing(_: shapes.Nothing, node: Node, report: Report) -> None:
+    if kind_of(node) != "nothing":
+        mismatch("nothing", node, report)
+
+
+def _anything(_: shapes.Anything, node: Node, report: Report) -> None:
+    del node, report
+
+
+def _list(shape: shapes.ListOf, node: Node, report: Report) -> None:
+    if not isinstance(node, Sequence):
+        mismatch("a list", node, report)
+        return
+    if len(node.items) < shape.least:
+        report.error("bad-value", f"the list needs at least {shape.least} item{'s' * (shape.least > 1)}", node)
+    if shape.most is not None and len(node.items) > shape.most:
+        message = f"the list has {len(node.items)} items, at most {shape.most} {_are(shape.most)} allowed"
+        report.error("bad-value", message, node.items[shape.most])
+    for item in node.items:
+        _fit(shape.item, item, report)
+    if shape.unique:
+        _unique(node, report)
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _unique(node: Sequence, report: Report) -> None:
+    seen: set[object] = set()
+    for item in node.items:
+        if isinstance(item, Scalar):
+            if item.value in seen:
+                report.error("bad-value", f"'{item.value}' stands twice in the list", item)
+            seen.add(item.value)
+
+
+def _map(shape: shapes.MapOf, node: Node, report: Report) -> None:
+    if not isinstance(node, Mapping):
+        mismatch("a map", node, report)
+        return
+    if len(node.entries) < shape.least:
+        report.error("bad-value", "the map must not be empty", node)
+    for entry in node:
+        if shape.key_pattern is not None and not _compiled(shape.key_pattern).fullmatch(entry.name):
+            hint = f"it must match {shape.key_pattern}"
+            report.error("bad-value", f"'{short(entry.name)}' is no {shape.key_what}", entry, hint)
+        _fit(shape.value, entry.value, report)
+
+
+def _record(shape: shapes.Record, node: Node, report: Report) -> None:
+    if not isinstance(node, Mapping):
+        few = 0 < len(shape.keys) <= MOST_NAMED
+        keys = f"its keys are {', '.join(shape.keys)}" if few else None
+        mismatch("a map", node, report, corrected(shape.slips, node) or keys)
+        return
+    keys = shape.keys
+    for name, entry in node.entries.items():
+        key = keys.get(name)
+        if key is None:
+            _unknown_key(shape, entry, report)
+        else:
+            _value(key, entry.value, report)
+    meant = {suggest(name, keys) for name in node.entries if name not in keys}
+    for name in shape.required:
+        if name not in node.entries and name not in meant:
+            report.error("missing-key", f"{shape.what} needs '{name}'", _head(node), keys[name].doc)
+    _exclusive(shape, node, meant, report)
+
+
+def _value(key: shapes.Key, node: Node, report: Report) -> None:
+    hint = corrected(key.slips, node)
+    if hint is None:
+        _fit(key.shape, node, report)
+        return
+    aside = Report()
+    _fit(key.shape, node, aside)
+    for found in aside:
+        report.add(replace(found, hint=hint))
+
+
+def _head(node: Mapping) -> Node:
+    """The first key of a mapping: a better place for a caret than its whole extent."""
+    for entry in node:
+        return entry.key
+    return node
+
+
+def _unknown_key(shape: shapes.Record, entry: Entry, report: Report) -> None:
+    hint = shape.hints.get(entry.name)
+    guess = "" if hint else did_you_mean(entry.name, shape.keys)
+    if hint is None and not guess:
+        hint = f"{shape.what} knows: " + ", ".join(sorted(shape.keys))
+    report.error("unknown-key", f"unknown key '{short(entry.name)}' in {shape.what}{guess}", entry, hint)
+
+
+def _exclusive(shape: shapes.Record, node: Mapping, meant: set[str | None], report: Report) -> None:
+    for group in shape.one_of:
+        present = [name for name in group if name in node.entries]
+        if not present and meant.isdisjoint(group):
+            report.error("missing-key", f"{shape.what} needs {either(group)}", _head(node))
+        elif len(present) > 1:
+            _conflict(present, node, report)
+    for group in shape.at_most_one:
+        present = [name for name in group if name in node.entries]
+        if len(present) > 1:
+            _conflict(present, node, report)
+
+
+def _conflict(present: list[str], node: Mapping, report: Report) -> None:
+    written = [name for name in node.entries if name in present]
+    names = " and ".join(f"'{name}'" for name in written)
+    report.error("conflicting-keys", f"{names} exclude each other", node.entries[written[1]], "keep one of them")
+
+
+def _either(shape: shapes.Either, node: Node, report: Report) -> None:
+    form = shape.forms.get(kind_of(node))
+    if form is None:
+        wanted = either(tuple(NAMES[kind] for kind in shape.forms))
+        mismatch(wanted if shape.what.endswith(" list") else f"{wanted} for {shape.what}", node, report)
+    else:
+        _fit(form, node, report)
+
+
+def _ref(shape: shapes.Ref, node: Node, report: Report) -> None:
+    _fit(shape.shape(), node, report)
+
+
+def _tagged(shape: shapes.Tagged, node: Node, report: Report) -> None:
+    if not isinstance(node, Mapping):
+        mismatch("a map", node, report, corrected(shape.slips, node))
+        return
+    tag = choose(shape, node)
+    record = shape.records.get(tag) if tag is not None else None
+    if record is not None:
+        _fit(record, node, report)
+    elif shape.tag in node.entries:
+        _unknown_tag(shape, tag, node.entries[shape.tag].value, report)
+    else:
+        _untagged(shape, node, report)
+
+
+def _unknown_tag(shape: shapes.Tagged, tag: str | None, place: Node, report: Report) -> None:
+    meant = shape.words.get(tag.lower()) if tag is not None else None
+    if meant is not None:
+        report.error("bad-value", f"unknown {shape.tag} '{tag}'", place, f"write `{shape.tag}: {meant}`")
+        return
+    words = tuple(shape.records)
+    guess = did_you_mean(tag, words) if tag is not None else ""
+    report.error("bad-value", f"unknown {shape.tag} '{tag}'{guess}", place, "use " + either(words))
+
+
+def _untagged(shape: shapes.Tagged, node: Mapping, report: Report) -> None:
+    """Report a mapping of which nothing says what it is: mostly the key that decides is misspelt."""
+    known = {name for record in shape.records.values() for name in record.keys}
+    hints = {name: hint for record in shape.records.values() for name, hint in record.hints.items()}
+    strange = [entry for entry in node if entry.name not in known]
+    for entry in strange:
+        guess = did_you_mean(entry.name, shape.implied)
+        if guess or entry.name in hints:
+            message = f"unknown key '{short(entry.name)}' in {shape.name}{guess}"
+            report.error("unknown-key", message, entry, None if guess else hints[entry.name])
+            return
+    implied = ", ".join(f"'{key}'" for key in shape.implied)
+    report.error("missing-key", f"{shape.name} needs '{shape.tag}'", _head(node), f"or a key that decides: {implied}")
+
+
+_CHECKS: dict[type, Any] = cast(
+    "dict[type, Any]",
+    {
+        shapes.Text: _text,
+        shapes.Choice: _choice,
+        shapes.Flag: _flag,
+        shapes.Number: _number,
+        shapes.Nothing: _nothing,
+        shapes.Anything: _anything,
+        shapes.ListOf: _list,
+        shapes.MapOf: _map,
+        shapes.Record: _record,
+        shapes.Either: _either,
+        shapes.Ref: _ref,
+        shapes.Tagged: _tagged,
+    },
+)

@@ -1,0 +1,108 @@
+"""The words for a value that is not what its shape says."""
+
+import re
+
+from handrail.authoring.readers.limits import quoted
+from handrail.authoring.shapes.shapes import Kind
+from handrail.model.diagnostics import Report
+from handrail.model.source import Mapping, Node, Scalar, Sequence
+
+NAMES: dict[Kind, str] = {
+    "text": "text",
+    "number": "a number",
+    "flag": "true or false",
+    "nothing": "nothing",
+    "list": "a list",
+    "map": "a map",
+}
+SPOKEN_FLAGS = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+LONGEST_SAID = 60
+_HOLE = re.compile("VALUE|NAME")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_PLAIN = re.compile(r"[A-Za-z./][\w ./=+-]*", re.ASCII)
+"""Text that needs no quotes between brackets and braces."""
+NUMBER_TEXT = re.compile(r"-?\d+(\.\d+)?")
+
+
+def kind_of(node: Node) -> Kind:
+    """Say what kind of value a node is."""
+    if isinstance(node, Mapping):
+        return "map"
+    if isinstance(node, Sequence):
+        return "list"
+    value = node.value
+    if isinstance(value, str):
+        return "text"
+    if value is None:
+        return "nothing"
+    return "flag" if isinstance(value, bool) else "number"
+
+
+def mismatch(wanted: str, node: Node, report: Report, hint: str | None = None) -> None:
+    """Report a value of the wrong kind, with a hint of its own where the value shows what was meant."""
+    kind = kind_of(node)
+    report.error("wrong-type", f"expected {wanted}, got {NAMES[kind]}", node, _repair(wanted, kind, node) or hint)
+
+
+def _repair(wanted: str, kind: Kind, node: Node) -> str | None:
+    if wanted == "a list" and kind == "map":
+        return "begin each item with `- `"
+    if not isinstance(node, Scalar):
+        return None
+    if wanted == "text" and kind in ("number", "flag"):
+        return f'quote it: "{written(node)}"'
+    return _bare(str(node.value).lower(), wanted) if kind == "text" else None
+
+
+def _bare(text: str, wanted: str) -> str | None:
+    """The hint for a text that stands for a flag or a number."""
+    if wanted == "true or false" and text in SPOKEN_FLAGS:
+        return f"write {SPOKEN_FLAGS[text]}, without quotes"
+    is_number = wanted in ("a number", "a whole number") and NUMBER_TEXT.fullmatch(text) is not None
+    return "write it without quotes" if is_number else None
+
+
+def corrected(slips: dict[Kind, str], node: Node) -> str | None:
+    """Fill a value, as far as it can be said again, into what should have been written."""
+    slip = slips.get(kind_of(node))
+    if slip is None:
+        return None
+    text = _said(node)
+    name = _NAME.search(text)
+    filled = {"VALUE": _in_flow(text), "NAME": name[0] if name is not None else "name"}
+    return _HOLE.sub(lambda found: filled[found[0]], slip)
+
+
+def _said(node: Node) -> str:
+    """What a value says first: itself, the first item of a list, the name or the first key of a map."""
+    match node:
+        case Scalar():
+            return str(node.value)
+        case Sequence():
+            return _said(node.items[0]) if node.items else ""
+        case Mapping():
+            named = node.get("name")
+            return _said(named) if isinstance(named, Scalar) else next(iter(node.entries), "")
+
+
+def _in_flow(text: str) -> str:
+    if not text or len(text) > LONGEST_SAID or "\n" in text:
+        return "..."
+    return text if _PLAIN.fullmatch(text) else quoted(text)
+
+
+def written(node: Scalar) -> str:
+    """Give a scalar as it stands in its file, cut short."""
+    span = node.span
+    return str(node.value) if node.style == "made" else span.source.text[span.start : span.end][:60]
+
+
+def short(value: str) -> str:
+    """Give a text for a message: on one line, cut short."""
+    value = value.replace("\n", " ")
+    return value if len(value) <= 60 else value[:57] + "..."
+
+
+def either(words: tuple[str, ...]) -> str:
+    """Give `a, b or c`."""
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]

@@ -1,0 +1,160 @@
+"""`handrail doctor`."""
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.cli.options import current_place, json_option
+from handrail.cli.output import write_json
+from handrail.cli.render.layout import flow
+from handrail.cli.render.safe_text import harmless
+
+if TYPE_CHECKING:
+    from handrail.operations.agents.health import AgentHealth
+    from handrail.operations.doctor.check import Health, Tool
+    from handrail.ports.log_care import Cut, Finding
+    from handrail.runtime.handlers.agents.account_limits import Limit
+    from handrail.runtime.local.driver_lock import DriverInfo
+    from handrail.sources.tiers import Place
+
+
+@click.command("doctor", epilog="Example: handrail doctor --repair")
+@click.option("--repair", is_flag=True, help="Cut damaged histories back to what is intact; a copy is kept.")
+@json_option
+def command(*, repair: bool, as_json: bool) -> int:
+    """Check the tools that runs need, and that everything recorded is as it was written."""
+    from handrail.operations.doctor.check import examine_health
+
+    place = current_place()
+    found = examine_health(place.folders.data, repair=repair)
+    if as_json:
+        write_json(_data(found))
+    else:
+        lines = [*_lines(found), *(_next_lines(found) or [f"Next: {_first_step(place)}"])]
+        click.echo("\n".join(harmless(line) for line in lines))
+    return 0 if found.healthy else 1
+
+
+def _lines(found: "Health") -> list[str]:
+    columns = shutil.get_terminal_size((110, 24)).columns
+    lines = flow([_tool_words(tool) for tool in found.tools], columns, between="   ", indent="")
+    lines += [f"{tool.name}: {tool.problem or tool.remark}" for tool in found.tools if tool.problem or tool.remark]
+    lines += [_agent_words(each) for each in found.agents if each.installed]
+    lines += [_limit_words(each) for each in found.limits]
+    lines += [f"log   {found.database} {'✗' if found.findings else '✓'}"]
+    lines += [f"  {_finding_words(each)}" for each in found.findings]
+    lines += [f"  {_cut_words(each)}" for each in found.cuts]
+    lines += [f"  made the file anew: {found.runs} runs are in it"] if found.copy else []
+    lines += [f"  the damaged file is kept as {found.copy}"] if found.copy else []
+    return [*lines, f"background driver   {_driver_words(found.driver)}"]
+
+
+def _tool_words(tool: "Tool") -> str:
+    if tool.installed:
+        return " ".join(part for part in (tool.name, tool.version, "✗" if tool.problem or tool.remark else "✓") if part)
+    return f"{tool.name} – optional" if tool.kind == "optional" else f"{tool.name} ✗ not installed"
+
+
+def _agent_words(agent: "AgentHealth") -> str:
+    from handrail.operations.agents.health import access_words, lacks
+
+    said = {True: "logged in", False: f"not logged in (next: {agent.login})", None: "login not known"}
+    cannot = lacks(agent.can)
+    held = f"access {access_words(agent.can)}" + (f"; cannot enforce {', '.join(cannot)}" if cannot else "")
+    return f"  {agent.name:<9} {said[agent.logged_in]} · {held}"
+
+
+def _limit_words(limit: "Limit") -> str:
+    from handrail.operations.views.run_document import iso
+
+    return f"  {limit.agent:<9} at its usage limit until {iso(limit.until)}, as {limit.run} found"
+
+
+def _finding_words(found: "Finding") -> str:
+    intact = f", {found.intact} events intact" if found.part == "stream" else ""
+    return f"{found.part} {found.name}: {found.problem}{intact}"
+
+
+def _cut_words(cut: "Cut") -> str:
+    if cut.kept and not cut.moved and not cut.lost:
+        return f"mended {cut.stream}: all {cut.kept} events are there"
+    rest = [f"{cut.moved} kept aside"] if cut.moved else []
+    rest += [f"{cut.lost} lost"] if cut.lost else []
+    if not cut.kept:
+        return ", ".join([f"lost {cut.stream}: its beginning cannot be read", *rest])
+    return ", ".join([f"cut {cut.stream} back to {cut.kept} events", *rest])
+
+
+def _driver_words(driver: "DriverInfo | None") -> str:
+    from handrail.operations.views.run_document import iso
+
+    return "not running" if driver is None else f"running, process {driver.pid}, since {iso(driver.since)}"
+
+
+def _next_lines(found: "Health") -> list[str]:
+    if not found.repaired and any(each.part != "blob" for each in found.findings):
+        return ["next: handrail doctor --repair"]
+    return ["next: handrail status"] if found.cuts else []
+
+
+def _first_step(place: "Place") -> str:
+    """What fits where the command was called: outside of a repository, in one, in one that is set up."""
+    from handrail.operations.workflows.list import repository_workflows
+
+    if place.repository is None:
+        return "handrail demo, or cd into a repository and handrail init"
+    if not (place.repository / ".handrail" / "config.toml").exists():
+        return "handrail init, or handrail demo"
+    names = repository_workflows(place)
+    return f"handrail run {names[0]}" if names else "handrail list shows which workflows there are; handrail run NAME"
+
+
+def _agent_data(agent: "AgentHealth") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from handrail.operations.agents.health import ORDER
+
+    can = {**asdict(agent.can), "access": [level for level in ORDER if level in agent.can.access]}
+    return {
+        "name": agent.name,
+        "installed": agent.installed,
+        "version": agent.version,
+        "logged_in": agent.logged_in,
+        "next": agent.login if not agent.logged_in else None,
+        "can": can,
+    }
+
+
+def _data(found: "Health") -> dict[str, Any]:
+    from handrail.operations.views.run_document import iso
+
+    return {
+        "healthy": found.healthy,
+        "tools": [
+            {
+                "name": each.name,
+                "version": each.version,
+                "installed": each.installed,
+                "problem": each.problem or each.remark,
+            }
+            for each in found.tools
+        ],
+        "agents": [_agent_data(each) for each in found.agents],
+        "limits": [
+            {"agent": each.agent, "until": iso(each.until), "run": each.run, "message": each.message}
+            for each in found.limits
+        ],
+        "database": found.database,
+        "findings": [
+            {"part": each.part, "name": each.name, "problem": each.problem, "intact": each.intact}
+            for each in found.findings
+        ],
+        "repaired": found.repaired,
+        "cuts": [
+            {"run": each.stream, "kept": each.kept, "moved": each.moved, "lost": each.lost} for each in found.cuts
+        ],
+        "copy": found.copy,
+        "runs": found.runs,
+        "driver": None if found.driver is None else {"pid": found.driver.pid, "since": iso(found.driver.since)},
+    }

@@ -1,0 +1,135 @@
+"""`handrail mcp`."""
+
+import os
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from handrail.errors import HandrailError
+    from handrail.serve.mcp.calls import Calls
+    from handrail.serve.mcp.lazy_calls import LateCalls
+    from handrail.serve.mcp.step_tool_calls import AgentCalls
+    from handrail.serve.mcp.streamable_http import Listening
+    from handrail.serve.mcp.tool_result import ToolResult
+
+_LATE = ("handrail.cli.session", "handrail.serve.mcp.calls", "handrail.serve.mcp.desk_factory")
+"""What the first call of a client needs."""
+
+
+@click.command("mcp", epilog="Example: claude mcp add handrail -- handrail mcp")
+@click.option("--http", "port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve HTTP; 0 takes a free port.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on, with --http.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="Where the token for --http is kept.")
+@click.option("--agent", is_flag=True, help="Serve the tools of a step to its agent, which starts this by itself.")
+@click.option("--rotate-key", is_flag=True, help="Sign tokens of runs with a new key; those of the last one stay good.")
+def command(*, port: int | None, host: str, token_file: Path | None, agent: bool, rotate_key: bool) -> None:
+    """Let a connected agent walk workflows: serves the Model Context Protocol on stdin and stdout."""
+    if rotate_key:
+        _rotate()
+    elif agent:
+        _serve_agent()
+    elif port is not None:
+        _serve_http(port, host, token_file)
+    else:
+        _serve_client()
+
+
+def _serve_client() -> None:
+    from handrail.serve.mcp.fast_sdk_import import load_sdk
+
+    load_sdk()
+    from handrail.serve.mcp.server import serve_stdio
+
+    with ExitStack() as stack:
+        serve_stdio(_late_calls(stack))
+
+
+def _late_calls(stack: ExitStack) -> "LateCalls":
+    """What a client's first call needs is loaded then: before it, a client is only greeted."""
+    from handrail.serve.mcp.lazy_calls import LateCalls
+
+    def load() -> None:
+        for name in _LATE:
+            import_module(name)
+
+    def opened() -> "Calls":
+        from handrail.cli.session import open_session
+        from handrail.serve.mcp.calls import Calls
+        from handrail.serve.mcp.desk_factory import desk_of
+
+        with ExitStack() as trial:
+            session = trial.enter_context(open_session())
+            calls = Calls(desk_of(session.system, session.place))
+            stack.push(trial.pop_all())
+        return calls
+
+    return LateCalls(load, opened, _refused)
+
+
+def _refused(error: "HandrailError | OSError") -> "ToolResult":
+    from handrail.serve.mcp.answer_text import troubled
+
+    return troubled(error)
+
+
+def _serve_agent() -> None:
+    """Serve the agent of a step; what it may use and who it is stands in the environment."""
+    from handrail.serve.mcp.fast_sdk_import import load_sdk
+
+    load_sdk()
+    from handrail.serve.mcp.lazy_calls import LateCalls
+    from handrail.serve.mcp.server import serve_stdio
+    from handrail.serve.mcp.step_tools import offered
+
+    def load() -> None:
+        for name in ("handrail.cli.session", "handrail.serve.mcp.step_tool_calls"):
+            import_module(name)
+
+    with ExitStack() as stack:
+
+        def opened() -> "AgentCalls":
+            from handrail.cli.session import open_session
+            from handrail.serve.mcp.step_tool_calls import AgentCalls, agent_desk
+
+            with ExitStack() as trial:
+                session = trial.enter_context(open_session())
+                calls = AgentCalls(agent_desk(session.log, session.place))
+                stack.push(trial.pop_all())
+            return calls
+
+        serve_stdio(LateCalls(load, opened, _refused), offered(os.environ.get("HANDRAIL_AGENT_TOOLS", "")))
+
+
+def _serve_http(port: int, host: str, token_file: Path | None) -> None:
+    from handrail.cli.options import current_place
+    from handrail.serve.mcp.streamable_http import serve_http
+    from handrail.store.bearer_token import FILE, bearer_at
+
+    path = token_file or current_place().folders.data / FILE
+    token = bearer_at(path)
+    with ExitStack() as stack:
+        serve_http(_late_calls(stack), token, host, port, lambda where: _tell(where, path))
+
+
+def _tell(where: "Listening", path: Path) -> None:
+    from handrail.cli.output import note
+
+    click.echo(f"serving MCP at {where.url} (Ctrl-C ends it)")
+    click.echo(f"clients send the header: Authorization: Bearer TOKEN, the token is in {path}")
+    header = f'--header "Authorization: Bearer $(cat {path})"'
+    click.echo(f"such as: claude mcp add --transport http handrail {where.url} {header}")
+    if where.open_to_others:
+        note("other machines can connect: the token crosses the network as it is, put TLS in front of it")
+
+
+def _rotate() -> None:
+    from handrail.cli.options import current_place
+    from handrail.store.signing_keys import rotate
+
+    rotate(current_place().folders.data)
+    click.echo("tokens are signed with a new key now; those of the last key stay good, older ones do not")
+    click.echo("servers that run go on with the old key: restart them")

@@ -1,0 +1,173 @@
+"""`handrail run`."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.cli.options import complete_workflows, current_place, detach_option, json_option, tmux_option
+from handrail.cli.output import note
+
+if TYPE_CHECKING:
+    from handrail.cli.session import Session
+    from handrail.operations.runs.lifecycle import Request
+    from handrail.operations.runs.prepare import Prepared, Wanted
+    from handrail.sources.tiers import Place
+
+
+@click.command("run", epilog='Example: handrail run fix-bug "login times out after 30 s" --input base=main')
+@click.argument("workflow", metavar="NAME|PATH", required=False, default="", shell_complete=complete_workflows)
+@click.argument("task", required=False, default="")
+@click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="Give an input; may be repeated.")
+@click.option("--in", "folder", metavar="DIR", help="Work in DIR as it is; default: a work tree of the repository.")
+@click.option("--base", metavar="BRANCH", help="Start from BRANCH; default: the commit that is checked out.")
+@click.option("--with-changes", is_flag=True, help="Take the uncommitted changes of your checkout along.")
+@click.option("--agent", default="", metavar="NAME[/MODEL]", help="Let one agent perform every agent step.")
+@click.option("--model", default="", metavar="MODEL", help="The model of every agent step.")
+@click.option("--script", metavar="FILE", help="What the scripted agent or a cassette plays.")
+@click.option("--record", metavar="FILE", help="Write what the agents did to FILE, a cassette.")
+@click.option("--strict", is_flag=True, help="Fail where a prompt is not the one that a cassette recorded.")
+@tmux_option
+@detach_option
+@json_option
+def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -> int:
+    """Run a workflow here, and show each step as it happens.
+
+    TASK goes to the workflow's issue or its only text that must be given. Ctrl-C pauses; nothing is lost.
+    """
+    from handrail.cli.live.follow_run import go_on_detached, watch
+    from handrail.cli.session import me, open_session
+    from handrail.operations.runs.lifecycle import start
+    from handrail.operations.runs.prepare import Wanted
+
+    if record is not None:
+        _require_recordable(record, wanted["agent"], detach=detach)
+    place = current_place()
+    prepared = _prepared(place, Wanted(**wanted, by=me()), may_ask=not as_json)
+    with open_session() as session:
+        run = start(session.log, _request(session, prepared, with_changes=wanted["with_changes"]))
+        _introduce(session, run, prepared, as_json=as_json)
+        if wanted["tmux"]:
+            _open_windows(session, run)
+        if not wanted["with_changes"]:
+            _tell_left_out(prepared.left_out)
+        watched = watch(session, run, "handrail run", as_json=as_json, from_now=False)
+        if detach:
+            return go_on_detached(watched)
+        try:
+            return watched.go()
+        finally:
+            _tell_recorded(session, run, record, replayed=wanted["agent"] == "cassette")
+
+
+def _open_windows(session: "Session", run: str) -> None:
+    from handrail.operations.views.attach import want_windows
+
+    want_windows(session.system.folder / "runs", run)
+    note(f"each agent has a window in tmux: handrail attach {run}")
+
+
+def _require_recordable(record: str, agent: str, *, detach: bool) -> None:
+    """Refuse at the start what could only fail at the end."""
+    from pathlib import Path
+
+    from handrail.errors import UsageError
+
+    if detach:
+        raise UsageError("--record needs this process to the end of the run", next_step="leave out --detach")
+    if agent == "cassette":
+        raise UsageError("a replay records nothing new", next_step="leave out --record")
+    if not Path(record).absolute().parent.is_dir():
+        raise UsageError(f"--record {record}: there is no such folder", next_step="name a file in a folder that exists")
+
+
+def _tell_recorded(session: "Session", run: str, record: str | None, *, replayed: bool) -> None:
+    """Write the cassette; of a replay, say which prompts were not the recorded ones."""
+    from pathlib import Path
+
+    from handrail.cli.render.safe_text import harmless
+    from handrail.operations.delivery.cassette import Recording
+    from handrail.processes.local import LocalProcesses
+
+    system = session.system
+    recording = Recording(session.log, system.workspaces, LocalProcesses(), system.folder / "runs")
+    if record is not None:
+        Path(record).write_bytes(recording.cassette(run))
+        note(f"recorded {record}")
+    for drift in recording.drifts(run) if replayed else ():
+        note(f"warning: {harmless(drift)}")
+
+
+def _introduce(session: "Session", run: str, prepared: "Prepared", *, as_json: bool) -> None:
+    """Say what begins: the run, its version, what it may take at most and, on a terminal, where it works."""
+    from handrail.cli.live.area import terminal_columns
+    from handrail.cli.live.view import is_live
+    from handrail.cli.render.layout import flow, short_path
+    from handrail.cli.render.safe_text import harmless
+    from handrail.operations.runs.worktree_source import future_tree
+    from handrail.operations.views.money import most_words
+    from handrail.operations.workflows.condition_text import bound_words, pinned_words
+
+    pinned = pinned_words(prepared.request.pinned.definition)
+    most = most_words(prepared.request.pinned.plan.budget)
+    bound = ", ".join(part for part in (bound_words(prepared.bound), most) if part)
+    parts = [f"run {run}", f"pinned {pinned}", bound]
+    if not is_live(as_json=as_json):
+        click.echo(" · ".join(parts), err=as_json)
+        return
+    tree = future_tree(session.system.workspaces, prepared.request.source, run)
+    columns = terminal_columns()
+    if tree is not None:
+        parts.append(f"worktree {harmless(short_path(tree, columns - len('  worktree ')))}")
+    click.echo("\n".join(flow(parts, columns, between=" · ")))
+
+
+def _tell_left_out(files: tuple[str, ...]) -> None:
+    if files:
+        count = "1 uncommitted file is" if len(files) == 1 else f"{len(files)} uncommitted files are"
+        note(f"{count} not part of this run (--with-changes takes them along)")
+
+
+def _request(session: "Session", prepared: "Prepared", *, with_changes: bool) -> "Request":
+    """Give what the run starts from, with the uncommitted files of the checkout where they are wanted."""
+    from dataclasses import replace
+
+    from handrail.operations.runs.worktree_source import take_along
+
+    source = prepared.request.source
+    if not with_changes or source is None or not prepared.left_out:
+        return prepared.request
+    return replace(prepared.request, source=take_along(session.system.workspaces, source))
+
+
+def _prepared(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
+    """Get the run ready; on a terminal, ask for the trust that is missing."""
+    from handrail.cli.render.diagnostics import render_diagnostics
+    from handrail.errors import Untrusted
+    from handrail.operations.runs.prepare import prepare
+
+    while True:
+        try:
+            prepared = prepare(place, wanted)
+        except Untrusted:
+            if not may_ask or not sys.stdin.isatty() or not _trusts(place, wanted.workflow):
+                raise
+        else:
+            if prepared.diagnostics:
+                note(render_diagnostics(prepared.diagnostics))
+            return prepared
+
+
+def _trusts(place: "Place", workflow: str) -> bool:
+    from handrail.cli.render.trust import render_question
+    from handrail.operations.runs.prepare import missing_trust
+    from handrail.operations.workflows.trust import grant
+
+    question = missing_trust(place, workflow)
+    if question is None:
+        return False
+    click.echo(render_question(question), err=True)
+    if not click.confirm("Trust this content?", err=True):
+        return False
+    grant(place, question)
+    return True

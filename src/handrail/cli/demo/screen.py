@@ -1,0 +1,63 @@
+"""What the person sees of the demo: headings, commands, and what the commands really print."""
+
+import os
+import textwrap
+import time
+from dataclasses import dataclass, field
+
+import click
+
+from handrail.cli.render.safe_text import harmless, width
+
+WIDTH = 80
+MARKS = {"✓": "green", "✗": "red", "?": "yellow", "▸": "cyan"}
+PAUSE = 0.6
+"""Seconds for a person to read a heading."""
+
+
+@dataclass(slots=True)
+class Screen:
+    """Writes lines of at most 80 columns; words that are longer, such as paths, stay whole."""
+
+    err: bool
+    """Whether stdout belongs to a JSON document."""
+    pause: float
+    count: int = 0
+    plain: bool = field(default_factory=lambda: os.environ.get("TERM") == "dumb")
+
+    def heading(self, text: str, *, read: bool = True) -> None:
+        """Say what comes next, and leave a moment to read it where more than text follows."""
+        self.count += 1
+        self._write(f"\n{self._styled(f'{self.count}. {text}', bold=True)}")
+        time.sleep(self.pause if read else 0)
+
+    def command(self, text: str) -> None:
+        """Show a command as it would be typed."""
+        self._write(f"{self._styled('$', fg='cyan')} {text}")
+
+    def printed(self, line: str) -> None:
+        """Show a line that a command printed."""
+        text = harmless(line.rstrip())
+        rows = _wrapped(text)
+        mark = text[:1]
+        if mark in MARKS:
+            rows[0] = self._styled(mark, fg=MARKS[mark]) + rows[0][1:]
+        for row in rows:
+            self._write(f"  {row}")
+
+    def say(self, text: str = "") -> None:
+        """Write a line of the demo's own."""
+        self._write(text)
+
+    def _styled(self, text: str, *, fg: str | None = None, bold: bool | None = None) -> str:
+        return text if self.plain else click.style(text, fg=fg, bold=bold)
+
+    def _write(self, line: str) -> None:
+        click.echo(line, err=self.err)
+
+
+def _wrapped(text: str) -> list[str]:
+    """Break a line that is too long; columns that are in line stay so in all others."""
+    if width(text) <= WIDTH - 2:
+        return [text]
+    return textwrap.wrap(text, WIDTH - 2, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,152 @@
+"""Runs commands as a person would type them, each a process of its own, and shows what they print."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import handrail
+from handrail.cli.demo.place import DemoPlace
+from handrail.cli.demo.screen import Screen
+from handrail.errors import HandrailError
+
+RUN = "demo-1"
+_BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.cli.main import main; main()"
+_LOOK_EVERY = 0.02
+_SHOWN_WITHIN = 2.0
+_QUIET = 0.3
+"""Seconds after its last line in which a command that is at work may say more about the same moment."""
+_PATIENCE = 60.0
+"""Seconds for a command of the demo; each takes a few on a slow machine."""
+
+
+class NotAsShown(HandrailError):
+    """A command of the demo did not do what it is there to show."""
+
+    code = "demo"
+
+
+@dataclass(slots=True)
+class Terminal:
+    """The commands of one demo."""
+
+    place: DemoPlace
+    screen: Screen
+    running: "list[subprocess.Popen[str]]" = field(default_factory=list["subprocess.Popen[str]"])
+    over: bool = False
+    """Whether the run has ended, and nothing of it can be at work."""
+    _reader: threading.Thread | None = None
+    _last_line: float = 0.0
+    _broken: OSError | None = None
+    """Why nothing more can be shown: whoever read it is gone."""
+
+    def handrail(self, *words: str, shown: str = "", code: int = 0) -> str:
+        """Call Handrail, show what it prints, and give that."""
+        self.screen.command(f"handrail {shown or ' '.join(words)}".rstrip())
+        return self._finished(_program(words), f"handrail {words[0] if words else ''}".rstrip(), code)
+
+    def shell(self, command: str, *, quiet: bool = False) -> str:
+        """Call the shell in the repository."""
+        if not quiet:
+            self.screen.command(command)
+        return self._finished(["/bin/sh", "-c", command], command, 0, quiet=quiet)
+
+    def until(self, words: Sequence[str], shown: str, when: Callable[[], bool]) -> "subprocess.Popen[str]":
+        """Call Handrail, and come back in the middle of it, at the moment that `when` names, when all is shown."""
+        self.screen.command(f"handrail {shown}")
+        child = self._start(_program(words))
+        self._reader = threading.Thread(target=self._read_along, args=(child,), daemon=True)
+        self._reader.start()
+        until = time.monotonic() + _PATIENCE
+        while not when():
+            if self._broken is not None:
+                raise self._broken
+            if child.poll() is not None or time.monotonic() > until:
+                raise NotAsShown("`handrail run` did not come to the step at which it is killed", next_step=NEXT)
+            time.sleep(_LOOK_EVERY)
+        self._settle()
+        return child
+
+    def kill(self, child: "subprocess.Popen[str]") -> None:
+        """Kill such a command for real; it gets no chance to say or save anything."""
+        self.screen.command(f"kill -9 {child.pid}")
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait(_PATIENCE)
+        if self._reader is not None:
+            self._reader.join(_PATIENCE)
+
+    def _settle(self) -> None:
+        """Wait until the moment is on the screen as well: what a command shows comes a little after the log."""
+        holds = time.monotonic()
+        while self._last_line < holds and time.monotonic() < holds + _SHOWN_WITHIN:
+            time.sleep(_LOOK_EVERY)
+        while time.monotonic() < self._last_line + _QUIET:
+            time.sleep(_LOOK_EVERY)
+
+    def _read_along(self, child: "subprocess.Popen[str]") -> None:
+        try:
+            self._shown(child)
+        except OSError as error:
+            self._broken = error
+
+    def end(self) -> None:
+        """End whatever is still at work, as after Ctrl-C: the run is stopped, and its agents with it."""
+        for child in self.running:
+            child.kill()
+            child.wait()
+        if self._reader is not None:
+            self._reader.join(_PATIENCE)
+        for child in self.running:
+            if child.stdout is not None:
+                child.stdout.close()
+        if not self.over and self.place.folders.data.exists():
+            with suppress(OSError, subprocess.TimeoutExpired):
+                stop = self._start(_program(("stop", RUN)))
+                stop.communicate(timeout=_PATIENCE)
+
+    def _finished(self, argv: Sequence[str], name: str, code: int, *, quiet: bool = False) -> str:
+        child = self._start(argv)
+        said = self._shown(child, quiet=quiet)
+        ended = child.wait(_PATIENCE)
+        if ended != code:
+            raise NotAsShown(f"`{name}` ended with exit code {ended} instead of {code}", next_step=NEXT)
+        return said
+
+    def _shown(self, child: "subprocess.Popen[str]", *, quiet: bool = False) -> str:
+        lines: list[str] = []
+        for line in child.stdout or ():
+            lines.append(line)
+            self._last_line = time.monotonic()
+            if not quiet:
+                self.screen.printed(line)
+        return "".join(lines)
+
+    def _start(self, argv: Sequence[str]) -> "subprocess.Popen[str]":
+        child = subprocess.Popen(  # noqa: S603 - our own programs
+            argv,
+            cwd=self.place.repository,
+            env=self.place.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            # Ctrl-C is for the demo, which ends its commands itself.
+            start_new_session=True,
+        )
+        self.running.append(child)
+        return child
+
+
+NEXT = "run it again as `handrail demo --keep`, and look at what it leaves"
+
+
+def _program(words: Sequence[str]) -> list[str]:
+    root = str(Path(handrail.__file__).parents[1])
+    return [sys.executable, "-P", "-X", "utf8", "-c", _BOOT, root, *words]

@@ -1,0 +1,1 @@
+"""Commands about a run's work: apply, merge, discard, clean, export."""

@@ -1,0 +1,55 @@
+"""`handrail apply`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from handrail.cli.options import json_option, optional_run_argument
+from handrail.cli.output import note, write_json
+
+if TYPE_CHECKING:
+    from handrail.operations.delivery.deliver import Applied
+
+
+@click.command("apply", epilog="Example: handrail apply fix-bug-1")
+@optional_run_argument
+@click.option("--undo", is_flag=True, help="Take back what was applied last.")
+@json_option
+def command(*, run: str | None, undo: bool, as_json: bool) -> None:
+    """Bring what a run changed into your checkout as uncommitted changes, all of it or nothing.
+
+    Files that you are editing are never overwritten.
+    """
+    from pathlib import Path
+
+    from handrail.cli.session import run_session
+    from handrail.errors import UsageError
+    from handrail.operations.delivery.deliver import apply, undo_apply
+
+    if run is None and not undo:
+        raise UsageError("which run?", next_step="handrail apply RUN, or handrail apply --undo")
+    with run_session() as session:
+        found = None if run is None else session.find(run)
+        workspaces = session.system.workspaces
+        if undo or found is None:
+            done = undo_apply(session.log, workspaces, found, Path.cwd())
+        else:
+            done = apply(session.log, workspaces, found)
+    if as_json:
+        write_json({"run": done.run, "checkout": done.checkout, "files": list(done.files), "undone": undo})
+    else:
+        _say(done, undo=undo)
+
+
+def _say(done: "Applied", *, undo: bool) -> None:
+    count = "1 file" if len(done.files) == 1 else f"{len(done.files)} files"
+    if undo:
+        click.echo(f"Took the changes of {done.run} back: {count} in your checkout as before.")
+    elif not done.files:
+        click.echo(f"Nothing to apply: your checkout has the changes of {done.run} already, or there are none.")
+    else:
+        click.echo(
+            f"Applied {count} to your checkout as uncommitted changes. Undo: git stash, or handrail apply --undo"
+        )
+        if done.unfinished:
+            note(f"{done.run} is not over: these are its changes so far")

@@ -1,0 +1,72 @@
+"""`handrail clean`."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.cli.options import json_option
+from handrail.cli.output import write_json
+
+if TYPE_CHECKING:
+    from handrail.operations.delivery.clean import Cleaned
+    from handrail.workspace.delivery.janitor import Leftover
+
+
+@click.command("clean", epilog="Example: handrail clean --dry-run")
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@json_option
+def command(*, dry_run: bool, as_json: bool) -> None:
+    """Remove the work trees and branches of runs that are over and whose work has arrived in their base.
+
+    Nothing that is not committed or not merged is removed; what stays is listed with the reason.
+    """
+    from handrail.cli.session import existing_session
+    from handrail.operations.delivery.clean import Cleaned, clean
+
+    with existing_session() as session:
+        if session is None:
+            found = Cleaned((), ())
+        else:
+            found = clean(session.log, session.system.workspaces.places, dry_run=dry_run)
+    if as_json:
+        write_json(
+            {
+                "dry_run": dry_run,
+                "removed": [_data(each) for each in found.removed],
+                "kept": [_data(each) for each in found.kept],
+                "refs": list(found.refs),
+            }
+        )
+        return
+    for line in _lines(found, dry_run=dry_run):
+        click.echo(line)
+
+
+def _lines(found: "Cleaned", *, dry_run: bool) -> list[str]:
+    from handrail.cli.render.safe_text import harmless
+
+    verb = "would remove" if dry_run else "removed"
+    lines = [f"{verb}  {_words(each)}" for each in found.removed]
+    lines += [f"kept  {_words(each)}: {'; '.join(each.reasons)}" for each in found.kept if each.kind != "snapshots"]
+    lines += [f"what was in them is kept under {ref}" for ref in found.refs]
+    snapshots = sum(each.kind == "snapshots" for each in found.kept)
+    if snapshots:
+        lines.append(f"kept  {snapshots} refs with snapshots below refs/handrail/ (--json lists them)")
+    return [harmless(line) for line in lines] or ["nothing is left of runs"]
+
+
+def _words(left: "Leftover") -> str:
+    size = f" ({max(1, round(left.size / 1024))} KiB)" if left.size else ""
+    kind = {"worktree": "work tree", "lock": "stale lock"}.get(left.kind, left.kind)
+    return f"{kind} {left.name}{size}" + (f" of {left.run}" if left.run else "")
+
+
+def _data(left: "Leftover") -> dict[str, Any]:
+    return {
+        "kind": left.kind,
+        "run": left.run or None,
+        "name": left.name,
+        "repository": left.repository or None,
+        "size": left.size,
+        "reasons": list(left.reasons),
+    }

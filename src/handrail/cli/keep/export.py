@@ -1,0 +1,28 @@
+"""`handrail export`."""
+
+import json
+from typing import BinaryIO
+
+import click
+
+from handrail.cli.options import json_option, run_argument
+from handrail.cli.output import note
+
+
+@click.command("export", epilog="Example: handrail export fix-bug-1 -o fix-bug-1.json")
+@run_argument
+@click.option("-o", "--output", "to", type=click.File("wb", lazy=True), default="-", help="Write to FILE.")
+@json_option
+def command(*, run: str, to: BinaryIO, as_json: bool) -> None:
+    """Write a run with its children and everything they name into one file, for `handrail import-run`.
+
+    It holds inputs, commands and outputs as they were: look at it before you give it away.
+    """
+    from handrail.cli.session import run_session
+    from handrail.operations.delivery.export_import import export
+
+    with run_session() as session:
+        found = session.find(run)
+        bundle = export(session.log, found)
+    to.write(json.dumps(bundle, indent=None if as_json else 1).encode() + b"\n")
+    note(f"{found}: {sum(len(each['events']) for each in bundle['streams'])} events")

@@ -1,0 +1,32 @@
+"""`handrail import-run`."""
+
+from typing import BinaryIO
+
+import click
+
+from handrail.cli.options import json_option
+from handrail.cli.output import write_json
+
+
+@click.command("import-run", epilog="Example: handrail import-run fix-bug-1.json")
+@click.argument("file", type=click.File("rb"))
+@json_option
+def command(*, file: BinaryIO, as_json: bool) -> None:
+    """Take in a run that was exported, under a new id if there is one of that id.
+
+    A run that is not over is held: its commands run only after `handrail release`.
+    """
+    import time
+
+    from handrail.cli.session import me, open_session
+    from handrail.operations.delivery.export_import import import_run
+
+    data = file.read()
+    with open_session() as session:
+        done = import_run(session.log, data, me(), time.time())
+    if as_json:
+        write_json({"run": done.run, "original": done.original, "events": done.events, "held": done.held})
+        return
+    named = "" if done.run == done.original else f" (it was {done.original})"
+    click.echo(f"{done.run}{named}: {done.events} events")
+    click.echo(f"next: handrail {'release' if done.held else 'show'} {done.run}")

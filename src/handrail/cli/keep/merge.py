@@ -1,0 +1,36 @@
+"""`handrail merge`."""
+
+import click
+
+from handrail.cli.options import json_option, run_argument
+from handrail.cli.output import write_json
+
+
+@click.command("merge", epilog="Example: handrail merge fix-bug-1")
+@run_argument
+@json_option
+def command(*, run: str, as_json: bool) -> None:
+    """Merge a run's branch into the branch that it began from.
+
+    What is not committed yet is committed first. A branch that is checked out is never changed: then the git command
+    that merges it is shown.
+    """
+    from handrail.cli.session import run_session
+    from handrail.operations.delivery.deliver import merge
+
+    with run_session() as session:
+        done = merge(session.log, session.system.workspaces, session.find(run))
+    if as_json:
+        write_json(
+            {
+                "run": done.run,
+                "branch": done.branch,
+                "base": done.base,
+                "commit": done.commit,
+                "already": done.already,
+            }
+        )
+    elif done.already:
+        click.echo(f"{done.base} has everything of {done.branch} already")
+    else:
+        click.echo(f"Merged {done.branch} into {done.base}, which is at {done.commit[:12]} now")

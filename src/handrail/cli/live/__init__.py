@@ -1,0 +1,1 @@
+"""The terminal while a run is driven: view, keyboard, questions."""

@@ -1,0 +1,163 @@
+"""The lower end of a terminal: lines that scroll by, and below them a few that are written over again and again.
+
+1. The cursor stands at the beginning of the line below, and is never hidden: whenever the process dies, the shell's
+   prompt comes out where it should.
+2. A line is never as wide as the terminal, so that none wraps.
+3. While a person is asked, nothing moves: what has to be told is told after the answer.
+"""
+
+import errno
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TextIO
+
+import click
+
+from handrail.cli.render.safe_text import width
+
+
+def terminal_columns() -> int:
+    """Give how many columns a line may take on this terminal."""
+    return max(1, shutil.get_terminal_size().columns - 1)
+
+
+class Writer(Protocol):
+    """Where what happens is written."""
+
+    @property
+    def columns(self) -> int:
+        """Give how many columns a line may take."""
+        ...
+
+    def say(self, line: str) -> None:
+        """Write a line that stays."""
+        ...
+
+    def draw(self, rows: Sequence[str]) -> None:
+        """Show lines that stay until the next ones."""
+        ...
+
+    def ask(self, lines: Sequence[str], prompt: str) -> None:
+        """Write what a person is asked, and hold everything else back."""
+        ...
+
+    def answered(self, note: str | None = None) -> None:
+        """Go on after the answer; a note says why there was none."""
+        ...
+
+    def typed(self) -> None:
+        """Make up for a line that was typed although nobody was asked."""
+        ...
+
+
+@dataclass(slots=True)
+class LiveArea:
+    """A `Writer` for a terminal that can move its cursor."""
+
+    out: TextIO
+    color: bool = True
+    _rows: tuple[str, ...] = ()
+    _extra: int = 0
+    _held: list[str] | None = None
+
+    @property
+    def columns(self) -> int:
+        """One less than the terminal has."""
+        return terminal_columns()
+
+    def say(self, line: str) -> None:
+        """Write a line above the live ones."""
+        if self._held is not None:
+            self._held.append(line)
+            return
+        self._write(f"{self._back()}{self._painted(line)}\x1b[K\n{self._drawn()}\x1b[J")
+
+    def draw(self, rows: Sequence[str]) -> None:
+        """Write the live lines over the ones before."""
+        height = max(1, shutil.get_terminal_size().lines - 2)
+        new = tuple(rows)[-height:]
+        if self._held is not None or (new == self._rows and not self._extra):
+            return
+        back = self._back()
+        self._rows = new
+        self._write(f"{back}{self._drawn()}\x1b[J")
+
+    def ask(self, lines: Sequence[str], prompt: str) -> None:
+        """Put a question in the place of the live lines."""
+        self.draw(())
+        self._held = self._held or []
+        self._write("\r" + "".join(f"{self._painted(line)}\x1b[K\n" for line in lines) + prompt)
+
+    def answered(self, note: str | None = None) -> None:
+        """Tell what was held back."""
+        held, self._held = self._held or [], None
+        self._extra = 0
+        if note is not None:
+            self._write("\n")
+        for line in held if note is None else [note, *held]:
+            self.say(line)
+
+    def typed(self) -> None:
+        """The Enter key moved the cursor down."""
+        self._extra += 1
+
+    def _back(self) -> str:
+        """Go back to the first live line; one that a narrower window has broken takes several."""
+        size = shutil.get_terminal_size()
+        taken = sum(max(1, -(-width(click.unstyle(row)) // size.columns)) for row in self._rows) + self._extra
+        self._extra = 0
+        taken = min(taken, size.lines - 1)
+        return f"\r\x1b[{taken}A" if taken else "\r"
+
+    def _drawn(self) -> str:
+        return "".join(f"{self._painted(row)}\x1b[K\n" for row in self._rows)
+
+    def _painted(self, line: str) -> str:
+        return line if self.color else click.unstyle(line)
+
+    def _write(self, text: str) -> None:
+        try:
+            self.out.write(text)
+            self.out.flush()
+        except OSError as error:
+            # The window was closed a moment ago: the signal that says so is about to be heard, and decides.
+            if error.errno != errno.EIO:
+                raise
+
+
+@dataclass(slots=True)
+class PlainLines:
+    """A `Writer` for pipes and terminals that only know lines; questions go to stderr."""
+
+    err: bool
+    columns: int
+    _held: list[str] | None = field(default=None)
+
+    def say(self, line: str) -> None:
+        """Write a line, after the answer if somebody is asked."""
+        if self._held is None:
+            click.echo(line, err=self.err)
+        else:
+            self._held.append(line)
+
+    def draw(self, rows: Sequence[str]) -> None:
+        """Show nothing: a line that was written cannot be taken back."""
+
+    def ask(self, lines: Sequence[str], prompt: str) -> None:
+        """Write what a person is asked."""
+        self._held = self._held or []
+        for line in lines:
+            click.echo(line, err=True)
+        click.echo(prompt, err=True, nl=False)
+
+    def answered(self, note: str | None = None) -> None:
+        """Tell what was held back."""
+        held, self._held = self._held or [], None
+        if note is not None:
+            click.echo(f"\n{note}", err=True)
+        for line in held:
+            self.say(line)
+
+    def typed(self) -> None:
+        """Nothing was drawn that could be out of place."""

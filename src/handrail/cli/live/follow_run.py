@@ -1,0 +1,130 @@
+"""A run that a person watches: driven here, shown as it goes, and how it stands in the end."""
+
+import asyncio
+
+import click
+
+from handrail.cli.live.keyboard import keyboard
+from handrail.cli.live.session_loop import Attendance
+from handrail.cli.live.view import is_live, view_of
+from handrail.cli.output import note, write_json
+from handrail.cli.render.layout import wrapped
+from handrail.cli.render.run_end import final_lines
+from handrail.cli.render.safe_text import harmless
+from handrail.cli.session import Session
+from handrail.errors import LogConflict
+from handrail.frozen import frozen
+from handrail.operations.driving.drive import Follower, Happened, until_taken_up
+from handrail.operations.driving.live import Activity
+from handrail.operations.views.costs import spent_before
+from handrail.operations.views.run_document import exit_code, run_document
+from handrail.operations.views.run_tree import held_words, holder_of
+from handrail.runtime.history import plan_of
+
+INTERRUPTED = 130
+HUNG_UP = 129
+
+
+@frozen
+class Watch:
+    """How a run is driven and shown: by whom, and whether as one JSON document at the end."""
+
+    session: Session
+    run: str
+    name: str
+    as_json: bool
+    follower: Follower
+    activity: Activity
+    past: tuple[Happened, ...] = ()
+    """What happened before: steps that began then end now."""
+
+    def go(self) -> int:
+        """Drive the run until it is over or needs somebody, say how it stands, and give the exit code."""
+        attended = self.move(asks=True)
+        if attended.hung_up:
+            go_on_detached(self)
+            return HUNG_UP
+        return INTERRUPTED if attended.left else self.report(attended.drive.pausing)
+
+    def report(self, pausing: bool = False) -> int:
+        """Say how the run stands."""
+        document = run_document(self.session.log, self.run)
+        if self.as_json:
+            write_json(document)
+        else:
+            echo_fitting(final_lines(self.session, self.run, document))
+        return INTERRUPTED if pausing and document["status"] in ("waiting", "running") else exit_code(document)
+
+    def move(self, *, asks: bool = False) -> Attendance:
+        """Drive the run as far as it goes; whether a person at the terminal is asked on the way."""
+        typed = keyboard() if asks and not self.as_json else None
+        view = view_of(self.session, self.run, self.activity, as_json=self.as_json, in_place=typed is not None)
+        for happened in self.past:
+            view.lines.line(happened)
+        attended = Attendance(self.session, self.run, self.name, view, self.follower, typed)
+        asyncio.run(attended.go())
+        return attended
+
+
+def watch(session: Session, run: str, name: str, *, as_json: bool, from_now: bool = True) -> Watch:
+    """Get ready to watch a run; from now on, or from its beginning."""
+    follower = Follower(session.log, run)
+    activity = Activity(lambda digest: plan_of(session.log, digest), spent_before(session.log, run))
+    past = tuple(follower.news()) if from_now else ()
+    for happened in past:
+        activity.see(happened)
+    return Watch(session, run, name, as_json, follower, activity, past)
+
+
+def echo_fitting(lines: list[str]) -> None:
+    """Write lines whole; on a terminal they are broken at their spaces, so that no word is."""
+    from handrail.cli.live.area import terminal_columns
+
+    for line in map(harmless, lines):
+        if not is_live():
+            click.echo(line)
+            continue
+        indent = " " * (len(line) - len(line.lstrip(" ")))
+        for each in wrapped(line.lstrip(" "), terminal_columns(), first=indent, later=f"{indent}  "):
+            click.echo(each)
+
+
+def refuse_if_driven(session: Session, run: str) -> None:
+    """Refuse to drive a run that another process drives, and say which."""
+    holder = holder_of(session.log, run)
+    if holder is not None:
+        raise LogConflict(f"{run} is driven by {held_words(holder)}", next_step=f"handrail status {run}")
+
+
+def go_on(watched: Watch) -> int:
+    """Let a run go on after a message: here, or where it is driven already."""
+    session = watched.session
+    holder = holder_of(session.log, watched.run)
+    if holder is None:
+        return watched.go()
+    asyncio.run(until_taken_up(session.log, watched.run))
+    note(f"{watched.run} goes on in {held_words(holder)}")
+    if watched.as_json:
+        write_json(run_document(session.log, watched.run))
+    return 0
+
+
+def go_on_detached(watched: Watch) -> int:
+    """Leave a run to whoever drives it, else to the background driver, and come back at once."""
+    from handrail.operations.driving.background_driver import keep_going
+
+    session, run = watched.session, watched.run
+    who = keep_going(session.place.folders, session.log, run)
+    note(f"{run} goes on in process {who.pid}; handrail status {run} shows how far it is")
+    if watched.as_json:
+        write_json(run_document(session.log, run))
+    return 0
+
+
+def take_up(watched: Watch) -> None:
+    """See to it that a message is taken up: by whoever drives the run, or here."""
+    log = watched.session.log
+    if holder_of(log, watched.run) is None:
+        watched.move()
+    else:
+        asyncio.run(until_taken_up(log, watched.run))

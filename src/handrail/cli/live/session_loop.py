@@ -1,0 +1,167 @@
+"""Attends to a run: drives it, shows it, takes what is typed, and pauses it on Ctrl-C.
+
+1. Whoever is asked may take their time: what does not wait for the answer goes on meanwhile.
+2. Ctrl-C asks for a pause and waits until it is recorded; a second one ends this process at once.
+3. A run that only waits for a time when its terminal is closed goes on in the background.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from handrail.cli.live.keyboard import Keyboard
+from handrail.cli.live.question import Question
+from handrail.cli.live.view import View
+from handrail.cli.session import Session
+from handrail.operations.driving.drive import Drive, Follower, Happened
+from handrail.operations.views.questions import asked_by
+
+EVERY = 0.1
+"""Seconds between two looks at the keyboard and at what is being done."""
+ASKS = frozenset({"approval_requested", "question_asked", "run_blocked"})
+SETTLES = frozenset({"approval_decided", "question_answered", "run_resumed", "run_rewound", "run_ended"})
+
+
+@dataclass(slots=True)
+class Attendance:
+    """One run that is driven in this process until nothing moves and nobody is asked."""
+
+    session: Session
+    run: str
+    name: str
+    view: View
+    follower: Follower
+    keyboard: Keyboard | None
+    """Where questions are answered; None where nobody can be asked."""
+    drive: Drive = field(init=False)
+    left: bool = False
+    """Whether the person went away from a question, and nothing else was under way."""
+    hung_up: bool = False
+    _moving: "asyncio.Task[None]" = field(init=False)
+    _question: Question | None = None
+    _look: bool = True
+    _passed_over: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+
+    async def go(self) -> None:
+        """Drive the run as far as it goes, with the answers that are given on the way."""
+        self._move()
+        with self._signals():
+            try:
+                while not self._is_over():
+                    self.view.tick(pausing=self.drive.pausing)
+                    await self._breathe()
+                    self._listen()
+            finally:
+                self._moving.cancel()
+                await asyncio.gather(self._moving, return_exceptions=True)
+                if not self.hung_up:
+                    self.view.close()
+
+    async def _breathe(self) -> None:
+        if self._moving.done():
+            await asyncio.sleep(EVERY)
+        else:
+            await asyncio.wait({self._moving}, timeout=EVERY)
+
+    def _is_over(self) -> bool:
+        """Whether nothing moves and nobody is asked; asks, where that is due."""
+        idle = self._moving.done()
+        if idle:
+            self._moving.result()
+        if self._question is None and self.keyboard is not None and (self._look or idle):
+            self._look = False
+            self._ask(self.keyboard)
+        return self.hung_up or (idle and self._moving.done() and self._question is None)
+
+    def _move(self) -> None:
+        supervisor = self.session.system.supervisor(self.name)
+        self.drive = Drive(self.session.log, supervisor, self.run, self._happened, self.follower)
+        self._moving = asyncio.ensure_future(self.drive.go())
+
+    def _happened(self, happened: Happened) -> None:
+        question, kind = self._question, happened.event.kind
+        self._look = self._look or kind in ASKS | SETTLES
+        if question is not None and happened.run == question.asks.run and kind in SETTLES:
+            self._question = None
+            self.view.writer.answered("  answered elsewhere")
+        self.view.show(happened)
+
+    def _ask(self, keyboard: Keyboard) -> None:
+        if self.drive.pausing or self.left or not keyboard.in_front():
+            return
+        found = asked_by(self.session.log, self.run, frozenset(self._passed_over))
+        if found is None:
+            return
+        question = Question(self.session, *found)
+        if not (self._moving.done() or self.follower.has_told(*question.key)):
+            # What led to it is shown first; it asks to be looked at itself then.
+            return
+        self._question = question
+        keyboard.forget()
+        self._prompt(self._question.lines(self.view.writer.columns, self._meanwhile()))
+
+    def _prompt(self, lines: list[str]) -> None:
+        if self._question is not None:
+            self.view.writer.ask(lines, self._question.prompt)
+
+    def _meanwhile(self) -> tuple[str, ...]:
+        return tuple(sorted(each.address for each in self.view.activity.efforts))
+
+    def _listen(self) -> None:
+        """Take what was typed: for the question, or for nobody."""
+        typed = None if self.keyboard is None else self.keyboard.line()
+        question = self._question
+        if typed is None:
+            return
+        if question is None:
+            self.view.writer.typed()
+        elif not typed:
+            self._leave(question)
+        elif question.take(typed):
+            self._passed_over.add(question.key)
+            self._question = None
+            self.view.writer.answered()
+            if self._moving.done():
+                self._move()
+        else:
+            self._prompt([])
+
+    def _leave(self, question: Question) -> None:
+        """Let a question wait; what does not depend on it goes on."""
+        self._passed_over.add(question.key)
+        self._question = None
+        self._look = True
+        self.left = self._moving.done()
+        self.view.writer.answered(f"{question.asks.run} waits for your answer: {question.later}")
+
+    @contextmanager
+    def _signals(self) -> Generator[None]:
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupted, loop)
+        hears = signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+        if hears:
+            loop.add_signal_handler(signal.SIGHUP, self._closed, loop)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+            if hears:
+                loop.remove_signal_handler(signal.SIGHUP)
+
+    def _interrupted(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.remove_signal_handler(signal.SIGINT)
+        if not self._moving.done():
+            self.drive.pause()
+        if self._question is not None:
+            self._leave(self._question)
+
+    def _closed(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The terminal is gone: a wait goes on in the background, a step that is under way is left to be resumed."""
+        if self.view.activity.breaks and not self.view.activity.efforts:
+            self.hung_up = True
+            return
+        loop.remove_signal_handler(signal.SIGHUP)
+        os.kill(os.getpid(), signal.SIGHUP)

@@ -1,0 +1,126 @@
+"""What a person sees of a run while it is driven: a line for what is done, and live lines for what is being done."""
+
+import os
+import sys
+import time
+from dataclasses import dataclass, field
+
+import click
+
+from handrail.cli.live.area import LiveArea, PlainLines, Writer, terminal_columns
+from handrail.cli.render.layout import wrapped
+from handrail.cli.render.safe_text import harmless, width
+from handrail.cli.render.step_rows import HINT, PAUSING, Circumstances, local_time, rows
+from handrail.cli.render.steps import WIDTH, StepLines
+from handrail.cli.session import Session
+from handrail.engine.state.budgets import whole_limits
+from handrail.model.history import events as ev
+from handrail.operations.driving.drive import Happened
+from handrail.operations.driving.live import Activity, Effort
+from handrail.operations.views.money import limit_words, price_words
+from handrail.runtime.glimpses import Glimpses
+from handrail.runtime.history import plan_of, state_of
+
+WIDEST_NAME = 16
+"""Columns up to which the names of steps are brought in line."""
+
+
+@dataclass(slots=True)
+class View:
+    """Shows events as they come, and what is under way."""
+
+    session: Session
+    run: str
+    activity: Activity
+    writer: Writer
+    lines: StepLines
+    live: bool
+    glimpses: Glimpses
+    _limit: float | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self._limit = self._most()
+
+    def show(self, happened: Happened) -> None:
+        """Show an event."""
+        before = self.activity.last(happened.run)
+        self.activity.see(happened)
+        event = happened.event
+        if isinstance(event, ev.RunResumed) and happened.run == self.run:
+            self._limit = self._most()
+        if isinstance(event, ev.RetryScheduled) and event.reason == "quota":
+            self._say_limit(event, before)
+            return
+        columns = min(WIDTH, self.writer.columns - 2) if self.live else WIDTH
+        line = self.lines.line(happened, columns, self._fixing(happened, before))
+        if line is not None:
+            self.writer.say(line)
+
+    def tick(self, *, pausing: bool) -> None:
+        """Bring the live lines up to date."""
+        if not self.live:
+            return
+        hint = PAUSING if pausing else HINT
+        around = Circumstances(time.time(), self.writer.columns, self._cost(), hint)
+        self.writer.draw(rows(self.activity, self._glimpse, around))
+
+    def close(self) -> None:
+        """Take the live lines away."""
+        self.writer.draw(())
+
+    def _glimpse(self, effort: Effort) -> str:
+        if effort.reports or not effort.who:
+            return effort.reports
+        return self.glimpses.of(effort.run, effort.seq, effort.agent)
+
+    def _cost(self) -> str:
+        spent = self.activity.spent
+        if self._limit is None:
+            return price_words(spent)
+        about = "~" if spent.unpriced or spent.estimated else ""
+        return about + limit_words("usd", spent.usd, self._limit)
+
+    def _most(self) -> float | None:
+        state = state_of(self.session.log, self.run)
+        return whole_limits(plan_of(self.session.log, state.plan), state).get("usd")
+
+    def _fixing(self, happened: Happened, effort: Effort | None) -> str:
+        """Say which fix follows checks that failed."""
+        event = happened.event
+        if not self.live or effort is None or not isinstance(event, ev.StepEnded) or event.status != "failed":
+            return ""
+        most = self.activity.fixes(happened.run, event.address)
+        return f" → fixing, try {effort.attempt} of {most}" if effort.attempt <= most else ""
+
+    def _say_limit(self, event: ev.RetryScheduled, effort: Effort | None) -> None:
+        whose = f"{effort.who.partition('/')[0].capitalize()}'s" if effort is not None and effort.who else "The agent's"
+        goes_on = f"Goes on by itself at {local_time(event.due, event.at)}, terminal open or not; Ctrl-C pauses."
+        text = harmless(f"{whose} usage limit is reached. {goes_on}")
+        for line in wrapped(text, self.writer.columns, later="  ") if self.live else [text]:
+            self.writer.say(line)
+
+
+def view_of(session: Session, run: str, activity: Activity, *, as_json: bool, in_place: bool) -> View:
+    """Give the view that fits where the output goes."""
+    live = is_live(as_json=as_json)
+    on_terminal = sys.stdout.isatty() and not as_json
+    columns = terminal_columns() if on_terminal else WIDTH
+    writer = LiveArea(sys.stdout, color=_in_color()) if live else PlainLines(as_json, columns)
+    name = _names(session, run) if live else 0
+    lines = StepLines(live=live, in_place=on_terminal and in_place, name=name)
+    return View(session, run, activity, writer, lines, live, session.system.glimpses)
+
+
+def is_live(*, as_json: bool = False) -> bool:
+    """Whether stdout is a terminal on which lines can be written over."""
+    return not as_json and sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in ("", "dumb")
+
+
+def _in_color() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is None or context.color is not False
+
+
+def _names(session: Session, run: str) -> int:
+    plan = plan_of(session.log, state_of(session.log, run).plan)
+    return min(WIDEST_NAME, max((width(step.name) for step in plan.steps), default=0))

@@ -1,0 +1,26 @@
+"""`handrail view`: show what an agent does, in a window of tmux. Started by Handrail; people need not call it."""
+
+import click
+
+
+@click.command("view", hidden=True)
+@click.argument("place")
+@click.argument("agent")
+@click.argument("repository")
+@click.argument("title")
+def command(*, place: str, agent: str, repository: str, title: str) -> int:
+    """Follow the output of one call until its agent has ended."""
+    import os
+    from pathlib import Path
+
+    from handrail.cli.render.safe_text import harmless
+    from handrail.operations.agents.configured_agents import ConfiguredAgents
+    from handrail.operations.views.agent_window import View, still
+    from handrail.sources.folders import user_folders
+
+    still(0)
+    known = ConfiguredAgents(user_folders(os.environ)).find(agent, repository)
+    click.echo(harmless(f"{title} · {known.name} · what is typed here goes nowhere"))
+    for line in View(Path(place), known).lines():
+        click.echo(harmless(line))
+    return 0

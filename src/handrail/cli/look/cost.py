@@ -1,0 +1,47 @@
+"""`handrail cost`."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.cli.options import complete_runs, json_option
+from handrail.cli.output import write_json
+
+if TYPE_CHECKING:
+    from handrail.operations.views.costs import Cost
+
+
+@click.command("cost", epilog="Example: handrail cost fix-bug-1")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_runs)
+@json_option
+def command(*, runs: tuple[str, ...], as_json: bool) -> None:
+    """Show what agents took: dollars, tokens, calls and time, step by step and in all, items and called workflows too.
+
+    A price that is not known in full is marked with ~, one that is not known at all is `unknown`.
+    """
+    from handrail.cli.render.cost import render_cost, render_total
+    from handrail.cli.session import run_session
+    from handrail.operations.views.costs import cost_of, total_of
+    from handrail.operations.views.money import spent_data
+
+    with run_session() as session:
+        found = [cost_of(session.log, run) for run in dict.fromkeys(session.find(each) for each in runs)]
+    total = total_of(found)
+    if as_json:
+        write_json({"runs": [_data(each) for each in found], "total": spent_data(total)})
+        return
+    click.echo("\n\n".join(render_cost(each) for each in found))
+    if len(found) > 1:
+        click.echo(f"\n{render_total(found, total)}")
+
+
+def _data(cost: "Cost") -> dict[str, Any]:
+    from handrail.operations.views.money import spent_data
+
+    return {
+        "run": cost.run,
+        "total": spent_data(cost.total),
+        "elapsed": round(cost.elapsed, 3),
+        "budget": {name: {"used": used, "most": most} for name, (used, most) in cost.budget.items()},
+        "steps": [{"address": share.address, **spent_data(share.spent)} for share in cost.shares],
+    }

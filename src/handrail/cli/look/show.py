@@ -1,0 +1,142 @@
+"""`handrail show`."""
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.cli.options import json_option, run_argument, step_argument
+from handrail.cli.output import write_json
+from handrail.cli.render.runs import status_words, step_words
+from handrail.cli.render.safe_text import harmless, harmless_lines
+from handrail.operations.workflows.condition_text import pinned_words
+
+if TYPE_CHECKING:
+    from handrail.cli.session import Session
+
+TAIL = 40
+"""Lines of a command's output that are shown."""
+
+
+@click.command("show", epilog="Example: handrail show fix-bug-1 checks")
+@run_argument
+@step_argument
+@click.option("--prompt", is_flag=True, help="Print the exact text that the step's agent was given.")
+@json_option
+def command(*, run: str, step: str | None, prompt: bool, as_json: bool) -> None:
+    """Show a run's steps and outputs, or one step: tries, cost, proof, output and the end of what it wrote."""
+    from handrail.cli.render.runs import render_steps
+    from handrail.cli.session import run_session
+    from handrail.operations.views.history import step_details
+    from handrail.operations.views.run_document import run_document
+
+    with run_session() as session:
+        found = session.find(run)
+        if prompt:
+            text = _prompt(session, found, step)
+            shown: Any = {"run": found, "step": step, "prompt": text}
+        elif step is not None:
+            details = step_details(session.log, found, step)
+            shown = {"run": found, "steps": details}
+            text = "\n\n".join(_step(each) for each in details)
+        else:
+            shown = run_document(session.log, found)
+            text = "\n".join([*_head(shown), render_steps(shown), *_outputs(shown["outputs"])])
+    if as_json:
+        write_json(shown)
+    else:
+        click.echo(text)
+
+
+def _prompt(session: "Session", run: str, step: str | None) -> str:
+    from handrail.errors import UsageError
+    from handrail.operations.views.history import prompt_of
+
+    if step is None:
+        raise UsageError("the prompt of which step?", next_step=f"handrail show {run} STEP --prompt")
+    text = prompt_of(session.log, run, step)
+    # On a terminal it must not move the cursor; a pipe gets it to the letter.
+    return "\n".join(harmless_lines(text)) if sys.stdout.isatty() else text
+
+
+def _head(document: dict[str, Any]) -> list[str]:
+    status = status_words(document)
+    pinned = pinned_words(document["hash"])
+    lines = [f"{document['run']}  {document['workflow']}, pinned {pinned}", f"status     {status}"]
+    lines += [f"error      {document['error']}"] if document["error"] else []
+    lines += [f"started    {document['started_at']}"]
+    lines += [f"ended      {document['completed_at']}"] if document["completed_at"] else []
+    lines += [f"workspace  {document['workspace']}"]
+    lines += [f"cost       {_price(document)}"] if document["cost"] or document["unpriced"] else []
+    said = document.get("preferences")
+    lines += [f"prefers    autonomy {said['autonomy']}, risk {said['risk']}"] if said else []
+    lines += [f"gap        {_gap(each)}" for each in document.get("gaps", ())]
+    lines += [f"input      {name} = {_json(value)}" for name, value in document["input"].items()]
+    return [harmless(line) for line in lines]
+
+
+def _gap(gap: dict[str, Any]) -> str:
+    where = f" (step {gap['address']})" if gap["address"] else ""
+    return f"{gap['severity']}: {gap['message']}{where}{', settled since' if gap.get('resolved') else ''}"
+
+
+def _outputs(outputs: dict[str, Any]) -> list[str]:
+    return [harmless(f"output     {name} = {_json(value)}") for name, value in outputs.items()]
+
+
+def _step(details: dict[str, Any]) -> str:
+    facts = {
+        "status": step_words(details["status"]) + (f", try {details['attempts']}" if details["attempts"] else ""),
+        "agent": _agent(details),
+        "session": details["session"],
+        "denied": details["denied"],
+        "cost": _cost(details["cost"]),
+        "exit code": details["exit_code"],
+        "error": details["error"],
+        "feedback": details["feedback"],
+        "began": details["began_at"],
+        "ended": details["ended_at"],
+        "output": None if details["output"] is None else _json(details["output"]),
+    }
+    lines = [details["address"], *(f"  {name:<10} {fact}" for name, fact in facts.items() if fact is not None)]
+    lines += [f"  {'proof':<10} {line}" for each in details["proofs"] for line in _proof(each)]
+    shown = [harmless(line) for line in lines]
+    for stream in ("stdout", "stderr"):
+        written = harmless_lines(details[stream].rstrip("\n"))[-TAIL:]
+        if details[stream].strip():
+            shown += [f"  {stream}", *(f"    {line}" for line in written)]
+    return "\n".join(shown)
+
+
+def _agent(details: dict[str, Any]) -> str | None:
+    """Who performed it, and why that one."""
+    return f"{details['agent']} ({details['chosen']})" if details["chosen"] else details["agent"]
+
+
+def _price(document: dict[str, Any]) -> str:
+    from handrail.operations.views.overview import usd_words
+
+    if document["cost"] is None:
+        return "unknown"
+    return ("~" if document["unpriced"] else "") + usd_words(document["cost"])
+
+
+def _cost(cost: dict[str, Any] | None) -> str | None:
+    if cost is None:
+        return None
+    price = _price({"cost": cost["usd"], "unpriced": cost["unpriced"] or cost["estimated"]})
+    calls = f"{cost['agent_calls']} agent call" + ("" if cost["agent_calls"] == 1 else "s")
+    return f"{price}, {cost['tokens']} tokens, {calls}"
+
+
+def _proof(proof: dict[str, Any]) -> list[str]:
+    reason = "" if proof["ok"] else f": {proof['detail'].partition(chr(10))[0]}"
+    line = f"{'✓' if proof['ok'] else '✗'} {proof['what']}{reason}"
+    if not proof["stale"]:
+        return [line]
+    return [f"{line}  (stale: established on tree {proof['tree'][:12]}, the work tree is now {proof['now'][:12]})"]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

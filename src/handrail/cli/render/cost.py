@@ -1,0 +1,38 @@
+"""What runs took, as a table."""
+
+from collections.abc import Sequence
+
+from handrail.cli.render.table import render_table
+from handrail.model.history.spending import Spent
+from handrail.operations.views.costs import Cost
+from handrail.operations.views.money import duration, limit_words, price_words
+
+HEAD = ("", "cost", "tokens", "agent calls", "time")
+
+
+def render_cost(cost: Cost) -> str:
+    """Give what a run took, step by step and in all."""
+    rows = [HEAD, *(_row(share.address, share.spent) for share in cost.shares), _row(cost.run, cost.total)]
+    lines = [render_table(rows, right=(1, 2, 3, 4)), f"took {duration(cost.elapsed)} from beginning to end"]
+    if cost.budget:
+        used = " · ".join(limit_words(name, used, most) for name, (used, most) in cost.budget.items())
+        lines.append(f"budget: {used}")
+    if cost.total.unpriced:
+        lines.append(f"{_calls(cost.total.unpriced)} did not tell a price")
+    return "\n".join(lines)
+
+
+def render_total(costs: Sequence[Cost], total: Spent) -> str:
+    """Give what several runs took together."""
+    price = price_words(total) or "$0.00"
+    return f"{len(costs)} runs: {price}, {total.tokens} tokens, {_calls(total.agent_calls)}"
+
+
+def _row(name: str, spent: Spent) -> tuple[str, ...]:
+    calls = str(spent.agent_calls) if spent.agent_calls else "–"
+    tokens = str(spent.tokens) if spent.agent_calls else "–"
+    return name, price_words(spent) or "–", tokens, calls, duration(spent.seconds)
+
+
+def _calls(count: int) -> str:
+    return f"{count} agent call" + ("" if count == 1 else "s")

@@ -1,0 +1,34 @@
+"""Patches on a terminal, and as they are everywhere else."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from handrail.cli.render.safe_text import harmless
+
+if TYPE_CHECKING:
+    from handrail.ports.workspaces import FileChange
+
+COLORS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def echo_patch(text: str, *, err: bool = False) -> None:
+    """Write a patch: harmless and in colour for a terminal, else to the letter, so that `git apply` takes it."""
+    if not (sys.stderr if err else sys.stdout).isatty():
+        click.echo(text, nl=False, err=err)
+        return
+    for line in text.splitlines():
+        color = None if line.startswith(("+++", "---")) else COLORS.get(line[:1])
+        click.echo(click.style(harmless(line), fg=color), err=err)
+
+
+def file_data(change: "FileChange") -> dict[str, object]:
+    """Give a changed file as JSON data."""
+    return {
+        "path": change.path,
+        "change": change.change,
+        "added": change.added,
+        "deleted": change.deleted,
+        "old": change.old or None,
+    }

@@ -1,0 +1,1 @@
+"""Flow graphs as text, Mermaid, SVG."""

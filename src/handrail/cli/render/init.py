@@ -1,0 +1,236 @@
+"""What `init` found, tried and wrote, as lines in two columns and as JSON data."""
+
+import shutil
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from handrail.cli.render.safe_text import crop, harmless, width
+from handrail.frozen import frozen
+from handrail.operations.init.config_text import LeftOut, Settings
+from handrail.operations.init.find_out import Survey
+from handrail.operations.init.trial import Tried
+from handrail.operations.init.write import Wrote, proof_command
+from handrail.operations.workflows.repository_config import CONFIG
+
+LABEL = 12
+WIDEST = 120
+WIDE = " " * 10
+RUN = "handrail run"
+
+
+@frozen
+class Report:
+    """Everything that there is to say."""
+
+    found: Survey
+    fresh: Settings
+    """What is not in the configuration yet."""
+    whole: Settings
+    """What holds once it is written."""
+    tried: tuple[Tried, ...] | None = None
+    wrote: tuple[Wrote, ...] = ()
+
+    @property
+    def commands(self) -> tuple[tuple[str, str], ...]:
+        """Every check that is known here, those that are left out too."""
+        return (*self.whole.checks, *((each.name, each.command) for each in self.found.project.checks))
+
+    @property
+    def next(self) -> str:
+        """The command that comes next."""
+        distrusted = [each.path for each in self.wrote if not each.trusted]
+        distrusted += [CONFIG] if self.found.distrust and CONFIG not in distrusted else []
+        if distrusted:
+            return f"handrail trust {distrusted[0].rstrip('/')}"
+        return f'{RUN} fix-bug "what is broken"'
+
+
+def found_lines(report: Report) -> list[str]:
+    """Say what was found."""
+    lines = [
+        *row("Repository", _repository(report.found)),
+        *row("Agent", _agent(report), WIDE),
+        *row("Checks", _checks(report), "   "),
+        *row("Worktrees", _worktrees(report), WIDE),
+    ]
+    for note in _notes(report):
+        lines += row("Note", [note])
+    return lines
+
+
+def tried_lines(report: Report) -> list[str]:
+    """Say how the trial went; the end of the output of what is not green."""
+    tried = report.tried
+    if tried is None:
+        return row("Trying it", ["not tried (--no-try)"])
+    bad = [each for each in tried if each.outcome != "green"]
+    parts = [_one(each) for each in tried if each.outcome not in ("not tried", "not installed")]
+    checked = any(each.name not in ("worktree", "setup") for each in tried)
+    if not bad:
+        parts[-1] += f" green on {report.found.where}" if checked else " (there is no check to try)"
+    lines = row("Trying it", parts)
+    for each in bad:
+        lines += _bad_lines(each, report.found.where)
+    return lines
+
+
+def wrote_lines(report: Report) -> list[str]:
+    """Say what was written, what was left out, and what comes next."""
+    lines: list[str] = []
+    for each in report.fresh.left_out:
+        lines += row("Left out", [f"{each.name}: {_value(each)} ({each.why})"])
+    trusted = [each.path for each in report.wrote if each.trusted]
+    others = [each.path for each in report.wrote if not each.trusted]
+    if trusted:
+        lines += row("Wrote", [*_comma(trusted), "(trusted: you wrote them)"], "   ")
+    if others:
+        lines += row("Wrote", [*_comma(others), "(not trusted yet: it held what you have not trusted)"], "   ")
+    if not report.wrote:
+        lines += row("Wrote", ["nothing: everything is there already"])
+    first = f"name your checks in {CONFIG}, then: " if not report.whole.checks and report.next.startswith(RUN) else ""
+    return [*lines, *row("Next", [first + report.next])]
+
+
+def init_data(report: Report) -> dict[str, Any]:
+    """Give all of it as JSON data."""
+    found, tried = report.found, report.tried
+    return {
+        "repository": str(found.root),
+        "branch": found.branch,
+        "uncommitted": list(found.uncommitted),
+        "agent": report.whole.agent or None,
+        "agents": list(found.agents),
+        "checks": dict(report.whole.checks),
+        "worktrees": {"setup": list(report.whole.setup), "copy": list(report.whole.copy)},
+        "left_out": [
+            {"table": each.table, "name": each.name, "command": _value(each), "why": each.why}
+            for each in report.fresh.left_out
+        ],
+        "notes": list(_notes(report)),
+        "tried": None if tried is None else [_tried_data(each) for each in tried],
+        "wrote": [{"path": each.path, "trusted": each.trusted} for each in report.wrote],
+        "next": report.next,
+    }
+
+
+def _tried_data(each: Tried) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "command": each.command or None,
+        "seconds": round(each.seconds, 1),
+        "outcome": each.outcome,
+        "why": each.why or None,
+        "output": each.output or None,
+    }
+
+
+def _repository(found: Survey) -> list[str]:
+    parts = [found.root.name or str(found.root), f"default branch {found.branch or 'unknown'}"]
+    if found.where != found.branch:
+        parts.append(f"runs start from {found.where}, which is checked out")
+    count = len(found.uncommitted)
+    if count:
+        files = "1 uncommitted file" if count == 1 else f"{count} uncommitted files"
+        parts.append(f"{files} (runs start from the last commit)")
+    return parts
+
+
+def _agent(report: Report) -> list[str]:
+    if not report.whole.agent:
+        return ["none found: install claude, codex, gemini or opencode, then run handrail init again"]
+    name = report.whole.agent.partition("/")[0]
+    missing = not any(each.partition("/")[0] == name for each in report.found.agents)
+    others = [each.partition("/")[0] for each in report.found.agents if each.partition("/")[0] != name]
+    also = [f"also here: {' '.join(others)}"] if others else []
+    absent = [f"{name} is not installed"] if missing else []
+    return [", ".join([report.whole.agent, "access edit", *also, *absent]), f"change in {CONFIG}"]
+
+
+def _checks(report: Report) -> list[str]:
+    if not report.whole.checks and report.found.distrust and report.found.config.checks:
+        return [f"those of {CONFIG}, once you trust it"]
+    if not report.whole.checks:
+        return [f'none found. Name yours under [checks] in {CONFIG}, such as test = "./run-tests"']
+    return [
+        f"{name}: {command}{_new(report, name in dict(report.fresh.checks))}" for name, command in report.whole.checks
+    ]
+
+
+def _worktrees(report: Report) -> list[str]:
+    whole, fresh = report.whole, report.fresh
+    setup = [f"setup: {' && '.join(whole.setup)}{_new(report, bool(fresh.setup))}"] if whole.setup else []
+    copy = [f"copy: {', '.join(whole.copy)}{_new(report, bool(fresh.copy))}"] if whole.copy else []
+    more = ["copy: what .worktreeinclude says"] if report.found.included else []
+    parts = "   ".join([*setup, *copy, *more])
+    missing = ["(a new worktree has neither)"] if setup and copy else ["(a new worktree has none)"]
+    return [parts, *missing] if parts else ["nothing to set up, nothing to copy"]
+
+
+def _new(report: Report, fresh: bool) -> str:
+    """Mark what is added to a configuration that is there."""
+    return " (new)" if fresh and report.found.text is not None else ""
+
+
+def _notes(report: Report) -> Iterable[str]:
+    yield from report.found.project.notes
+    if report.found.distrust:
+        yield f"{CONFIG} is there and not trusted ({report.found.distrust}): it is not used and not tried"
+    if report.commands and not proof_command(report.commands) and not report.found.workflow:
+        yield "fix-bug proves bugs with pytest; for other tests change fails: and passes: in its workflow.yaml"
+
+
+def _one(each: Tried) -> str:
+    mark = " ✓" if each.outcome == "green" else " ✗"
+    if each.name in ("worktree", "setup") and each.outcome == "green":
+        mark = ""
+    return f"{each.command or each.name} {_seconds(each.seconds)}{mark}"
+
+
+def _bad_lines(each: Tried, where: str) -> list[str]:
+    if each.outcome == "not tried":
+        return row("", [f"{each.name} was not tried: {each.why}"])
+    what = {"red": f"is red on {where}: {each.why}", "took too long": f"took too long: {each.why}"}
+    lines = row("", [f"{each.name} {what.get(each.outcome, f'cannot run: {each.why}')}"])
+    shown = [harmless(line) for line in each.output.splitlines()[-12:]]
+    return [*lines, *(" " * LABEL + "  " + crop(line, _columns() - LABEL - 2) for line in shown)]
+
+
+def _value(each: LeftOut) -> str:
+    return each.value if isinstance(each.value, str) else " && ".join(each.value)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 1 else f"{seconds:.0f} s"
+
+
+def _comma(words: Sequence[str]) -> list[str]:
+    return [", ".join(words)]
+
+
+def _columns() -> int:
+    return min(max(shutil.get_terminal_size().columns, 40), WIDEST)
+
+
+def row(label: str, parts: Sequence[str], between: str = ", ") -> list[str]:
+    """Lay parts out behind a label; a part that does not fit goes to the next line, and a long one is folded."""
+    room = _columns() - LABEL
+    lines: list[str] = []
+    for number, part in enumerate(map(harmless, parts)):
+        text = part + (between.rstrip() if number < len(parts) - 1 else "")
+        joined = f"{lines[-1]}{' ' * (len(between) - len(between.rstrip()))}{text}" if lines else text
+        if lines and width(joined) <= room:
+            lines[-1] = joined
+        else:
+            lines += _folded(text, room)
+    return [f"{label if not number else '':<{LABEL}}{line}".rstrip() for number, line in enumerate(lines)]
+
+
+def _folded(text: str, room: int) -> list[str]:
+    lines = [""]
+    for word in text.split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if width(joined) <= room or not lines[-1]:
+            lines[-1] = joined
+        else:
+            lines.append(word)
+    return lines

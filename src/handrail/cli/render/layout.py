@@ -1,0 +1,66 @@
+"""Fits texts into the columns of a terminal: parts that flow over several lines, prose, and shortened paths."""
+
+import os
+from collections.abc import Iterable, Iterator
+
+from handrail.cli.render.safe_text import width
+
+ELLIPSIS = "…"
+LEAST = 20
+"""Columns below which nothing is fitted any more."""
+
+
+def flow(parts: Iterable[str], most: int, *, between: str = "  ", indent: str = "  ") -> list[str]:
+    """Set harmless parts side by side, and go on in a new line where the next one does not fit."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and width(lines[-1]) + width(between) + width(part) <= max(most, LEAST):
+            lines[-1] += between + part
+        elif lines:
+            lines += wrapped(part.lstrip(), most, first=indent, later=f"{indent}  ")
+        else:
+            lines.append(part)
+    return lines
+
+
+def wrapped(text: str, most: int, *, first: str = "", later: str = "") -> list[str]:
+    """Break harmless prose into lines at its spaces; a word that is longer than a line is broken too."""
+    most = max(most, LEAST)
+    lines, used = [first], width(first)
+    for word in _pieces(text, most - max(width(first), width(later))):
+        columns = width(word)
+        if used > width(first if len(lines) == 1 else later):
+            if used + 1 + columns <= most:
+                lines[-1] += " "
+                used += 1
+            else:
+                lines.append(later)
+                used = width(later)
+        lines[-1] += word
+        used += columns
+    return lines
+
+
+def _pieces(text: str, most: int) -> Iterator[str]:
+    for word in text.split(" "):
+        piece, used = "", 0
+        for character in word:
+            used += width(character)
+            if used > most:
+                yield piece
+                piece, used = "", width(character)
+            piece += character
+        if piece:
+            yield piece
+
+
+def short_path(path: str, most: int | None = None) -> str:
+    """Give a path with the home folder as `~`; where there is not enough room its middle is left out."""
+    home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111 (a home that is not known is left as it is)
+    shown = f"~{path[len(home) :]}" if home and (path == home or path.startswith(f"{home}/")) else path
+    if most is None or width(shown) <= most:
+        return shown
+    head, _, last = shown.rpartition("/")
+    room = most - width(last) - 3
+    kept = head[: max(room, 0)]
+    return f"{kept.rpartition('/')[0] if '/' in kept else kept}/{ELLIPSIS}/{last}"

@@ -1,0 +1,95 @@
+"""How a run stands when nobody watches it any more: in a line or two, with where the work is and the next command."""
+
+import time
+
+from handrail.cli.render.step_rows import local_time
+from handrail.cli.session import Session
+from handrail.engine.state.budgets import whole_limits
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.views.costs import elapsed
+from handrail.operations.views.history import denials
+from handrail.operations.views.kept_work import kept_work
+from handrail.operations.views.money import duration, price_words
+from handrail.operations.views.overview import usd_words
+from handrail.operations.views.run_tree import held_words, holder_of, root_of, standing
+from handrail.runtime.history import plan_of
+
+MOST_DENIED = 3
+"""Steps whose denied tools are named."""
+
+
+def final_lines(session: Session, run: str, document: dict[str, JsonValue]) -> list[str]:
+    """Say how a run stands, and the next command."""
+    where = standing(session.log, run)
+    at = where.acting
+    match document["status"]:
+        case "succeeded":
+            return _succeeded(session, run)
+        case "failed":
+            next_step = f"next: handrail why {run}, or handrail resume {run}"
+            return [f"{run} failed: {document['error']}", *_safe(where.state), next_step]
+        case "cancelled":
+            return [f"{run} {document['error'] or 'stopped'}", *_safe(where.state)]
+        case "blocked":
+            hint = [f"  {at.next_step}"] if at.next_step else []
+            next_step = f"next: handrail resume {root_of(run)}"
+            return [f"{run} needs you: {at.message}", *hint, *_safe(where.state), next_step]
+        case "waiting":
+            return _waiting(session, run, at, str(document["current_step"]))
+        case _:
+            return _not_moving(session, run, at)
+
+
+def _waiting(session: Session, run: str, at: RunState, step: str) -> list[str]:
+    match at.reason:
+        case "approval":
+            answers = f"handrail approve {at.run}, or revise, or reject"
+            return [f"{run} needs you: {at.message or 'approval'}", f"next: {answers}"]
+        case "question":
+            return [f"{run} needs you: {at.message}", f'next: handrail answer {at.run} "..."']
+        case "pause":
+            return [f"paused {run} at {step}", f"next: handrail resume {run}"]
+        case _:
+            return _not_moving(session, run, at)
+
+
+def _succeeded(session: Session, run: str) -> list[str]:
+    """What it took, and what can be done with what it changed."""
+    state = standing(session.log, run).state
+    price = price_words(state.spent)
+    most = whole_limits(plan_of(session.log, state.plan), state).get("usd")
+    of = f" of {usd_words(most)}" if price and most is not None else ""
+    took = [duration(elapsed(session.log, state)), f"{price}{of}"] if price else []
+    next_step = f"next: handrail diff {run} --stat, then apply, merge or discard it"
+    done = " · ".join([f"{run} succeeded", *took])
+    return [done, *_gaps(state), *_denied(session, run), *([next_step] if state.tree is not None else [])]
+
+
+def _gaps(state: RunState) -> list[str]:
+    """Say what was missing although the run went on."""
+    count = len(state.open_gaps)
+    return [f"  {count} gap{'' if count == 1 else 's'}: see handrail show {state.run}"] if count else []
+
+
+def _denied(session: Session, run: str) -> list[str]:
+    """Say which agents were kept from something: what they were asked for may not all be there."""
+    found = denials(session.log, run)
+    more = f" and {len(found) - MOST_DENIED} more, see handrail why {run}" if len(found) > MOST_DENIED else ""
+    return [f"  denied: {', '.join(found[:MOST_DENIED])}{more}"] if found else []
+
+
+def _safe(state: RunState) -> list[str]:
+    kept = kept_work(state)
+    return [] if kept is None else [f"  {kept.words}"]
+
+
+def _not_moving(session: Session, run: str, at: RunState) -> list[str]:
+    if at.held_by:
+        return [f"{run} is held by {at.held_by}", f"next: handrail release {at.run}"]
+    holder = holder_of(session.log, run)
+    if holder is not None:
+        return [f"{run} is driven by {held_words(holder)}", f"next: handrail status {run}"]
+    if at.until is not None:
+        return [f"{run} is waiting until {local_time(at.until, time.time())}", f"next: handrail resume {run}"]
+    return [f"{run} has not ended", f"next: handrail resume {run}"]

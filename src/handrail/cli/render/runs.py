@@ -1,0 +1,113 @@
+"""Runs and their steps as text, as wide as the terminal is."""
+
+import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.cli.render.layout import flow, wrapped
+from handrail.cli.render.safe_text import crop, harmless, pad, width
+from handrail.operations.views.overview import Line, clock_words
+
+if TYPE_CHECKING:
+    from handrail.model.workflow.values import JsonValue
+
+WIDTH = 110
+"""Columns where nobody says how many there are: on a pipe."""
+MOST_ENDED = 10
+MOST_WORDS, LEAST_BESIDE, LEAST_WORDS = 60, 32, 24
+"""Columns for what a run says: at most, at least with the command beside it, and at least in one line."""
+GAP = "  "
+COLORS = {"NEEDS YOU": "yellow", "PAUSED": "yellow", "WAITING": "cyan", "RUNNING": "blue"}
+MARKS = {"succeeded": "✓", "failed": "✗", "skipped": "–", "passed_over": "–", "waiting": "?", "running": "▸"}
+STEP_WORDS = {"passed_over": "failed, and passed over", "waiting": "needs you"}
+
+
+def render_overview(lines: Sequence[Line], *, every: bool = False) -> str:
+    """Give runs by section, each with the next command; of those that ended only the newest, unless all are wanted."""
+    ended = [line for line in lines if line.section == "ended"]
+    left_out = 0 if every else max(0, len(ended) - MOST_ENDED)
+    shown = lines[: len(lines) - left_out]
+    columns = shutil.get_terminal_size((WIDTH, 24)).columns
+    rows = [_cells(line) for line in shown]
+    text = _table(rows, columns) or [_stacked(row, columns) for row in rows]
+    if left_out:
+        text += wrapped(f"and {left_out} more: handrail status --all", columns)
+    return "\n".join(text)
+
+
+def _cells(line: Line) -> list[str]:
+    words = " ".join(line.words.split())
+    said = "" if words == line.section else words
+    cells = (line.section.upper(), line.run, line.where, said, line.cost, line.next_step)
+    return [harmless(cell) for cell in cells]
+
+
+def _table(rows: list[list[str]], columns: int) -> list[str] | None:
+    """One line for each run, the command below where it has no room; None where that leaves no room for words."""
+    title, run, where, words, cost, command = (max((width(row[at]) for row in rows), default=0) for at in range(6))
+    others = sum(each + len(GAP) for each in (title, run, where, cost) if each)
+    beside = columns - others - command - len(GAP)
+    room = min(words, MOST_WORDS, beside if beside >= LEAST_BESIDE else columns - others)
+    if room < min(words, LEAST_WORDS) or others > columns:
+        return None
+    text: list[str] = []
+    for row in rows:
+        sizes = (title, run, where, room, cost)
+        cells = [pad(crop(cell, size), size) for cell, size in zip(row[:5], sizes, strict=True) if size]
+        text.append(_painted(_beside(GAP.join(cells), row[5], columns, title + len(GAP)), row[0]))
+    return text
+
+
+def _beside(line: str, command: str, columns: int, indent: int) -> str:
+    """Put the command into its column, else at the end of the line, else below it."""
+    if width(line) + len(GAP) + width(command) <= columns:
+        return f"{line}{GAP}{command}"
+    line = line.rstrip()
+    if width(line) + len(GAP) + width(command) <= columns:
+        return pad(line, columns - width(command)) + command
+    return f"{line}\n{' ' * indent}{command}"
+
+
+def _stacked(row: list[str], columns: int) -> str:
+    head = flow([cell for cell in (row[0], row[1], row[4]) if cell], columns)
+    below = [line for cell in (row[2], row[3], row[5]) if cell for line in wrapped(cell, columns, first=GAP, later=GAP)]
+    return _painted("\n".join([*head, *below]), row[0])
+
+
+def _painted(text: str, title: str) -> str:
+    color = COLORS.get(title)
+    return text if color is None else click.style(title, fg=color, bold=True) + text.removeprefix(title)
+
+
+def render_steps(document: "dict[str, JsonValue]") -> str:
+    """Give the steps of a run, one per line."""
+    steps: Any = document["steps"]
+    widest = max((width(harmless(str(each["address"]))) for each in steps), default=0)
+    lines: list[str] = []
+    for each in steps:
+        address = pad(harmless(str(each["address"])), widest)
+        tries = f"  try {each['attempts']}" if each["attempts"] > 1 else ""
+        lines.append(f"{MARKS[each['status']]} {address}  {step_words(each['status'])}{tries}")
+    return "\n".join(lines) or "no step has begun"
+
+
+def step_words(status: str) -> str:
+    """Say how a step stands."""
+    return STEP_WORDS.get(status, status)
+
+
+def status_words(document: "dict[str, Any]") -> str:
+    """Say how a run stands: `needs you: approval`, `waiting until 14:05`, `paused`."""
+    status, reason = document["status"], document["reason"]
+    if status == "blocked":
+        return f"needs you ({reason})" if reason else "needs you"
+    if status != "waiting":
+        return str(status)
+    if reason in ("approval", "question"):
+        return f"needs you ({reason})"
+    if reason == "pause":
+        return "paused"
+    until = f" until {clock_words(document['until'])}" if document.get("until") else ""
+    return f"waiting{until}" + (" (usage limit)" if reason == "quota" else "")

@@ -1,0 +1,97 @@
+"""Outcomes of scenarios as people read them: a line for each, and for a failure what is not as the test says."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+import click
+
+from handrail.cli.render.safe_text import crop, harmless, harmless_lines
+from handrail.operations.scenarios.problems import Problem
+from handrail.operations.scenarios.suite import Outcome
+from handrail.operations.scenarios.trace import Visit
+
+MARKS = {
+    "succeeded": ("✓", "green"),
+    "approve": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "reject": ("✗", "red"),
+    "needs you": ("?", "yellow"),
+    "asked": ("?", "yellow"),
+    "running": ("?", "yellow"),
+    "revise": ("↺", "yellow"),
+    "skipped": ("–", "bright_black"),
+}
+SAID = {"approve": "approved", "reject": "rejected", "revise": "sent back", "skipped": "skipped"}
+LONGEST = 100
+MOST_STEPS = 40
+COLOURS = {"-": "red", "+": "green", " ": None}
+
+
+def render_outcome(outcome: Outcome) -> str:
+    """Give the line of a scenario, and everything about a failure."""
+    name = harmless(outcome.scenario.name)
+    if outcome.scenario.skip:
+        return f"  – {name}   skipped: {harmless(outcome.scenario.skip)}"
+    mark, colour = MARKS["succeeded" if outcome.ok else "failed"]
+    stands_in = f"   stood in for {harmless(', '.join(outcome.replaced))}" if outcome.replaced else ""
+    lines = [f"  {click.style(mark, fg=colour)} {name}   {outcome.seconds:.1f}s{stands_in}"]
+    for problem in outcome.problems:
+        lines += [f"      {line}".rstrip() for line in _problem(problem)]
+    if outcome.problems:
+        lines += [f"      {line}" for line in _walked(outcome.visits)]
+        lines.append(f"      next: {_next(outcome)}")
+    if outcome.kept:
+        lines.append(f"      kept: {harmless(outcome.kept)}")
+    return "\n".join(lines)
+
+
+def render_summary(outcomes: Sequence[Outcome], seconds: float) -> str:
+    """Give the last line."""
+    failed = sum(1 for each in outcomes if not each.ok)
+    skipped = sum(1 for each in outcomes if each.scenario.skip)
+    counts = [(len(outcomes) - failed - skipped, "passed"), (failed, "failed"), (skipped, "skipped")]
+    said = ", ".join(f"{number} {word}" for number, word in counts if number or word == "passed")
+    return f"{click.style(said, fg='red' if failed else 'green', bold=True)} in {seconds:.1f}s"
+
+
+def _problem(problem: Problem) -> Iterator[str]:
+    place = click.style(f"{harmless(problem.file)}:{problem.line}", bold=True)
+    yield f"{place}: {harmless(problem.what)}"
+    for mark, text in problem.difference:
+        yield click.style(f"  {mark} {harmless(text)}".rstrip(), fg=COLOURS.get(mark))
+    yield from _told("expected", problem.expected)
+    yield from _told("happened", problem.happened)
+    if problem.hint:
+        yield f"  = {harmless(problem.hint)}"
+    if problem.add:
+        yield "  add:"
+        yield from (f"    {line}" for line in harmless_lines(problem.add))
+
+
+def _told(name: str, text: str) -> Iterator[str]:
+    for number, line in enumerate(harmless_lines(text.rstrip("\n")) if text else ()):
+        yield f"  {name if not number else '':8}  {line}".rstrip()
+
+
+def _walked(visits: Sequence[Visit]) -> Iterator[str]:
+    """The path that the run really took, the end of it where it is long."""
+    if not visits:
+        return
+    yield "walked:"
+    if len(visits) > MOST_STEPS:
+        yield f"  ... {len(visits) - MOST_STEPS} steps before"
+    for visit in visits[-MOST_STEPS:]:
+        mark, colour = MARKS.get(visit.status, ("?", "yellow"))
+        words = [SAID.get(visit.status, ""), f"{visit.tries} tries" if visit.tries > 1 else "", visit.words]
+        told = ": ".join(harmless(each.strip()) for each in words if each.strip())
+        line = crop(f"{harmless(visit.address)}   {told}".rstrip(), LONGEST)
+        yield f"  {click.style(mark, fg=colour)} {line}"
+
+
+def _next(outcome: Outcome) -> str:
+    """The command that looks deeper."""
+    if outcome.kept:
+        home = shlex.quote(f"{outcome.kept}/home")
+        return f"HANDRAIL_HOME={home} handrail logs {outcome.run}"
+    words = shlex.quote(outcome.scenario.name)
+    return f"handrail test {shlex.quote(outcome.scenario.file)} -k {words} --keep"

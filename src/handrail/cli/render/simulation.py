@@ -1,0 +1,77 @@
+"""What a simulation showed, as text."""
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from handrail.cli.render.safe_text import harmless
+from handrail.model.parts import every_step
+from handrail.operations.views.money import most_words
+from handrail.operations.workflows.condition_text import bound_words
+from handrail.operations.workflows.simulate import Placed, Simulation
+
+WIDTH = 80
+MOST_SHOWN = 12
+"""Lines of a path that are shown; of a longer one the middle is left out."""
+
+
+def render_simulation(found: Simulation) -> str:
+    """Give what was found, the faults first."""
+    lines = [*_head(found), *_findings(found), *_ends(found)]
+    return "\n".join(harmless(line).rstrip() for line in lines)
+
+
+def _head(found: Simulation) -> Iterator[str]:
+    steps = [place for place, _ in every_step(found.plan.steps)]
+    reached = sum(place in found.reached for place in steps)
+    yield f"{found.plan.name}  {found.path}"
+    yield f"Steps      {reached} of {len(steps)} can be reached"
+    most = most_words(found.plan.budget)
+    yield f"Calls      {bound_words(found.bound)}, {most or 'no limit on the cost'}"
+    looked = f"{found.explored.states} states, all that there are"
+    if found.explored.cut:
+        looked = f"{found.explored.states} states, then it was cut: raise --max-paths to see the rest"
+    yield f"Looked at  {looked}"
+    yield f"Longest    {len(found.longest)} moves"
+
+
+def _findings(found: Simulation) -> Iterator[str]:
+    faults = [each for each in found.findings if each.finding.severity == "fault"]
+    notes = [each for each in found.findings if each.finding.severity == "note"]
+    yield ""
+    yield f"Faults     {len(faults) or 'none'}"
+    for each in faults:
+        yield from _finding(each)
+    if notes:
+        yield ""
+        yield f"Notes      {len(notes)}"
+        for each in notes:
+            yield from _finding(each)
+
+
+def _finding(placed: Placed) -> Iterator[str]:
+    finding = placed.finding
+    where = f"{placed.file}:{placed.line}: " if placed.line else ""
+    yield from _wrapped(f"{where}{finding.message} [{finding.code}]", "  ", "    ")
+    yield from _wrapped(f"= {finding.hint}", "    ", "      ")
+    if finding.path:
+        yield from _wrapped(f"path: {_path(finding.path)}", "    ", "      ")
+
+
+def _ends(found: Simulation) -> Iterator[str]:
+    yield ""
+    yield "A run can end"
+    for each in found.ends:
+        where = f" at {each.place}" if each.place else ""
+        reason = f" ({each.reason})" if each.reason else ""
+        word = {"blocked": "needs you", "succeeded": "done"}.get(each.status, each.status)
+        yield from _wrapped(f"{word}{reason}{where}: {_path(each.path) or 'at once'}", "  ", "    ")
+
+
+def _path(path: tuple[str, ...]) -> str:
+    if len(path) > MOST_SHOWN:
+        path = (*path[: MOST_SHOWN - 2], f"… {len(path) - MOST_SHOWN + 1} more …", path[-1])
+    return " → ".join(path)
+
+
+def _wrapped(text: str, first: str, later: str) -> list[str]:
+    return wrap(text, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)

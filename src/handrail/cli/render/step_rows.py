@@ -1,0 +1,97 @@
+"""The live lines of a run: what is being done, by whom, since when, for how much."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import click
+
+from handrail.cli.render.safe_text import crop, harmless, pad, width
+from handrail.frozen import frozen
+from handrail.operations.driving.live import Activity, Break, Effort
+
+MOST = 5
+"""Steps at the same time that are shown."""
+LEAST_GLIMPSE = 10
+LEAST_BESIDE = 25
+"""Columns of what an agent does that are left beside the hint."""
+HINT = "Ctrl-C pauses, nothing is lost"
+PAUSING = "pausing …"
+
+
+@frozen
+class Circumstances:
+    """What the lines depend on beside the activity."""
+
+    now: float
+    columns: int
+    cost: str
+    """What was spent so far, `$0.12 of $6.00`."""
+    hint: str = HINT
+
+
+def rows(activity: Activity, glimpse: Callable[[Effort], str], around: Circumstances) -> list[str]:
+    """Give the live lines, each within its columns."""
+    efforts, breaks = activity.efforts, activity.breaks
+    several = len(efforts) + len(breaks) > 1
+    shown = [_effort(each, glimpse(each), around, cost="" if several else around.cost) for each in efforts[:MOST]]
+    shown += [_break(each, around) for each in breaks[: MOST - len(shown)]]
+    rest = len(efforts) + len(breaks) - len(shown)
+    foot = " · ".join(part for part in (f"and {rest} more" if rest else "", around.cost if several else "") if part)
+    if foot:
+        shown.append(crop(f"  {foot}", around.columns))
+    if shown:
+        shown[-1] = _hinted(shown[-1], around)
+    return shown
+
+
+def elapsed_words(seconds: float) -> str:
+    """Give a running time: `0:48`, `12:03`, `1:05:00`."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def local_time(seconds: float, now: float) -> str:
+    """Give a time as the clock on the wall shows it, with the day where that is not today: `14:05`."""
+    at, today = (datetime.fromtimestamp(each).astimezone() for each in (seconds, now))
+    return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%H:%M on %A %d %B}"
+
+
+def _effort(effort: Effort, glimpse: str, around: Circumstances, *, cost: str) -> str:
+    room = around.columns - 4 - min(width(harmless(effort.address)), around.columns // 2)
+    details = _details(effort, elapsed_words(around.now - effort.began), cost, room)
+    head = crop(f"▸ {harmless(effort.address)}", max(1, around.columns - width(details) - 2))
+    line = crop(f"{head}  {details}", around.columns)
+    doing = harmless(glimpse or effort.says)
+    left = around.columns - width(line) - 2
+    hint = width(around.hint) + 2
+    room = left - hint if left >= hint + LEAST_BESIDE else left
+    return f"{line}  {crop(doing, room)}" if doing and left >= LEAST_GLIMPSE else line
+
+
+def _details(effort: Effort, time: str, cost: str, room: int) -> str:
+    """Who, which try, since when, for how much; what matters least is left out where there is no room."""
+    most = f" of {effort.attempts}" if effort.attempts else ""
+    again = f"try {effort.attempt}{most}" if effort.attempt > 1 else ""
+    parts = [effort.who, again, time, cost]
+    for least in (effort.who, cost, again):
+        if width(_joined(parts)) <= room:
+            break
+        parts.remove(least)
+    return _joined(parts)
+
+
+def _joined(parts: list[str]) -> str:
+    return "  ".join(harmless(part) for part in parts if part)
+
+
+def _break(waits: Break, around: Circumstances) -> str:
+    why = "usage limit, " if waits.quota else ""
+    return crop(f"… {harmless(waits.address)}  {why}waits until {local_time(waits.until, around.now)}", around.columns)
+
+
+def _hinted(line: str, around: Circumstances) -> str:
+    left = around.columns - width(line)
+    if left < width(around.hint) + 2:
+        return line
+    return pad(line, around.columns - width(around.hint)) + click.style(around.hint, dim=True)

@@ -1,0 +1,188 @@
+"""One line for each thing that happens to a step, while it happens."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import click
+
+from handrail.cli.render.safe_text import crop, harmless, pad
+from handrail.cli.render.step_rows import local_time
+from handrail.engine.guided.agent_call import call_of
+from handrail.engine.prompts.choose_agent import FALLBACK
+from handrail.model.history import events as ev
+from handrail.operations.driving.drive import Happened
+from handrail.operations.views.event_sentences import address_of, agent_words, proofs_in, spent_in, told
+from handrail.operations.views.explain import DECIDED, why_words
+from handrail.operations.views.money import duration, price_words
+from handrail.operations.views.run_document import iso
+from handrail.operations.views.run_tree import root_of
+
+WIDTH = 110
+BLANK = "  "
+BEGIN = frozenset(
+    {"step_began", "loop_entered", "child_started", "approval_requested", "group_entered", "work_entered"}
+    | {"item_started"}
+)
+END = frozenset({"step_ended", "loop_ended", "group_left", "work_left", "item_ended"})
+OF_RUN = frozenset({"workspace_ready", "tree_restored"})
+"""Told of the run that is watched, not of those that come from it."""
+ASKS = frozenset({"approval_requested", "question_asked"})
+MARKS = {"✓": "green", "✗": "red", "?": "yellow", "–": None, "…": None, "▸": None}
+
+
+LIVE = frozenset({"step_began", "item_started"})
+"""Shown by the live lines while it lasts, so that it is worth no line of its own."""
+
+
+class StepLines:
+    """Gives the line of an event; remembers when steps began.
+
+    `live` leaves out what live lines show, `in_place` what the question says that follows; `name` is the width of
+    the steps' names where these stand in a column.
+    """
+
+    def __init__(self, *, live: bool = False, in_place: bool = False, name: int = 0) -> None:
+        self._live = live
+        self._in_place = in_place
+        self._name = name
+        self._began: dict[tuple[str, str], float] = {}
+        self._gates: dict[tuple[str, str], bool] = {}
+        """Gates that are under way, with whether their checks failed before."""
+
+    def line(self, happened: Happened, most: int = WIDTH, more: str = "") -> str | None:
+        """Give the line that an event is worth, if any, in at most so many columns; `more` is added to its words."""
+        event = happened.event
+        address = address_of(event)
+        key = (happened.run, address)
+        if event.kind in BEGIN:
+            self._began[key] = event.at
+        said = self._of_gate(key, event) if key in self._gates else _said(event)
+        if isinstance(event, ev.WorkEntered) and event.action == "gate":
+            self._gates[key] = False
+        if said is None or self._is_left_out(happened):
+            return None
+        mark, words = said
+        if self._in_place and event.kind in ASKS:
+            words = "needs you"
+        took = duration(event.at - self._began.get(key, event.at)) if event.kind in END else ""
+        spent = spent_in(event)
+        price = price_words(spent) if spent is not None else ""
+        name = pad(harmless(f"{happened.via}{address}"), self._name)
+        text = BLANK.join(part for part in (name, took, price, harmless(words + more)) if part)
+        # A path that is cut short cannot be copied.
+        text = text if event.kind in OF_RUN else crop(text, most)
+        return f"{click.style(mark, fg=MARKS[mark])} {text.rstrip()}"
+
+    def _is_left_out(self, happened: Happened) -> bool:
+        event = happened.event
+        if event.kind in OF_RUN and root_of(happened.run) != happened.run:
+            return True
+        made = isinstance(event, ev.WorkspaceReady) and not event.again
+        reports = isinstance(event, ev.ToolCalled) and event.success and event.tool == "report_progress"
+        return self._live and (made or reports or event.kind in LIVE)
+
+    def _of_gate(self, key: tuple[str, str], event: ev.Event) -> tuple[str, str] | None:
+        """A gate with a fix is one line when it is over, with a line for each time that its checks failed."""
+        if isinstance(event, ev.StepEnded) and event.status == "failed":
+            self._gates[key] = True
+        elif isinstance(event, ev.StepEnded):
+            return None
+        failed = isinstance(event, ev.WorkLeft) and self._gates.pop(key)
+        return ("✓", "✗ → fixed → ✓") if failed and getattr(event, "status", "") == "succeeded" else _said(event)
+
+
+def _said(event: ev.Event) -> tuple[str, str] | None:
+    say = _WORDS.get(event.kind)
+    return None if say is None else say(event)
+
+
+def _answered(event: ev.ApprovalDecided) -> str:
+    return f"{DECIDED[event.decision]} by {event.by}" + (f": {event.feedback}" if event.feedback else "")
+
+
+def _ended(event: ev.StepEnded) -> tuple[str, str]:
+    if event.status == "failed":
+        return "✗", " · ".join(part for part in (event.error or f"exit {event.exit_code}", _last_line(event)) if part)
+    checked = cast("dict[str, Any]", event.output) if isinstance(event.output, dict) else {}
+    if checked.get("passed") is True:
+        return "✓", "checks passed"
+    proofs = " · ".join(str(each["what"]) for each in proofs_in(event))
+    if proofs:
+        return "✓", f"proof: {proofs}"
+    return "✓", f"by {event.by}" if event.by else ""
+
+
+def _last_line(event: ev.StepEnded) -> str:
+    """What a command that failed said last, which mostly is the reason; that make failed too is none."""
+    lines = (line.strip() for line in f"{event.stdout}\n{event.stderr}".splitlines())
+    said = [line for line in lines if line and not line.startswith("make:")]
+    return said[-1] if said and event.exit_code is not None and said[-1] not in event.error else ""
+
+
+def _began(event: ev.StepBegan) -> tuple[str, str] | None:
+    call = call_of(event)
+    if call is None:
+        return None
+    again = f"  try {event.attempt}" if event.attempt > 1 else ""
+    why = str(call.get("chosen", ""))
+    instead = f"  {why}" if why.startswith(FALLBACK) else ""
+    return "▸", f"{agent_words(call)}{again}{instead}"
+
+
+def _left(event: ev.WorkLeft) -> tuple[str, str]:
+    return ("✓" if event.status == "succeeded" else "✗"), told(event) or ""
+
+
+def _item_ended(event: ev.ItemEnded) -> tuple[str, str]:
+    good = event.result.get("status") == "succeeded"
+    branch = f"on branch {event.result['branch']}" if event.result.get("branch") else ""
+    return ("✓", branch) if good else ("✗", told(event) or "")
+
+
+def _entered(event: ev.WorkEntered) -> tuple[str, str] | None:
+    return ("▸", told(event) or "") if event.action in ("parallel-agents", "merge") else None
+
+
+def _put_back(event: ev.TreeRestored) -> str:
+    return f"the files are back as they were; what stood there is kept: git show {event.kept}"
+
+
+def _loop_ended(event: ev.LoopEnded) -> tuple[str, str]:
+    return "✓", f"loop ended: {event.reason}" + (f", {why_words(event.why)}" if event.why else "")
+
+
+def _round_ended(event: ev.RoundEnded) -> tuple[str, str] | None:
+    return ("✗", f"round {event.round} failed: {event.error}") if event.failed else None
+
+
+def _scheduled(event: ev.RetryScheduled) -> str:
+    if event.reason == "quota":
+        return f"usage limit reached, goes on by itself at {local_time(event.due, event.at)}"
+    return f"try {event.attempt} follows at {iso(event.due)}"
+
+
+_WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
+    "step_skipped": lambda event: ("–", f"skipped: {why_words(event.why)}"),
+    "workspace_ready": lambda event: ("✓", told(event) or ""),
+    "step_began": _began,
+    "step_ended": _ended,
+    "step_refused": lambda event: ("✗", told(event) or ""),
+    "work_entered": _entered,
+    "work_left": _left,
+    "item_started": lambda event: ("▸", told(event) or ""),
+    "item_ended": _item_ended,
+    "question_asked": lambda event: ("?", f"needs you: {event.question}"),
+    "question_answered": lambda event: ("✓", told(event) or ""),
+    "message_given": lambda event: ("✓", told(event) or ""),
+    "step_passed_over": lambda event: ("✓" if event.how == "answered" else "–", told(event) or ""),
+    "retry_scheduled": lambda event: ("…", _scheduled(event)),
+    "round_ended": _round_ended,
+    "loop_ended": _loop_ended,
+    "approval_requested": lambda event: ("?", f"needs you: {event.message or 'approve?'}"),
+    "approval_decided": lambda event: ("✗" if event.decision == "reject" else "✓", _answered(event)),
+    "tree_restored": lambda event: ("…", _put_back(event)) if event.kept else None,
+    "child_started": lambda event: ("▸", f"{event.workflow} as {event.child}"),
+    "tool_called": lambda event: ("▸" if event.success else "✗", told(event) or ""),
+    "child_ended": lambda event: ("✓" if event.status == "succeeded" else "✗", told(event) or ""),
+}
+"""Kind of event with what its line says; the others are worth none."""

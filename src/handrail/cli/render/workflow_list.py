@@ -1,0 +1,88 @@
+"""A list of workflows as a table, and as JSON data."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from handrail.cli.render.diagnostics import diagnostic_data
+from handrail.cli.render.safe_text import crop, harmless, pad
+from handrail.operations.workflows.list import Listed, Listing
+
+WIDTH = 80
+LONGEST_NAME = 40
+
+
+def listing_data(listing: Listing, *, everything: bool) -> dict[str, Any]:
+    """Give the list as JSON data."""
+    return {"workflows": [listed_data(each) for each in listing.workflows if each.wins or everything]}
+
+
+def listed_data(listed: Listed) -> dict[str, Any]:
+    """Give one workflow of a list as JSON data."""
+    data: dict[str, Any] = {
+        "name": listed.name,
+        "tier": str(listed.tier),
+        "format": listed.form,
+        "path": listed.path,
+        "description": listed.description,
+        "hash": listed.hash,
+        "valid": listed.valid,
+        "shadows": list(listed.shadows),
+        "staleness": listed.staleness,
+        "steps": listed.steps,
+    }
+    if not listed.wins:
+        data["shadowed_by"] = listed.shadowed_by
+    if not listed.valid:
+        data["diagnostics"] = [diagnostic_data(each) for each in listed.diagnostics]
+    return data
+
+
+def render_listing(listing: Listing, *, everything: bool, width: int = WIDTH) -> str:
+    """Give the list as a table that fits the width, with notes below it."""
+    winning = [each for each in listing.workflows if each.wins]
+    routines = [each for each in winning if each.routine and each.valid]
+    shown = list(listing.workflows) if everything else [each for each in winning if each not in routines]
+    lines = list(_table(shown, width)) if shown else ["no workflows here; handrail import brings some in"]
+    if routines and not everything:
+        lines.append(f"and {_number(len(routines), 'routine')} for use inside other workflows (--all shows them)")
+    lines += [harmless(line) for line in _notes(listing.workflows, everything=everything)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _table(rows: Sequence[Listed], width: int) -> Iterable[str]:
+    names = max(4, *(len(crop(harmless(each.name), LONGEST_NAME)) for each in rows))
+    tiers = max(4, *(len(each.tier) for each in rows))
+    before = names + tiers + 11
+    yield f"{pad('NAME', names)}  {pad('FROM', tiers)}  STEPS  DESCRIPTION"
+    for each in rows:
+        name = pad(crop(harmless(each.name), LONGEST_NAME), names)
+        steps = "-" if each.steps is None else str(each.steps)
+        yield f"{name}  {pad(each.tier, tiers)}  {steps:>5}  {_last_column(each, width - before)}"
+
+
+def _last_column(listed: Listed, width: int) -> str:
+    if listed.valid:
+        hidden = f"(hidden by {listed.shadowed_by}) " if not listed.wins else ""
+        return crop(harmless(f"{hidden}{' '.join(listed.description.split())}"), width)
+    said = next((each for each in listed.diagnostics if each.is_error), None)
+    text = f": line {said.line}: {said.message}" if said is not None else ""
+    return click.style("invalid", fg="red", bold=True) + crop(harmless(text), width - len("invalid"))
+
+
+def _notes(workflows: Sequence[Listed], *, everything: bool) -> Iterable[str]:
+    for each in workflows:
+        if each.shadows and not everything:
+            yield f"{each.name} ({each.tier}) hides: {', '.join(each.shadows)}"
+    stale = [each.name for each in workflows if each.staleness == "likely" and each.wins]
+    if stale:
+        yield f"reviewed against another authoring spec: {', '.join(stale)} (handrail lint, then handrail stamp)"
+    invalid = [each.path for each in workflows if not each.valid and each.wins]
+    if invalid:
+        yield f"next: handrail validate {shlex.quote(invalid[0])}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,20 @@
+"""`handrail answer`."""
+
+import click
+
+from handrail.cli.options import detach_option, json_option, run_argument
+
+
+@click.command("answer", epilog='Example: handrail answer fix-bug-1 "use the second one"')
+@run_argument
+@click.argument("text")
+@detach_option
+@json_option
+def command(*, run: str, text: str, detach: bool, as_json: bool) -> int:
+    """Answer a question that an agent of a run asks, and go on.
+
+    Steps that ask for approval take approve, revise or reject instead.
+    """
+    from handrail.cli.steer.send_answer import give_words
+
+    return give_words(run, text, detach=detach, as_json=as_json)

@@ -1,0 +1,17 @@
+"""`handrail approve`."""
+
+import click
+
+from handrail.cli.options import detach_option, json_option, message_option, run_argument
+
+
+@click.command("approve", epilog="Example: handrail approve fix-bug-1")
+@run_argument
+@message_option
+@detach_option
+@json_option
+def command(*, run: str, text: str, detach: bool, as_json: bool) -> int:
+    """Approve what a run asks about, and go on."""
+    from handrail.cli.steer.send_answer import give
+
+    return give(run, "approve", text, detach=detach, as_json=as_json)

@@ -1,0 +1,40 @@
+"""`handrail drive`: be the background driver. Started on demand; people need not call it."""
+
+import click
+
+
+@click.command("drive", hidden=True)
+def command() -> int:
+    """Drive every run that can move, until nothing is left to wait for."""
+    import os
+    import time
+
+    from handrail.operations.driving.background_driver import AlreadyRunning, drive
+    from handrail.operations.runs.prepare import workflows_seen_from
+    from handrail.sources.folders import user_folders
+    from handrail.sources.tiers import Place
+    from handrail.wiring import open_system
+
+    folders = user_folders(os.environ)
+    system = open_system(folders, workflows_seen_from(os.environ, Place(folders, None)))
+    supervisor = system.supervisor("background driver")
+    supervisor.on_state = lambda state: _say(f"{state.run} {state.status} {state.message}")
+    _say(f"background driver, process {os.getpid()}, of {folders.data}")
+    try:
+        other = drive(folders, system.log, supervisor)
+    finally:
+        system.log.close()
+    if isinstance(other, AlreadyRunning):
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(other.since))
+        click.echo(f"a background driver drives these runs already: process {other.pid}, since {since}")
+    else:
+        _say("ends: told to, or nothing is left to wait for")
+    return 0
+
+
+def _say(text: str) -> None:
+    import time
+
+    from handrail.cli.render.safe_text import harmless
+
+    click.echo(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {harmless(text)}", err=True)

@@ -1,0 +1,38 @@
+"""`handrail prefer`."""
+
+import click
+
+from handrail.cli.options import json_option, run_argument
+from handrail.model.workflow.settings import Autonomy, Risk
+
+_AUTONOMY = click.Choice(("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"))
+_RISK = click.Choice(("conservative", "balanced", "aggressive"))
+
+
+@click.command("prefer", epilog="Example: handrail prefer review-1 --autonomy full_auto_never_stop")
+@run_argument
+@click.option("--autonomy", type=_AUTONOMY, default=None, help="How far it goes on without you.")
+@click.option("--risk", type=_RISK, default=None, help="What it may do without knowing that the agent can.")
+@json_option
+def command(*, run: str, autonomy: Autonomy | None, risk: Risk | None, as_json: bool) -> int:
+    """Say how far a guided run goes on alone, and what it may risk.
+
+    What is passed over because of it is recorded, and told when the run is over.
+    """
+    from dataclasses import asdict
+
+    from handrail.cli.live.follow_run import take_up, watch
+    from handrail.cli.output import write_json
+    from handrail.cli.session import me, run_session
+    from handrail.engine.guided.preferences import Wish
+    from handrail.operations.runs.prefer import prefer
+
+    with run_session() as session:
+        found = session.find(run)
+        now = prefer(session.log, found, Wish(by=me(), autonomy=autonomy or "", risk=risk or ""))
+        take_up(watch(session, found, "handrail prefer", as_json=as_json))
+        if as_json:
+            write_json(asdict(now))
+        else:
+            click.echo(f"{now.run}: autonomy {now.autonomy}, risk {now.risk}")
+        return 0

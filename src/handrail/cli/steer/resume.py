@@ -1,0 +1,68 @@
+"""`handrail resume`."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from handrail.cli.options import detach_option, json_option, optional_run_argument, tmux_option
+
+if TYPE_CHECKING:
+    from handrail.cli.session import Session
+
+
+@click.command("resume", epilog="Example: handrail resume fix-bug-1")
+@optional_run_argument
+@tmux_option
+@detach_option
+@json_option
+def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
+    """Let a run go on that is paused, needs you, failed or was interrupted; what is done is not repeated.
+
+    Without RUN it is the only one that can go on; if there are several you are asked which.
+    """
+    from handrail.cli.live.follow_run import go_on_detached, refuse_if_driven, watch
+    from handrail.cli.output import note
+    from handrail.cli.session import me, run_session
+    from handrail.operations.driving.resume import done_words, resume_family
+    from handrail.operations.views.attach import want_windows
+
+    with run_session() as session:
+        found = session.find(run) if run is not None else _only(session, may_ask=not as_json and sys.stdin.isatty())
+        refuse_if_driven(session, found)
+        if tmux:
+            want_windows(session.system.folder / "runs", found)
+        watched = watch(session, found, "handrail resume", as_json=as_json)
+        said = done_words(session.log, found)
+        resume_family(session.log, found, me())
+        note(said)
+        return go_on_detached(watched) if detach else watched.go()
+
+
+def _only(session: "Session", *, may_ask: bool) -> str:
+    from handrail.errors import NotFound, UsageError
+    from handrail.operations.driving.resume import resumable
+
+    found = resumable(session.log)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotFound("no run waits to be resumed", next_step="handrail status")
+    if may_ask:
+        return _asked(session, found)
+    raise UsageError(f"{len(found)} runs can go on: {', '.join(found[:8])}", next_step=f"handrail resume {found[0]}")
+
+
+def _asked(session: "Session", found: list[str]) -> str:
+    """Let the person choose among the runs that can go on, the newest first."""
+    from handrail.cli.render.safe_text import harmless
+    from handrail.operations.views.overview import one_line
+    from handrail.operations.views.run_document import LoggedRuns
+
+    runs = LoggedRuns(session.log)
+    for number, run in enumerate(found, start=1):
+        line = one_line(runs, run)
+        said = "  ".join(part for part in (run, line.where, " ".join(line.words.split())) if part)
+        click.echo(f"{number:>3}  {harmless(said)}", err=True)
+    chosen: int = click.prompt("Which one", type=click.IntRange(1, len(found)), default=1, err=True)
+    return found[chosen - 1]

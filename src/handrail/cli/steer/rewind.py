@@ -1,0 +1,33 @@
+"""`handrail rewind`."""
+
+import click
+
+from handrail.cli.options import complete_steps, json_option, run_argument
+
+
+@click.command("rewind", epilog="Example: handrail rewind fix-bug-1 fix")
+@run_argument
+@click.argument("step", shell_complete=complete_steps)
+@json_option
+def command(*, run: str, step: str, as_json: bool) -> int:
+    """Go back to before a step, and go on from there. What came after stays in the history.
+
+    STEP is an address: fix, fix@2 for its second beginning, loop[key]/fix inside a loop.
+    """
+    from handrail.cli.live.follow_run import go_on, watch
+    from handrail.cli.output import note
+    from handrail.cli.session import me, run_session
+    from handrail.operations.runs.lifecycle import crossing, rewind
+    from handrail.runtime.history import state_of
+
+    with run_session() as session:
+        found = session.find(run)
+        watched = watch(session, found, "handrail rewind", as_json=as_json)
+        seq = rewind(session.log, found, step, me())
+        note(f"{found} goes back to before '{step}' (event {seq})")
+        state = state_of(session.log, found)
+        for what in crossing(state, seq):
+            note(f"this cannot be taken back: {what}")
+        if state.tree is not None and not state.tree.owned:
+            note(f"the files in {state.workspace} stay as they are: the run only borrowed them")
+        return go_on(watched)

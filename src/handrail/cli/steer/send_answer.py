@@ -1,0 +1,40 @@
+"""Gives a person's answer to a run and lets it go on."""
+
+from handrail.cli.live.follow_run import go_on, go_on_detached, watch
+from handrail.cli.session import me, run_session
+from handrail.errors import UsageError
+from handrail.model.history.events import Decision
+from handrail.operations.runs.lifecycle import answer, say
+from handrail.operations.views.run_tree import asking, questioning, root_of
+
+
+def give(words: str, decision: Decision, text: str, *, detach: bool, as_json: bool) -> int:
+    """Answer the question of a run, or of the child that it waits for."""
+    with run_session() as session:
+        run = session.find(words)
+        asks = asking(session.log, run)
+        if asks is None:
+            question = questioning(session.log, run)
+            hint = f'handrail answer {question.run} "..."' if question is not None else f"handrail status {run}"
+            raise UsageError(f"{run} asks nobody for approval", next_step=hint)
+        watched = watch(session, root_of(run), f"handrail {decision}", as_json=as_json)
+        answer(session.log, asks.run, decision, me(), text)
+        code = go_on_detached(watched) if detach else go_on(watched)
+        # A rejected run that failed did what was asked of it.
+        return 0 if decision == "reject" and code == 1 else code
+
+
+def give_words(words: str, text: str, *, detach: bool, as_json: bool) -> int:
+    """Answer the question of a run's agent in words, or of a run that comes from it."""
+    with run_session() as session:
+        run = session.find(words)
+        asks = questioning(session.log, run)
+        approval = asking(session.log, run)
+        if approval is not None:
+            hint = f"handrail approve {approval.run}, or revise -m TEXT, or reject"
+            raise UsageError(f"{approval.run} asks for approval, not for an answer in words", next_step=hint)
+        if asks is None:
+            raise UsageError(f"{run} asks no question", next_step=f"handrail status {run}")
+        watched = watch(session, root_of(run), "handrail answer", as_json=as_json)
+        say(session.log, asks.run, text, me())
+        return go_on_detached(watched) if detach else go_on(watched)

@@ -1,0 +1,46 @@
+"""`handrail take`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from handrail.cli.options import json_option, run_argument
+from handrail.cli.output import write_json
+
+if TYPE_CHECKING:
+    from handrail.operations.pull.take_over import Handover
+
+
+@click.command("take", epilog="Example: handrail take fix-bug-1")
+@run_argument
+@json_option
+def command(*, run: str, as_json: bool) -> None:
+    """Hand a run to an agent that is connected over MCP, until you release it; gives the token it goes on with.
+
+    The step that is under way is finished first. From then on the connected agent performs the steps of agents;
+    scripts, checks and questions to you stay with Handrail.
+    """
+    from handrail.cli.live.follow_run import take_up, watch
+    from handrail.cli.session import run_session
+    from handrail.operations.pull.take_over import hand_to_agent, handover
+    from handrail.operations.views.run_document import run_document
+    from handrail.serve.mcp.desk_factory import desk_of
+
+    with run_session() as session:
+        found = session.find(run)
+        holder = hand_to_agent(session.log, found)
+        take_up(watch(session, found, "handrail take", as_json=as_json))
+        given = handover(desk_of(session.system, session.place), found, holder)
+        if as_json:
+            write_json({**run_document(session.log, found), "continue_token": given.continue_token})
+        else:
+            click.echo("\n".join(_lines(given)))
+
+
+def _lines(given: "Handover") -> list[str]:
+    at = f", at {given.step}" if given.step else ""
+    begins = f"{given.run} is for a connected agent now{at}"
+    if not given.over:
+        begins = f"{given.run} is for a connected agent once the step under way is done"
+    call = f'continue_workflow with intent "rehydrate" and continueToken "{given.continue_token}"'
+    return [begins, f"tell the agent: call {call}", f"to hand it back: handrail release {given.run}"]

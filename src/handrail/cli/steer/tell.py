@@ -1,0 +1,30 @@
+"""`handrail tell`."""
+
+import click
+
+from handrail.cli.options import json_option, run_argument
+
+
+@click.command("tell", epilog='Example: handrail tell fix-bug-1 "leave the public names as they are"')
+@run_argument
+@click.argument("text")
+@json_option
+def command(*, run: str, text: str, as_json: bool) -> int:
+    """Say something to the agent of a run while it works, without disturbing it.
+
+    It is told while it works where it can listen (claude), else in its conversation when its present answer is done;
+    where none is at work, the next agent is told.
+    """
+    from dataclasses import asdict
+
+    from handrail.cli.output import write_json
+    from handrail.cli.session import me, run_session
+    from handrail.operations.runs.tell import tell
+
+    with run_session() as session:
+        said = tell(session.log, session.find(run), text, me())
+        if as_json:
+            write_json(asdict(said))
+        else:
+            click.echo(f"{said.run}: {said.words}")
+        return 0

@@ -1,0 +1,1 @@
+"""Commands about workflows: list, validate, test, simulate, import."""

@@ -1,0 +1,26 @@
+"""`handrail validate`."""
+
+from typing import TextIO
+
+import click
+
+from handrail.cli.options import current_place, json_option, sarif_option, workflows_argument
+
+
+@click.command("validate", epilog="Example: handrail validate .handrail/workflows/fix-bug")
+@workflows_argument
+@click.option("--library", is_flag=True, help="Check the built-in workflows.")
+@sarif_option
+@json_option
+def command(*, workflows: tuple[str, ...], library: bool, sarif_to: TextIO | None, as_json: bool) -> int:
+    """Check workflows: errors and warnings, each at its line.
+
+    Takes names, files, workflow folders, or a folder of workflows; without any, all workflows of the repository.
+    """
+    from handrail.cli.render.validation import report_validation
+    from handrail.operations.workflows.validate import validate
+
+    place = current_place()
+    validation = validate(place, workflows, library=library)
+    report_validation(validation, place, sarif_to, as_json=as_json)
+    return validation.exit_code()

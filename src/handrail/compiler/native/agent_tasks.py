@@ -1,0 +1,160 @@
+"""Lowers a place that asks an agent: its prompt, and settings from itself, its step and the defaults, in that order."""
+
+from typing import cast, get_args
+
+from handrail.compiler.native.context import Lowering, flag_of, seconds, text_of, texts_of, whole
+from handrail.compiler.native.prompts import lower_prompt
+from handrail.frozen import frozen
+from handrail.model.source import Mapping, Node, Scalar
+from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.settings import Access, AgentTask, Budget, Carry, Handoff, HandrailTool, Sandbox
+
+
+@frozen
+class Manner:
+    """How an agent is asked in a certain role; what it sets, only the role or its step can change, not the defaults."""
+
+    access: Access | None = None
+    handoff: Handoff | None = None
+    single_turn: bool = False
+    max: int = 1
+    always_fresh: str | None = None
+    """The role that never goes on in another conversation."""
+
+
+PLAIN = Manner()
+REPEATED = Manner(max=3)
+
+
+def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: Manner = PLAIN) -> AgentTask:
+    """Lower a prompt in its short or long form."""
+    own = node if isinstance(node, Mapping) else None
+    prompt_node = own.get("prompt") if own is not None else node
+    prompt = lower_prompt(work, prompt_node) if prompt_node is not None else lower_prompt(work, node)
+    layers = [layer for layer in (own, step) if layer is not None]
+
+    def own_or_step(key: str) -> Node | None:
+        return next((layer.entries[key].value for layer in layers if key in layer.entries), None)
+
+    def get(key: str) -> Node | None:
+        found = own_or_step(key)
+        return work.defaults.get(key) if found is None else found
+
+    def word(key: str, by_manner: str | None, otherwise: str) -> str:
+        found = get(key) if by_manner is None else own_or_step(key)
+        return text_of(found) or by_manner or otherwise
+
+    agent, model = _agent(work, layers)
+    system = get("system_prompt")
+    allowed = get("allowed_tools")
+    # Who judges the work of others has them only where its own role says so.
+    judging = None if own is None else own.get("handrail_tools")
+    return AgentTask(
+        prompt=prompt,
+        agent=agent,
+        model=model,
+        access=cast("Access", word("access", manner.access, "edit")),
+        session=_session(work, layers, agent, manner),
+        carry=_carry(layers),
+        handoff=cast("Handoff", word("handoff", manner.handoff, "summary")),
+        system_prompt=lower_prompt(work, system) if system is not None else None,
+        single_turn=flag_of(get("single_turn"), default=manner.single_turn),
+        suppress_thoughts=flag_of(get("suppress_thoughts")),
+        allowed_tools=tuple(sorted(texts_of(allowed))) if allowed is not None else None,
+        disallowed_tools=tuple(sorted(texts_of(get("disallowed_tools")))),
+        handrail_tools=_own_tools(get("handrail_tools") if manner.always_fresh is None else judging),
+        idle_timeout=seconds(get("idle_timeout")),
+        tmux=flag_of(get("tmux")),
+        sandbox=_sandbox(get("sandbox")),
+        network=_network(get("sandbox")),
+        max=whole(own.get("max") if own is not None else None, manner.max),
+        budget=lower_budget(own.get("budget") if own is not None and own is not step else None),
+    )
+
+
+def _own_tools(node: Node | None) -> tuple[HandrailTool, ...]:
+    known: tuple[HandrailTool, ...] = get_args(HandrailTool)
+    if flag_of(node):
+        return known
+    listed = texts_of(node)
+    return tuple(each for each in known if each in listed)
+
+
+def _sandbox(node: Node | None) -> Sandbox | None:
+    said = text_of(node.get("kind") if isinstance(node, Mapping) else node)
+    return cast("Sandbox", said) if said in get_args(Sandbox) else None
+
+
+def _network(node: Node | None) -> bool:
+    return flag_of(node.get("network") if isinstance(node, Mapping) else None, default=True)
+
+
+def _agent(work: Lowering, layers: list[Mapping]) -> tuple[str | None, str | None]:
+    """The nearest place that names a model decides, by either key; only within one place can they contradict."""
+    agent: str | None = None
+    model: str | None = None
+    for layer in (*({entry.name: entry.value for entry in layer} for layer in layers), work.defaults):
+        named, _, inline = (text_of(layer.get("agent")) or "").partition("/")
+        own = text_of(layer.get("model"))
+        if inline and own is not None and own != inline:
+            message = f"the agent says model '{inline}', the key 'model' says '{own}'"
+            work.report.error("conflicting-keys", message, layer["model"], "say it once")
+        if agent is None or named in ("", agent):
+            # A model belongs to the agent it was written for; another agent nearer by does not inherit it.
+            model = model or own or inline or None
+        agent = agent or named or None
+    return agent, model
+
+
+def _session(work: Lowering, layers: list[Mapping], agent: str | None, manner: Manner) -> str:
+    node = _from(layers)
+    text = text_of(node)
+    if node is None or text is None or text == "fresh":
+        return "fresh"
+    if manner.always_fresh is not None:
+        hint = "leave 'session' out: judging its own conversation would make it lenient"
+        work.report.error("session-refused", f"{manner.always_fresh} always starts fresh", node, hint)
+    elif text == "continue":
+        for talk in reversed(work.talks):
+            if talk.agent == agent:
+                return talk.step
+        work.report.warning("unknown-session", "there is no earlier step of the same agent to continue", node)
+    else:
+        # A summary may go to any agent.
+        return _named_session(work, node, text, None if _carry(layers) == "summary" else (agent,))
+    return "fresh"
+
+
+def _from(layers: list[Mapping]) -> Node | None:
+    node = layers[0].get("session") if layers else None
+    return node.get("from") if isinstance(node, Mapping) else node
+
+
+def _carry(layers: list[Mapping]) -> Carry:
+    node = layers[0].get("session") if layers else None
+    carry = text_of(node.get("carry")) if isinstance(node, Mapping) else None
+    return "summary" if carry == "summary" and text_of(_from(layers)) != "fresh" else "conversation"
+
+
+def _named_session(work: Lowering, node: Node, text: str, same: tuple[str | None] | None) -> str:
+    steps = {talk.step: talk.agent for talk in work.talks}
+    if text not in steps:
+        guess = did_you_mean(text, steps)
+        hint = "earlier agent steps: " + (", ".join(steps) or "none")
+        work.report.error("unknown-session", f"'{text}' is no earlier agent step{guess}", node, hint)
+    elif same is not None and steps[text] != same[0]:
+        agent = same[0]
+        message = (
+            f"step '{text}' talks with {steps[text] or 'the default agent'}, this one with {agent or 'the default'}"
+        )
+        hint = f"a conversation cannot move to another agent; a summary can: session: {{from: {text}, carry: summary}}"
+        work.report.error("session-refused", message, node, hint)
+    return text
+
+
+def lower_budget(node: Node | None) -> Budget | None:
+    """Lower a budget."""
+    if not isinstance(node, Mapping):
+        return None
+    values = {entry.name: entry.value.value for entry in node if isinstance(entry.value, Scalar)}
+    return Budget(**values)  # pyright: ignore[reportArgumentType]  # conform has checked names and types

@@ -1,0 +1,104 @@
+"""Lowers the steps that no agent performs: script, gate, approval and end."""
+
+from handrail.compiler.native.agent_tasks import REPEATED, lower_task
+from handrail.compiler.native.context import Lowering, flag_of, text_of, whole
+from handrail.compiler.native.proofs import lower_checks
+from handrail.compiler.native.texts import lower_command, lower_condition, lower_env, lower_expression, lower_optional
+from handrail.compiler.record_types import OWN_FIELDS, STEP_FIELDS, record
+from handrail.model.names import spoken
+from handrail.model.source import Mapping, Scalar, Sequence
+from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.actions import ApprovalAction, Checks, EndAction, GateAction, NamedCommand, ScriptAction
+from handrail.model.workflow.types import INT, STRING, Field, ListType, RecordType, Type
+from handrail.model.workflow.values import Expression
+
+FAILURES: dict[str, Type] = {
+    "failures": ListType(record(name=STRING, command=STRING, exit_code=INT, output=STRING)),
+    "round": INT,
+}
+"""What a fix sees beyond the step's own names: which checks failed, and which try it is."""
+
+AGENTS = frozenset({"agent", "agent-loop", "review"})
+REVISABLE = frozenset({"agent", "agent-loop", "review", "parallel-agents", "loop", "workflow", "use", "gate", "script"})
+
+
+def lower_script(work: Lowering, node: Mapping, _: Type | None) -> ScriptAction:
+    """Lower a script."""
+    return ScriptAction(
+        lower_command(work, node.entries["command"].value),
+        lower_env(work, node.get("env")),
+        flag_of(node.get("repeatable"), default=True),
+        node.get("returns") is not None,
+        "exit_loop" if "on_success" in node else None,
+    )
+
+
+def lower_gate(work: Lowering, node: Mapping, _: Type | None) -> GateAction:
+    """Lower a gate; its fix sees the checks that failed."""
+    checks = lower_checks(work, node.get("checks"))
+    command = node.get("command")
+    if command is not None:
+        checks = Checks(commands=(NamedCommand(text_of(node.get("name")) or "command", lower_command(work, command)),))
+    fix = node.get("fix")
+    task = None
+    with work.scope.inside(FAILURES):
+        name = spoken(text_of(node.get("name")) or "")
+        table = work.scope.steps.table
+        table[name] = Field(name, RecordType((*OWN_FIELDS["gate"], *STEP_FIELDS)))
+        if fix is not None:
+            task = lower_task(work, fix, None, REPEATED)
+        warn_when = lower_condition(work, node.get("warn_when"))
+        del table[name]
+    return GateAction(
+        checks=checks or Checks(project=True),
+        fix=task,
+        env=lower_env(work, node.get("env")),
+        warn_when=warn_when,
+        message=lower_optional(work, node.get("message")),
+    )
+
+
+def lower_approval(work: Lowering, node: Mapping, _: Type | None) -> ApprovalAction:
+    """Lower an approval, and find the step that a revision goes back to."""
+    return ApprovalAction(
+        message=lower_optional(work, node.get("message")),
+        show=_shown(work, node),
+        revise=_revise(work, node),
+        max_revisions=whole(node.get("max"), 3),
+    )
+
+
+def _shown(work: Lowering, node: Mapping) -> tuple[Expression, ...]:
+    place = node.get("show")
+    items = place.items if isinstance(place, Sequence) else (place,) if place is not None else ()
+    with work.scope.inside({"diff": STRING}):
+        return tuple(lower_expression(work, item)[0] for item in items if isinstance(item, Scalar))
+
+
+def _revise(work: Lowering, node: Mapping) -> str | None:
+    place = node.get("revise")
+    wanted = text_of(place)
+    if wanted is None or place is None:
+        stop = text_of(node.get("on_reject")) == "stop"
+        return None if stop else _nearest_agent(work)
+    kind = work.earlier.get(wanted)
+    if kind is None:
+        guess = did_you_mean(wanted, work.earlier)
+        hint = "steps before it in the same list: " + (", ".join(work.earlier) or "none")
+        work.report.error("unknown-step", f"'{wanted}' is no earlier step{guess}", place, hint)
+    elif kind not in REVISABLE:
+        work.report.error("unknown-step", f"there is nothing to revise in step '{wanted}' of type {kind}", place)
+    return wanted
+
+
+def _nearest_agent(work: Lowering) -> str | None:
+    for name in reversed(work.earlier):
+        if work.earlier[name] in AGENTS:
+            return name
+    return None
+
+
+def lower_end(work: Lowering, node: Mapping, _: Type | None) -> EndAction:
+    """Lower an early end."""
+    failed = text_of(node.get("status")) == "failed"
+    return EndAction(lower_optional(work, node.get("message")), "failed" if failed else "succeeded")

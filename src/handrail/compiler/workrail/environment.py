@@ -1,0 +1,58 @@
+"""What lowering a step needs to know of the workflow around it."""
+
+from dataclasses import replace
+
+from handrail.compiler.builtins import Builtins
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.outcome import Places
+from handrail.compiler.workrail.functions import Functions, inner_scope
+from handrail.compiler.workrail.message_names import listed, unknown
+from handrail.compiler.workrail.tree import flag, text
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Report
+from handrail.model.source import Mapping
+from handrail.model.workflow.guidance import Assessment, Contract, Tier
+from handrail.model.workflow.plan import Injected
+
+
+@frozen
+class Setting:
+    """The surroundings of a step; a loop's body has the loop's address and functions added."""
+
+    catalog: Catalog
+    report: Report
+    places: Places
+    injected: dict[str, Injected]
+    assessments: dict[str, Assessment]
+    """Declared ones; ready-made ones of the library are added as steps refer to them."""
+    bodies: dict[str, Mapping]
+    """Top-level steps by id, for loops that name their body."""
+    functions: Functions = ()
+    agent_role: str | None = None
+    model_tier: Tier | None = None
+    prefix: str = ""
+    """Address of the loop around, ending in a slash."""
+
+    @property
+    def builtins(self) -> Builtins:
+        """The library."""
+        return self.catalog.builtins
+
+    def inside(self, loop_id: str, own: Functions) -> "Setting":
+        """Give the setting of a loop's body."""
+        return replace(self, prefix=f"{self.prefix}{loop_id}/", functions=inner_scope(self.functions, own))
+
+
+def lower_contract(node: Mapping | None, setting: Setting) -> Contract | None:
+    """Look up an output contract and write its schema out."""
+    if node is None:
+        return None
+    ref = text(node, "contractRef") or ""
+    pack = setting.builtins.contract(ref)
+    if pack is None:
+        known = setting.builtins.contract_ids()
+        hint = "known contracts: " + listed(known)
+        place = node.entries["contractRef"].value
+        setting.report.error("unknown-contract", unknown("contract", ref, known), place, hint)
+        return None
+    return Contract(pack.id, pack.kind, pack.schema, required=flag(node, "required", default=True))

@@ -1,0 +1,1 @@
+"""The rewriting passes of the WorkRail front end, in order."""

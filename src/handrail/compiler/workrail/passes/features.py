@@ -1,0 +1,87 @@
+"""Third pass: adds the texts of the workflow's features to every step whose prompt is written in blocks."""
+
+import re
+
+from handrail.compiler.builtins import Feature
+from handrail.compiler.workrail.message_names import listed, quoted, unknown
+from handrail.compiler.workrail.passes.feature_config import config_text, feature_config
+from handrail.compiler.workrail.passes_state import Compilation
+from handrail.compiler.workrail.tree import change_texts, items, made, mapping, node_of, with_entry
+from handrail.compiler.workrail.visit import rewrite
+from handrail.frozen import frozen
+from handrail.model.document import Document
+from handrail.model.source import Mapping, Node, Scalar, Sequence
+from handrail.model.workflow.guidance import FeatureUse
+from handrail.model.workflow.values import JsonValue
+
+SETTING = re.compile(r"\{config\.([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@frozen
+class Addition:
+    """What one feature adds to each section."""
+
+    sections: dict[str, tuple[Node, ...]]
+
+
+def apply_features(document: Document, work: Compilation) -> Document:
+    """Append each feature's texts after the author's, in the order the features are declared."""
+    additions: list[Addition] = []
+    seen: set[str] = set()
+    for node in items(document.root, "features"):
+        feature = _feature(node, seen, work)
+        if feature is not None:
+            additions.append(_addition(feature, node, work))
+    return rewrite(document, lambda step: (_applied(step, additions),))
+
+
+def _feature(node: Node, seen: set[str], work: Compilation) -> Feature | None:
+    place = node.entries["id"].value if isinstance(node, Mapping) else node
+    feature_id = str(place.value) if isinstance(place, Scalar) else ""
+    if feature_id in seen:
+        work.report.error("bad-value", f"feature {quoted(feature_id)} stands twice in the list", place)
+        return None
+    seen.add(feature_id)
+    found = work.catalog.builtins.feature(feature_id)
+    if found is None:
+        known = work.catalog.builtins.feature_ids()
+        hint = "known features: " + listed(known)
+        work.report.error("unknown-feature", unknown("feature", feature_id, known), place, hint)
+    return found
+
+
+def _addition(feature: Feature, node: Node, work: Compilation) -> Addition:
+    given = mapping(node, "config") if isinstance(node, Mapping) else None
+    config = feature_config(feature.config, given, work.report)
+    # no settings at all and the defaults alone mean the same, so they are kept the same
+    work.features.append(FeatureUse(feature.id, dict(config) if config is not None else None))
+
+    def filled(value: JsonValue) -> Node:
+        return change_texts(node_of(value, node.span), lambda leaf: _filled(leaf, config or {}), skip="refId")
+
+    return Addition(
+        {
+            "constraints": tuple(filled(value) for value in feature.constraints),
+            "procedure": tuple(filled(value) for value in feature.procedure),
+            "verify": tuple(filled(value) for value in feature.verify),
+        }
+    )
+
+
+def _filled(leaf: Scalar, config: dict[str, JsonValue]) -> Scalar:
+    def setting(found: re.Match[str]) -> str:
+        return config_text(config[found[1]]) if found[1] in config else found[0]
+
+    return made(SETTING.sub(setting, str(leaf.value)), leaf.span)
+
+
+def _applied(step: Mapping, additions: list[Addition]) -> Mapping:
+    blocks = mapping(step, "promptBlocks")
+    if blocks is None:
+        return step
+    for addition in additions:
+        for section, added in addition.sections.items():
+            if added:
+                place = blocks.get(section) or blocks
+                blocks = with_entry(blocks, section, Sequence((*items(blocks, section), *added), place.span))
+    return with_entry(step, "promptBlocks", blocks)

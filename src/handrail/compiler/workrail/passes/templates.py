@@ -1,0 +1,162 @@
+"""First pass: puts a routine's steps in the place of each step that calls its template."""
+
+import re
+
+from handrail.authoring.readers.limits import shown
+from handrail.compiler.workrail.message_names import listed, quoted, unknown
+from handrail.compiler.workrail.passes_state import MOST_STEPS, Compilation
+from handrail.compiler.workrail.routines import Routine, Unusable, routine_name, template_ids
+from handrail.compiler.workrail.tree import made, mapping, moved, node_of, text, texts, with_entry
+from handrail.compiler.workrail.visit import rewrite
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Report
+from handrail.model.document import Document
+from handrail.model.source import Entry, Mapping, Scalar, Span
+from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.plan import Injected
+
+PLACE = re.compile(r"(?<!\{)\{([^{}]+)\}(?!\})")
+"""`{name}` in a routine's text, with single braces."""
+LONGEST_ARGUMENT = 2048
+LONGEST_PROMPT = 32_768
+"""Of an expanded step; an argument may stand in a prompt many times."""
+KEPT = frozenset({"id", "type", "title", "templateCall", "templateId", "args", "runCondition"})
+"""Keys of a calling step that mean something, or that every step must have."""
+
+
+@frozen
+class Call:
+    """One call of a template."""
+
+    step: Mapping
+    caller: str
+    template: Scalar
+    holder: Mapping
+    """The mapping that holds template and arguments: `templateCall`, or the step."""
+
+    @property
+    def template_id(self) -> str:
+        """The template as text."""
+        return str(self.template.value)
+
+    @property
+    def args(self) -> tuple[Entry, ...]:
+        """The arguments as they were written."""
+        return tuple(mapping(self.holder, "args") or ())
+
+
+def expand_templates(document: Document, work: Compilation) -> Document:
+    """Expand every template call."""
+    return rewrite(document, lambda step: _expand(step, work))
+
+
+def _expand(step: Mapping, work: Compilation) -> tuple[Mapping, ...]:
+    call = _call(step)
+    if call is None:
+        return (step,)
+    _warn_of_dropped(step, work.report)
+    routine = _routine(call, work)
+    if routine is None or len(work.injected) > MOST_STEPS:
+        return ()
+    values = _arguments(call, routine, work.report)
+    return tuple(_expanded(call, routine, each, values, work) for each in routine.steps)
+
+
+def _call(step: Mapping) -> Call | None:
+    holder = mapping(step, "templateCall") or step
+    template = holder.get("templateId")
+    return Call(step, text(step, "id") or "", template, holder) if isinstance(template, Scalar) else None
+
+
+def _warn_of_dropped(step: Mapping, report: Report) -> None:
+    for entry in step:
+        if entry.name not in KEPT:
+            hint = "remove it; the routine's own steps say what holds for them"
+            report.warning("no-effect", f"'{entry.name}' has no effect on a template call", entry, hint)
+
+
+def _routine(call: Call, work: Compilation) -> Routine | None:
+    template = call.template_id
+    if "{{wr." in template:
+        hint = "write the id of the routine; to let a project choose, name the slot in the prompt of a step instead"
+        work.report.error("template-binding", "a template id cannot hold a binding", call.template, hint)
+        return None
+    name = routine_name(template)
+    found = work.routine(name) if name is not None else None
+    match found:
+        case Routine():
+            return found
+        case Unusable():
+            work.report.error(found.code, f"template {quoted(template)} cannot be used: {found.reason}", call.template)
+        case None:
+            known = template_ids(work.catalog)
+            hint = "known templates: " + listed(known)
+            work.report.error("unknown-template", unknown("template", template, known), call.template, hint)
+    return None
+
+
+def _arguments(call: Call, routine: Routine, report: Report) -> dict[str, str]:
+    wanted = sorted({name for step in routine.steps for key in ("title", "prompt") for name in _places(step, key)})
+    values = {entry.name: _argument(entry, report) for entry in call.args}
+    missing = [name for name in wanted if name not in values]
+    for name in missing:
+        at = call.holder.entries.get("args") or call.template
+        hint = f'add "{shown(name)}": "..." to its arguments'
+        message = f"template {quoted(call.template_id)} needs the argument {quoted(name)}"
+        report.error("missing-template-arg", message, at, hint)
+    for entry in call.args:
+        if entry.name not in wanted:
+            guess = did_you_mean(entry.name, missing)
+            hint = f"it uses: {listed(wanted)}" if wanted else "it uses no arguments"
+            message = f"the template does not use {quoted(entry.name)}{guess}"
+            report.warning("unused-template-arg", message, entry, hint)
+    return values
+
+
+def _places(step: Mapping, key: str) -> list[str]:
+    return PLACE.findall(text(step, key) or "")
+
+
+def _argument(entry: Entry, report: Report) -> str:
+    value = entry.value.value if isinstance(entry.value, Scalar) else None
+    if value is None:
+        message = f"argument {quoted(entry.name)} must be text, a number, true or false"
+        report.error("template-arg-type", message, entry.value)
+        return ""
+    written = argument_text(value)
+    if len(written) > LONGEST_ARGUMENT:
+        message = f"argument {quoted(entry.name)} has {len(written)} characters, at most {LONGEST_ARGUMENT} are allowed"
+        report.error("bad-value", message, entry.value)
+        return ""
+    return written
+
+
+def argument_text(value: str | float | bool) -> str:
+    """Write a value as it stands in a text: numbers without a needless fraction."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    return str(value)
+
+
+def _expanded(call: Call, routine: Routine, step: Mapping, values: dict[str, str], work: Compilation) -> Mapping:
+    at: Span = call.template.span
+    new_id = f"{call.caller}.{text(step, 'id')}"
+    work.injected[new_id] = Injected(call.template_id, call.caller, f"called by step '{call.caller}'")
+    result = with_entry(moved(step, at), "id", made(new_id, at))
+    for key in ("title", "prompt"):
+        filled = PLACE.sub(lambda found: values.get(found[1], found[0]), text(step, key) or "")
+        if len(filled) > LONGEST_PROMPT:
+            message = (
+                f"step '{new_id}' would have a {key} of {len(filled)} characters, at most {LONGEST_PROMPT} are allowed"
+            )
+            work.report.error("bad-value", message, at, "give shorter arguments")
+            filled = ""
+        result = with_entry(result, key, made(filled, at))
+    if routine.guidance:
+        result = with_entry(result, "guidance", node_of([*texts(step, "guidance"), *routine.guidance], at))
+    condition = call.step.get("runCondition")
+    if condition is not None and "runCondition" not in step:
+        result = with_entry(result, "runCondition", condition)
+    return result

@@ -1,0 +1,37 @@
+"""What the passes over one workflow share: where they ask, where they report, and what they leave for the plan."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.workrail.routines import Routine, Unusable, find_routine
+from handrail.model.diagnostics import Report
+from handrail.model.document import Document
+from handrail.model.workflow.guidance import FeatureUse, Slot
+from handrail.model.workflow.plan import Injected
+
+MOST_STEPS = 2000
+"""Steps a workflow may have once templates are expanded, so that no small file becomes a huge plan."""
+
+
+@dataclass(slots=True)
+class Compilation:
+    """One workflow's way through the passes."""
+
+    catalog: Catalog
+    report: Report
+    injected: dict[str, Injected] = field(default_factory=dict[str, Injected])
+    """Provenance of expanded steps, by their ids."""
+    slots: list[Slot] = field(default_factory=list[Slot])
+    features: list[FeatureUse] = field(default_factory=list[FeatureUse])
+    _routines: dict[str, Routine | Unusable | None] = field(default_factory=dict[str, Routine | Unusable | None])
+
+    def routine(self, name: str) -> Routine | Unusable | None:
+        """Find a routine by its name without prefix; each is read and checked once."""
+        if name not in self._routines:
+            self._routines[name] = find_routine(name, self.catalog)
+        return self._routines[name]
+
+
+Pass: TypeAlias = Callable[[Document, Compilation], Document]

@@ -1,0 +1,1 @@
+"""Steps of several efforts: loop, gate with fix, review loop, merge, fan-out."""

@@ -1,0 +1,60 @@
+"""Commands of a step as its intent records them: evaluated, each value apart from the script."""
+
+from collections.abc import Mapping
+
+from handrail.engine.state.scope import evaluated, rendered, value_of
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.actions import Checks, GateAction, ScriptAction
+from handrail.model.workflow.plan import Step
+from handrail.model.workflow.values import Command, JsonValue, NamedValue
+
+Spec = dict[str, JsonValue]
+Named = tuple[tuple[str, Command], ...]
+
+
+def checks_of(state: RunState, checks: Checks) -> Named:
+    """Give the commands of checks, the project's own as they were pinned."""
+    if checks.project:
+        return tuple((name, Command(script)) for name, script in sorted(state.checks.items()))
+    return tuple((each.name, each.command) for each in checks.commands)
+
+
+def script_spec(state: RunState, step: Step, action: ScriptAction, own: Mapping[str, JsonValue]) -> Spec:
+    """Give what a script runs."""
+    spec = _spec(state, step, (("command", action.command),), action.env, own)
+    if action.parse_json:
+        spec["json"] = True
+    if not action.repeatable:
+        spec["repeatable"] = False
+    if action.on_success is not None:
+        spec["exit_loop"] = True
+    return spec
+
+
+def gate_spec(state: RunState, step: Step, named: Named, own: Mapping[str, JsonValue]) -> Spec:
+    """Give what a gate, or a step that has checks, runs."""
+    env = step.action.env if isinstance(step.action, GateAction) else ()
+    return _spec(state, step, named, env, own)
+
+
+def _spec(state: RunState, step: Step, named: Named, env: tuple[NamedValue, ...], own: Mapping[str, JsonValue]) -> Spec:
+    """Give what is not as it mostly is: each step is recorded with it."""
+    spec: Spec = {"commands": [_command(state, name, command, own) for name, command in named]}
+    if env:
+        spec["env"] = {each.name: rendered(value_of(each.value, state, own)) for each in env}
+    if step.timeout is not None:
+        spec["timeout"] = step.timeout
+    return spec
+
+
+def _command(state: RunState, name: str, command: Command, own: Mapping[str, JsonValue]) -> JsonValue:
+    bindings = command.bindings
+    if not bindings:
+        return {"name": name, "script": command.script}
+    return {
+        "name": name,
+        "script": command.script,
+        "values": {each.variable: rendered(evaluated(each.value, state, own)) for each in bindings},
+        "files": [each.variable for each in bindings if each.as_file],
+        "sources": {each.variable: each.value.source for each in bindings},
+    }

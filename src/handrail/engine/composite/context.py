@@ -1,0 +1,57 @@
+"""What a kernel decides on."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from handrail.engine.prompts.agent_call import Ask, asked
+from handrail.engine.state import budgets
+from handrail.frozen import frozen
+from handrail.model.history.events import BlockReason, Event, WorkLeft
+from handrail.model.history.run_state import RunState, WorkState
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.values import JsonValue
+
+
+@frozen
+class Scene:
+    """A step of several efforts, and everything around it."""
+
+    plan: Plan
+    state: RunState
+    step: Step
+    work: WorkState
+    own: Mapping[str, JsonValue]
+    """The step's `input`."""
+    now: float
+
+    @property
+    def data(self) -> dict[str, JsonValue]:
+        """Where the step stands."""
+        return self.work.data
+
+    def call(self, ask: Ask) -> Event | budgets.Limit:
+        """Call an agent, or let a person decide on the budget; a limit where the step is to go on without it."""
+        limit = budgets.reached(self.plan, self.state, self.step, self.work.address)
+        own = ask.task.budget, ask.counted or (ask.address,)
+        if limit is None:
+            limit = budgets.reached_by_task(self.state, *own)
+        if limit is None:
+            room = budgets.room_for_call(self.plan, self.state, self.step, self.work.address)
+            for name, rest in budgets.room_of_task(self.state, *own).items():
+                room[name] = min(rest, room.get(name, rest))
+            return asked(self.state, replace(ask, room=room), self.now)
+        return limit if limit.at_limit == "finish" else budgets.at_limit(limit, ask.address, self.now)
+
+    def done(self, output: JsonValue) -> WorkLeft:
+        """Leave the step, succeeded."""
+        return WorkLeft(address=self.work.address, status="succeeded", output=output, at=self.now)
+
+    def failed(self, error: str, output: JsonValue = None, *, blocks_budget: bool = False) -> WorkLeft:
+        """Leave the step, failed."""
+        blocks: BlockReason | None = "budget" if blocks_budget else _BLOCKS.get(self.work.action)
+        return WorkLeft(
+            address=self.work.address, status="failed", error=error, output=output, blocks=blocks, at=self.now
+        )
+
+
+_BLOCKS: dict[str, BlockReason] = {"gate": "checks", "merge": "merge", "agent-loop": "checks"}

@@ -1,0 +1,78 @@
+"""Decides on steps of several efforts: how they begin, and what follows each effort."""
+
+from collections.abc import Mapping
+
+from handrail.engine.composite import fan_out as fan_outs
+from handrail.engine.composite import gate_fix as fixes
+from handrail.engine.composite import merge as merges
+from handrail.engine.composite import review_loop as reviews
+from handrail.engine.composite.context import Scene
+from handrail.engine.state.position import Moment, holder
+from handrail.engine.state.scope import value_of
+from handrail.model.history.events import Event, RunBlocked, WorkEntered
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.actions import Action, AgentLoopAction, GateAction, MergeAction, ParallelAction
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.values import JsonValue
+
+
+def is_work(action: Action) -> bool:
+    """Tell whether a step is made of several efforts."""
+    if isinstance(action, GateAction):
+        return action.fix is not None
+    return isinstance(action, AgentLoopAction | MergeAction | ParallelAction)
+
+
+def enter(state: RunState, step: Step, at: Moment) -> Event:
+    """Begin such a step."""
+    action = step.action
+    checks = action.checks if isinstance(action, GateAction | AgentLoopAction | MergeAction) else None
+    if checks is not None and checks.project and not state.checks:
+        return no_checks(at)
+    return WorkEntered(
+        address=at.address,
+        action=action.kind,
+        data=_first(state, action),
+        output=step.output or "",
+        at=at.now,
+        why=at.why,
+    )
+
+
+def no_checks(at: Moment) -> RunBlocked:
+    """The project's checks are wanted, and there are none."""
+    message = f"step '{at.address}' asks for the project's checks, and there are none"
+    hint = "write them under [checks] in .handrail/config.toml, then start anew"
+    return RunBlocked(reason="checks", message=message, address=at.address, next_step=hint, at=at.now)
+
+
+def _first(state: RunState, action: Action) -> dict[str, JsonValue]:
+    match action:
+        case AgentLoopAction():
+            return reviews.first(state, action)
+        case MergeAction():
+            return merges.first(state, action)
+        case ParallelAction():
+            return fan_outs.first(state, action)
+        case _:
+            return fixes.FIRST
+
+
+def following(plan: Plan, state: RunState, now: float) -> Event | None:
+    """Decide what the innermost of these steps does next; None while it waits for its items."""
+    step, work = holder(plan, state), state.stack[-1].work
+    if step is None or work is None:
+        return RunBlocked(reason="fault", message="the run stands in a step that its plan does not have", at=now)
+    own: Mapping[str, JsonValue] = {each.name: value_of(each.value, state) for each in step.input}
+    scene = Scene(plan, state, step, work, own, now)
+    match step.action:
+        case GateAction():
+            return fixes.following(scene, step.action)
+        case AgentLoopAction():
+            return reviews.following(scene, step.action)
+        case MergeAction():
+            return merges.following(scene, step.action)
+        case ParallelAction():
+            return fan_outs.following(scene, step.action)
+        case _:
+            return RunBlocked(reason="fault", message=f"'{work.address}' is no step of several efforts", at=now)

@@ -1,0 +1,163 @@
+"""A body of steps for each item, each in a run and a work tree of its own, several at a time.
+
+1. Items, keys and dependencies are fixed when the step begins; keys must be unique and dependencies known.
+2. An item starts when all it comes after have succeeded and a place is free; items start in their order.
+3. What comes after a failed item is not tried, and says so. The others go on.
+4. When all have ended the step gives their results, in item order. A person who resumes a run that stands here lets
+   the failed items be tried again, and no other.
+"""
+
+from dataclasses import replace
+from typing import cast
+
+from handrail.engine.composite import loop as loops
+from handrail.engine.composite.context import Scene
+from handrail.engine.state.scope import evaluated, value_of
+from handrail.language.problems import EvaluationError, Problem, UndefinedError
+from handrail.model.history.events import Event, ItemEnded, ItemStarted, RunBlocked, RunEnded
+from handrail.model.history.run_state import RunState
+from handrail.model.names import spoken
+from handrail.model.workflow.actions import GroupAction, LoopAction, ParallelAction, body
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.values import JsonValue
+
+Data = dict[str, JsonValue]
+DEFAULT_WIDTH = 4
+
+
+def first(state: RunState, action: ParallelAction) -> Data:
+    """Give the standing before the first item."""
+    items, keys = loops.items_and_keys(state, action.over)
+    after = {key: _after(state, action, item) for key, item in zip(keys, items, strict=True)}
+    _require_order(after)
+    width = DEFAULT_WIDTH if action.max_concurrent is None else value_of(action.max_concurrent, state)
+    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+        raise _wrong(f"`max_concurrent` needs a whole number from 1, got {width!r}")
+    return {
+        "items": list(items),
+        "keys": list(keys),
+        "item": action.over.item,
+        "after": cast("JsonValue", after),
+        "width": width,
+        "started": {},
+        "results": {},
+    }
+
+
+def _after(state: RunState, action: ParallelAction, item: JsonValue) -> list[str]:
+    if action.after is None:
+        return []
+    try:
+        found = evaluated(action.after, state, {spoken(action.over.item): item})
+    except UndefinedError:
+        # A field that only some items have.
+        return []
+    listed = found if isinstance(found, list) else [] if found is None else [found]
+    return [str(each) for each in listed]
+
+
+def _require_order(after: dict[str, list[str]]) -> None:
+    placed: set[str] = set()
+    waiting = dict(after)
+    for key, others in after.items():
+        for other in others:
+            if other not in after:
+                raise _wrong(f"item {key!r} comes after {other!r}, and there is no such item")
+    while waiting:
+        ready = [key for key, others in waiting.items() if placed.issuperset(others)]
+        if not ready:
+            raise _wrong(f"these items come after one another in a circle: {', '.join(sorted(waiting))}")
+        placed.update(ready)
+        waiting = {key: others for key, others in waiting.items() if key not in placed}
+
+
+def _wrong(message: str) -> EvaluationError:
+    return EvaluationError(Problem("type-mismatch", message[:200], 0, 0))
+
+
+def following(scene: Scene, action: ParallelAction) -> Event | None:
+    """Start the next item, give the result, or wait."""
+    del action
+    data = scene.data
+    keys = cast("list[str]", data["keys"])
+    started, results = cast("dict[str, str]", data["started"]), cast("dict[str, Data]", data["results"])
+    after = cast("dict[str, list[str]]", data["after"])
+    running = len(started.keys() - results.keys())
+    for key in keys:
+        if key in results or key in started:
+            continue
+        lost = [other for other in after[key] if other in results and results[other]["status"] != "succeeded"]
+        if lost:
+            return _not_tried(scene, key, lost[0])
+        if running < cast("int", data["width"]) and all(other in results for other in after[key]):
+            child = f"{scene.state.run}.{scene.state.seq + 1}"
+            return ItemStarted(address=scene.work.address, key=key, child=child, at=scene.now)
+    return None if running else _over(scene, [results[key] for key in keys])
+
+
+def running_items(state: RunState) -> tuple[str, ...]:
+    """Name the runs of items that are not over."""
+    work = state.stack[-1].work if state.stack else None
+    if work is None:
+        return ()
+    started, results = cast("dict[str, str]", work.data["started"]), cast("Data", work.data["results"])
+    return tuple(child for key, child in started.items() if key not in results)
+
+
+def _not_tried(scene: Scene, key: str, lost: str) -> ItemEnded:
+    data = scene.data
+    item = cast("list[JsonValue]", data["items"])[cast("list[str]", data["keys"]).index(key)]
+    error = f"it comes after '{lost}', which failed"
+    return ItemEnded(
+        address=scene.work.address, key=key, result=result_of(key, item, "failed", error=error), at=scene.now
+    )
+
+
+def result_of(key: str, item: JsonValue, status: str, **known: JsonValue) -> Data:
+    """Give the result of an item."""
+    empty: Data = {"branch": "", "commit": "", "output": None, "error": "", "cost": 0.0, "after": []}
+    return {"key": key, "item": item, "status": status, **empty, **known}
+
+
+def _over(scene: Scene, results: list[Data]) -> Event:
+    failed = [each for each in results if each["status"] != "succeeded"]
+    on_fail = scene.step.on_fail
+    if not failed or on_fail in ("continue", "undo", "warn"):
+        return scene.done(cast("JsonValue", results))
+    named = "; ".join(f"{each['key']}: {each['error']}" for each in failed)
+    message = f"step '{scene.work.address}': {len(failed)} of {len(results)} items failed: {named}"
+    if on_fail == "fail":
+        return RunEnded(status="failed", message=message, at=scene.now)
+    hint = "mend what failed, then resume the run: only the failed items begin anew"
+    return RunBlocked(reason="step", message=message, address=scene.work.address, next_step=hint, at=scene.now)
+
+
+def item_plan(plan: Plan, step: Step) -> Plan:
+    """Give the plan of an item's run: the body; what would stop for a person ends it, so that the others go on."""
+    return Plan(
+        name=plan.name,
+        description=f"an item of {step.name}",
+        inputs=plan.inputs,
+        steps=_ending(body(step.action)),
+        assessments=plan.assessments,
+    )
+
+
+def _ending(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    return tuple(_ended(step) for step in steps)
+
+
+def _ended(step: Step) -> Step:
+    action = step.action
+    if isinstance(action, LoopAction | GroupAction):
+        action = replace(action, steps=_ending(action.steps))
+    return replace(step, action=action, on_fail="fail" if step.on_fail in ("block", "escalate") else step.on_fail)
+
+
+def again(data: Data) -> Data:
+    """Give the standing in which the failed items are tried once more."""
+    results = cast("dict[str, Data]", data["results"])
+    good: Data = {key: each for key, each in results.items() if each["status"] == "succeeded"}
+    started = cast("Data", data["started"])
+    kept = {key: child for key, child in started.items() if key in good or key not in results}
+    return {**data, "results": good, "started": kept}

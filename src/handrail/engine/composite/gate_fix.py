@@ -1,0 +1,59 @@
+"""A gate with a fix: check, let an agent fix, check again, until the checks pass or the fixes are used up."""
+
+from typing import cast
+
+from handrail.engine.composite.command_spec import checks_of, gate_spec
+from handrail.engine.composite.context import Scene
+from handrail.engine.prompts.agent_call import Ask
+from handrail.engine.state.budgets import Limit
+from handrail.model.history.events import Event, StepBegan, StepEnded
+from handrail.model.workflow.actions import GateAction
+from handrail.model.workflow.values import JsonValue
+
+Data = dict[str, JsonValue]
+FIRST: Data = {"phase": "check", "used": 0, "failed": "", "failures": [], "error": "", "output": None}
+
+
+def following(scene: Scene, action: GateAction) -> Event:
+    """Decide what the gate does next."""
+    data, address = scene.data, scene.work.address
+    used, most = cast("int", data["used"]), 0 if action.fix is None else action.fix.max
+    if data["phase"] == "check":
+        spec = gate_spec(scene.state, scene.step, checks_of(scene.state, action.checks), scene.own)
+        return StepBegan(address=address, action="gate", attempt=used + 1, spec=spec, at=scene.now)
+    if data["phase"] == "passed":
+        return scene.done(data["output"])
+    if action.fix is None or used >= most:
+        return scene.failed(str(data["error"]), data["output"])
+    # What failed is seen by name too, and stands in the message whether the prompt names it or not.
+    names: Data = {**scene.own, "failures": data["failures"], "round": used + 1}
+    ask = Ask(
+        task=action.fix,
+        address=f"{address}/fix",
+        names=names,
+        attempt=used + 1,
+        attempts=most,
+        failed=str(data["failed"]),
+        timeout=scene.step.timeout,
+    )
+    event = scene.call(ask)
+    if isinstance(event, Limit):
+        error = f"{data['error']}; no further fix, since {event.message}"
+        return scene.failed(error, data["output"], blocks_budget=True)
+    return event
+
+
+def heard(data: Data, event: StepEnded) -> Data:
+    """Take in how the checks, or a fix, ended."""
+    if data["phase"] == "fix":
+        return {**data, "phase": "check", "used": cast("int", data["used"]) + 1}
+    passed = event.status == "succeeded"
+    said = event.error if not isinstance(event.output, dict) else str(event.output.get("output") or event.error)
+    return {
+        **data,
+        "phase": "passed" if passed else "fix",
+        "output": event.output,
+        "error": event.error,
+        "failed": said,
+        "failures": event.details.get("failures", []),
+    }

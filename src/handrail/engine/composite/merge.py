@@ -1,0 +1,168 @@
+"""A merge of several branches: one after the other, each checked; what does not fit is taken back and named.
+
+1. The branches are merged in the order in which one comes after the other.
+2. A conflict goes to an agent where the step has one, as often as it may be asked; else the branch is left out.
+3. After each merge the checks run; a red one takes that merge back. What was merged before stays.
+4. One branch that could not be merged blocks the run at the end: nothing is lost, all branches are still there.
+"""
+
+from typing import cast
+
+from handrail.engine.composite.command_spec import checks_of, gate_spec
+from handrail.engine.composite.context import Scene
+from handrail.engine.prompts.agent_call import Ask
+from handrail.engine.state.budgets import Limit
+from handrail.engine.state.scope import value_of
+from handrail.model.history.events import Event, StepBegan, StepEnded
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.actions import MergeAction
+from handrail.model.workflow.values import JsonValue
+
+Data = dict[str, JsonValue]
+
+
+def first(state: RunState, action: MergeAction) -> Data:
+    """Give the standing before the first branch."""
+    return {
+        "phase": "merge",
+        "branches": cast("JsonValue", _branches(value_of(action.branches, state))),
+        "at": 0,
+        "asked": 0,
+        "most": action.on_conflict.max if action.on_conflict is not None else 0,
+        "checked": action.checks is not None,
+        "files": [],
+        "why": "",
+        "merged": [],
+        "left": [],
+        "error": "",
+    }
+
+
+def _branches(value: JsonValue) -> list[dict[str, JsonValue]]:
+    """Branch names, or the results of a fan-out: those that succeeded, each after the ones it comes after."""
+    listed = value if isinstance(value, list) else [value]
+    records = [each for each in listed if isinstance(each, dict)]
+    good = {str(each.get("key")): each for each in records if each.get("status") == "succeeded"}
+    ordered: dict[str, dict[str, JsonValue]] = {}
+
+    def add(key: str) -> None:
+        if key in good and key not in ordered:
+            after = good[key].get("after")
+            for other in after if isinstance(after, list) else []:
+                add(str(other))
+            ordered[key] = {"name": key, "commit": good[key].get("commit") or good[key].get("branch")}
+
+    for key in good:
+        add(key)
+    plain: list[dict[str, JsonValue]] = [{"name": each, "commit": each} for each in listed if isinstance(each, str)]
+    return [*ordered.values(), *plain]
+
+
+def following(scene: Scene, action: MergeAction) -> Event:
+    """Decide what the merge does next."""
+    data = scene.data
+    branches, at = cast("list[Data]", data["branches"]), cast("int", data["at"])
+    if data["error"]:
+        return scene.failed(str(data["error"]))
+    if at >= len(branches):
+        return _over(scene)
+    branch = branches[at]
+    address = f"{scene.work.address}/{branch['name']}"
+    match data["phase"]:
+        case "resolve" if action.on_conflict is not None:
+            event = scene.call(_resolve(scene, action, address))
+            return _merge(scene, branch, "abandon", address) if isinstance(event, Limit) else event
+        case "check":
+            checks = checks_of(scene.state, action.checks) if action.checks is not None else ()
+            spec = gate_spec(scene.state, scene.step, checks, scene.own)
+            return StepBegan(address=f"{address}/checks", action="gate", attempt=1, spec=spec, at=scene.now)
+        case phase:
+            return _merge(scene, branch, str(phase), address)
+
+
+def _merge(scene: Scene, branch: Data, how: str, address: str) -> StepBegan:
+    # Only the merge itself stands at the branch's own address: what it began on is what is gone back to.
+    back_to = scene.state.steps[address].before if how == "abandon" else ""
+    named: Data = {"how": how, "name": branch["name"], "commit": branch["commit"]}
+    spec: Data = {**named, "markers": scene.data["most"] != 0, "back_to": back_to}
+    own = address if how == "merge" else f"{address}/{how}"
+    return StepBegan(address=own, action="merge", attempt=1, spec=spec, at=scene.now)
+
+
+def _resolve(scene: Scene, action: MergeAction, address: str) -> Ask:
+    data = scene.data
+    asked = cast("int", data["asked"])
+    conflict: Data = {"branch": address.rpartition("/")[2], "files": data["files"], "message": data["why"]}
+    task = action.on_conflict
+    if task is None:
+        raise AssertionError("a conflict is only resolved where the step has somebody for it")
+    return Ask(
+        task=task,
+        address=f"{address}/resolve",
+        names={**scene.own, "conflict": conflict, "round": asked + 1},
+        attempt=asked + 1,
+        attempts=task.max,
+        failed=f"merging '{conflict['branch']}': {data['why']}",
+        timeout=scene.step.timeout,
+        counted=tuple(f"{scene.work.address}/{each['name']}/resolve" for each in cast("list[Data]", data["branches"])),
+    )
+
+
+def _over(scene: Scene) -> Event:
+    data = scene.data
+    left = cast("list[Data]", data["left"])
+    result: Data = {"merged": data["merged"], "left": data["left"]}
+    if not left:
+        return scene.done(result)
+    named = "; ".join(f"{each['name']}: {each['why']}" for each in left)
+    return scene.failed(f"not merged: {named}", result, blocks_budget=bool(data.get("unpaid")))
+
+
+def heard(data: Data, event: StepEnded) -> Data:
+    """Take in how a merge, a resolution or the checks ended."""
+    output = event.output if isinstance(event.output, dict) else {}
+    match data["phase"]:
+        case "resolve" if event.address.endswith("/abandon"):
+            # Nobody could be asked: the conflict was taken back instead.
+            data = {**data, "why": f"{data['why']}, and the budget is used up", "unpaid": True}
+            return _next(data, merged=False) if event.status == "succeeded" else {**data, "error": event.error}
+        case "resolve":
+            asked = cast("int", data["asked"]) + 1
+            return {**data, "phase": "conclude", "asked": asked}
+        case "check":
+            if event.status == "succeeded":
+                return _next(data, merged=True)
+            return {**data, "phase": "abandon", "why": f"its checks fail: {event.error}"}
+        case "abandon":
+            return _next(data, merged=False) if event.status == "succeeded" else {**data, "error": event.error}
+        case _ if event.status == "failed":
+            return {**data, "error": event.error}
+        case _ if output.get("conflict"):
+            return _conflicting(data, output)
+        case _:
+            return {**data, "phase": "check"} if data["checked"] else _next(data, merged=True)
+
+
+def _conflicting(data: Data, output: Data) -> Data:
+    files = output.get("conflict")
+    listed = ", ".join(str(each) for each in files) if isinstance(files, list) else str(files)
+    data = {**data, "files": files, "why": f"conflict in {listed}"}
+    if cast("int", data["asked"]) < cast("int", data["most"]):
+        return {**data, "phase": "resolve"}
+    return {**data, "phase": "abandon"} if data["most"] else _next(data, merged=False)
+
+
+def _next(data: Data, *, merged: bool) -> Data:
+    branch = cast("list[Data]", data["branches"])[cast("int", data["at"])]
+    kept = cast("list[JsonValue]", data["merged"])
+    left = cast("list[JsonValue]", data["left"])
+    return {
+        **data,
+        "phase": "merge",
+        "at": cast("int", data["at"]) + 1,
+        "asked": 0,
+        "why": "",
+        "files": [],
+        "merged": [*kept, branch["name"]] if merged else kept,
+        "left": left if merged else [*left, {"name": branch["name"], "why": data["why"]}],
+    }

@@ -1,0 +1,167 @@
+"""The review loop: review, judge, fix, check, again. It ends by a verdict that can be told, never by exhaustion alone.
+
+1. A round begins with a review by a fresh reviewer, who sees no earlier conversation.
+2. The verdict is asked after the review and after the judgement; see `convergence` for what each one means.
+3. The last round ends with its review: nothing is fixed that nobody will look at.
+4. After a fix the checks must pass before the next review; the fixer gets what failed, three times in a round.
+"""
+
+from typing import cast
+
+from handrail.engine.composite.command_spec import checks_of, gate_spec
+from handrail.engine.composite.context import Scene
+from handrail.engine.prompts.agent_call import Ask
+from handrail.engine.review import convergence
+from handrail.engine.review.answers import JUDGE_SCHEMA, REVIEW_SCHEMA, read_findings, read_judgement
+from handrail.engine.state.budgets import Limit, spent_at
+from handrail.engine.state.scope import condition, value_of
+from handrail.model.history.events import Event, RunEnded, StepBegan, StepEnded
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.actions import MOST_REPAIRS, AgentLoopAction
+from handrail.model.workflow.settings import AgentTask
+from handrail.model.workflow.values import JsonValue
+
+Data = dict[str, JsonValue]
+
+
+def first(state: RunState, action: AgentLoopAction) -> Data:
+    """Give the standing before the first round."""
+    on = action.converge is not None
+    severity = str(value_of(action.converge.severity, state)) if action.converge is not None else "low"
+    ledger = convergence.begin(severity, action.converge.plateau if action.converge is not None else 2, enabled=on)
+    after = "judge" if action.arbiter is not None else "fix"
+    return {
+        "phase": "review",
+        "round": 1,
+        "after": after,
+        "checked": action.checks is not None,
+        "ledger": ledger,
+        "repairs": 0,
+        "failed": "",
+        "error": "",
+    }
+
+
+def following(scene: Scene, action: AgentLoopAction) -> Event:
+    """Decide what the loop does next."""
+    data = scene.data
+    if data["error"]:
+        return scene.failed(str(data["error"]))
+    match data["phase"]:
+        case "review":
+            return _called(scene, _ask(scene, action.reviewer, "reviewer", REVIEW_SCHEMA))
+        case "check":
+            return _check(scene, action)
+        case _:
+            return _stopped(scene, action) or _onward(scene, action)
+
+
+def _onward(scene: Scene, action: AgentLoopAction) -> Event:
+    if scene.data["phase"] == "judge" and action.arbiter is not None:
+        return _called(scene, _ask(scene, action.arbiter, "arbiter", JUDGE_SCHEMA))
+    return _called(scene, _ask(scene, action.fixer or action.reviewer, "fixer", None))
+
+
+def _called(scene: Scene, ask: Ask) -> Event:
+    event = scene.call(ask)
+    return scene.failed(event.message, blocks_budget=True) if isinstance(event, Limit) else event
+
+
+def _stopped(scene: Scene, action: AgentLoopAction) -> Event | None:
+    """The end of the loop, if there is a reason for it now."""
+    data = scene.data
+    ledger, fixing = data["ledger"], data["phase"] == "fix"
+    if data["repairs"]:
+        return None
+    verdict = convergence.verdict(ledger)
+    if verdict not in ("clean", "declined") and _met(scene, action):
+        verdict = "met"
+    if verdict is not None:
+        return scene.done(convergence.result(ledger, verdict, decides=action.decides))
+    if fixing and cast("int", data["round"]) >= action.max_iterations:
+        return _at_limit(scene, action)
+    return None
+
+
+def _met(scene: Scene, action: AgentLoopAction) -> bool:
+    names = _names(scene)
+    return action.exit_when is not None and condition(action.exit_when, scene.state, names).result is True
+
+
+def _at_limit(scene: Scene, action: AgentLoopAction) -> Event:
+    result = convergence.result(scene.data["ledger"], "max", decides=action.decides)
+    message = f"review loop '{scene.work.address}' has open findings after its last round, {action.max_iterations}"
+    if action.on_max == "fail":
+        return RunEnded(status="failed", message=message, at=scene.now)
+    return scene.done(result) if action.on_max == "continue" else scene.failed(message, result)
+
+
+def _check(scene: Scene, action: AgentLoopAction) -> Event:
+    checks = checks_of(scene.state, action.checks) if action.checks is not None else ()
+    spec = gate_spec(scene.state, scene.step, checks, scene.own)
+    repairs = cast("int", scene.data["repairs"])
+    return StepBegan(address=_address(scene, "checks"), action="gate", attempt=repairs + 1, spec=spec, at=scene.now)
+
+
+def _address(scene: Scene, role: str) -> str:
+    return f"{scene.work.address}@{scene.data['round']}/{role}"
+
+
+def _ask(scene: Scene, task: AgentTask, role: str, schema: JsonValue) -> Ask:
+    repairs = cast("int", scene.data["repairs"]) if role == "fixer" else 0
+    this = cast("int", scene.data["round"])
+    names = _names(scene)
+    return Ask(
+        task=task,
+        address=_address(scene, role),
+        names={**names, **scene.own},
+        findings=None if role == "reviewer" else names["findings"],
+        schema=schema,
+        attempt=repairs + 1,
+        attempts=MOST_REPAIRS,
+        failed=str(scene.data["failed"]) if repairs else "",
+        timeout=scene.step.timeout,
+        counted=tuple(f"{scene.work.address}@{number}/{role}" for number in range(1, this + 1)),
+    )
+
+
+def _names(scene: Scene) -> Data:
+    tree = scene.state.tree
+    since = f"what changed since commit {tree.commit[:12]} (`git diff {tree.commit[:12]}`)" if tree is not None else ""
+    known = convergence.names(scene.data["ledger"])
+    spent = spent_at(scene.state, scene.work.address).usd
+    return {**known, "round": scene.data["round"], "changes": since, "cost": spent}
+
+
+def heard(data: Data, event: StepEnded) -> Data:
+    """Take in how a review, a judgement, a fix or the checks ended."""
+    phase, failed = data["phase"], event.status == "failed"
+    if phase == "check":
+        return _checked(data, event)
+    if failed:
+        return {**data, "error": f"the {event.address.rpartition('/')[2]} failed: {event.error}"}
+    said = str(event.details.get("summary") or event.stdout or "")
+    if phase == "review":
+        found = read_findings(event.output, said)
+        ledger = convergence.reviewed(data["ledger"], found)
+        return {**data, "phase": data["after"], "ledger": ledger}
+    if phase == "judge":
+        judgement = read_judgement(event.output, said, convergence.open_findings(data["ledger"]))
+        return {**data, "phase": "fix", "ledger": convergence.judged(data["ledger"], judgement)}
+    return {**data, "phase": "check"} if data["checked"] else _next_round(data)
+
+
+def _checked(data: Data, event: StepEnded) -> Data:
+    if event.status == "succeeded":
+        return _next_round(data)
+    repairs = cast("int", data["repairs"]) + 1
+    output = event.output.get("output") if isinstance(event.output, dict) else ""
+    if repairs >= MOST_REPAIRS:
+        return {**data, "error": f"the checks stay red after {repairs} fixes: {event.error}"}
+    return {**data, "phase": "fix", "repairs": repairs, "failed": str(output or event.error)}
+
+
+def _next_round(data: Data) -> Data:
+    ledger = convergence.fixed(data["ledger"])
+    number = cast("int", data["round"]) + 1
+    return {**data, "phase": "review", "round": number, "ledger": ledger, "repairs": 0, "failed": ""}

@@ -1,0 +1,1 @@
+"""What a result must look like, and whether it does."""

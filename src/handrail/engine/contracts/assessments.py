@@ -1,0 +1,195 @@
+"""Reads the judgments that a step asks for out of what was given, in the words that the assessment knows."""
+
+from collections.abc import Sequence
+
+from handrail.engine.contracts.javascript_values import trimmed
+from handrail.engine.contracts.schema import shown
+from handrail.frozen import frozen
+from handrail.model.history.events import Shortfall, ShortfallCode
+from handrail.model.workflow.guidance import Assessment, Consequence, Dimension
+from handrail.model.workflow.values import JsonValue
+
+ASSESSMENT = "wr.assessment"
+LONGEST_RATIONALE = 512
+LONGEST_SUMMARY = 1024
+_KEYS = frozenset({"kind", "assessmentId", "dimensions", "summary"})
+
+
+@frozen
+class Judgment:
+    """One level that was given, as the assessment writes it."""
+
+    assessment: str
+    dimension: str
+    level: str
+    rationale: str = ""
+    written: str = ""
+    """How the level was written, where that was otherwise."""
+
+    def record(self) -> JsonValue:
+        """Give what is kept of it."""
+        kept: dict[str, JsonValue] = {
+            "level": self.level,
+            "rationale": self.rationale,
+            "normalized": bool(self.written),
+        }
+        return {**kept, "written": self.written} if self.written else kept
+
+
+@frozen
+class Assessed:
+    """What was understood of an assessment, or what it lacks."""
+
+    judgments: tuple[Judgment, ...] = ()
+    shortfalls: tuple[Shortfall, ...] = ()
+
+
+def assessed(wanted: Sequence[Assessment], artifacts: Sequence[JsonValue]) -> Assessed:
+    """Find every assessment that a step asks for; nothing counts unless all of them are in order."""
+    found = [_one(each, _given(each, artifacts, alone=len(wanted) == 1)) for each in wanted]
+    shortfalls = tuple(shortfall for each in found for shortfall in each.shortfalls)
+    judgments = tuple(judgment for each in found for judgment in each.judgments)
+    return Assessed((), shortfalls) if shortfalls else Assessed(judgments)
+
+
+def _given(wanted: Assessment, artifacts: Sequence[JsonValue], *, alone: bool) -> dict[str, JsonValue] | None:
+    """With one assessment the first artifact is meant, with several each names its own."""
+    for each in artifacts:
+        if (
+            isinstance(each, dict)
+            and each.get("kind") == ASSESSMENT
+            and (alone or each.get("assessmentId") == wanted.id)
+        ):
+            return each
+    return None
+
+
+def _one(wanted: Assessment, given: dict[str, JsonValue] | None) -> Assessed:
+    if given is None:
+        message = f"the assessment '{wanted.id}' is missing"
+        return Assessed((), (_shortfall(wanted, "missing_assessment", message, wanted.id),))
+    wrong = _wrong_shape(wanted, given)
+    dimensions = given.get("dimensions")
+    levels = dimensions if isinstance(dimensions, dict) else {}
+    judgments: list[Judgment] = []
+    if not wrong:
+        known = {each.id for each in wanted.dimensions}
+        wrong += [(f"the dimension '{name}' is not known", name) for name in levels if name not in known]
+    for each in wanted.dimensions if isinstance(dimensions, dict) else ():
+        judged = _judged(wanted, each, levels.get(each.id))
+        if isinstance(judged, Judgment):
+            judgments.append(judged)
+        elif judged:
+            wrong.append((judged, each.id))
+    about = [f"{wanted.id}.{name}" if name else wanted.id for _, name in wrong]
+    found = (
+        _shortfall(wanted, "invalid_assessment", text, at, given) for (text, _), at in zip(wrong, about, strict=True)
+    )
+    return Assessed(tuple(judgments), tuple(found))
+
+
+def _wrong_shape(wanted: Assessment, given: dict[str, JsonValue]) -> list[tuple[str, str]]:
+    wrong: list[tuple[str, str]] = []
+    named = given.get("assessmentId", wanted.id)
+    if named != wanted.id:
+        wrong.append((f"the assessment must be '{wanted.id}', got {shown(named)}", ""))
+    if not isinstance(given.get("dimensions"), dict):
+        wrong.append((f"'dimensions' of '{wanted.id}' must be a map of levels", ""))
+    summary = given.get("summary", "")
+    if not isinstance(summary, str) or len(summary) > LONGEST_SUMMARY:
+        wrong.append((f"'summary' must be a text of at most {LONGEST_SUMMARY} characters", ""))
+    wrong += [(f"'{name}' is not known in an assessment", "") for name in given if name not in _KEYS]
+    return wrong
+
+
+def _judged(wanted: Assessment, dimension: Dimension, given: JsonValue) -> Judgment | str:
+    """Read one level; a text is what is wrong with it, and empty when it may be left out and is."""
+    listed = ", ".join(dimension.levels)
+    if given is None:
+        return f"the dimension '{dimension.id}' is missing; give one of {listed}" if dimension.required else ""
+    level, rationale = (given.get("level"), given.get("rationale", "")) if isinstance(given, dict) else (given, "")
+    if not isinstance(level, str):
+        return f"the level of '{dimension.id}' must be one of {listed}, got {shown(level)}"
+    if not isinstance(rationale, str) or len(rationale) > LONGEST_RATIONALE:
+        return f"the rationale of '{dimension.id}' must be a text of at most {LONGEST_RATIONALE} characters"
+    exact = _level(dimension, level)
+    if exact is None:
+        return f"the level of '{dimension.id}' must be one of {listed}, got {shown(level)}"
+    if wanted.rationale_required and not rationale.strip():
+        return f"the level of '{dimension.id}' needs its reason, as 'rationale'"
+    return Judgment(wanted.id, dimension.id, exact, rationale, level if exact != level else "")
+
+
+def _level(dimension: Dimension, given: str) -> str | None:
+    """Take a level as it is written, or the only one that differs by case and blanks around."""
+    if given in dimension.levels:
+        return given
+    wanted = trimmed(given).lower()
+    near = [level for level in dimension.levels if trimmed(level).lower() == wanted]
+    return near[0] if len(near) == 1 else None
+
+
+def _shortfall(wanted: Assessment, code: ShortfallCode, message: str, about: str, sent: JsonValue = None) -> Shortfall:
+    levels = "; ".join(f"{each.id}: {' | '.join(each.levels)}" for each in wanted.dimensions)
+    fix = f"give an artifact of kind {ASSESSMENT} for '{wanted.id}' ({levels})"
+    return Shortfall(code, message, about, fix, schema=schema_of(wanted), example=example_of(wanted), sent=sent)
+
+
+def schema_of(wanted: Assessment) -> JsonValue:
+    """Give the schema of an assessment's artifact."""
+    required: list[JsonValue] = [each.id for each in wanted.dimensions if each.required]
+    dimensions: dict[str, JsonValue] = {each.id: _dimension_schema(wanted, each) for each in wanted.dimensions}
+    levels: JsonValue = {
+        "type": "object",
+        "required": required,
+        "properties": dimensions,
+        "additionalProperties": False,
+    }
+    summary: JsonValue = {"type": "string", "maxLength": LONGEST_SUMMARY}
+    properties: dict[str, JsonValue] = {
+        "kind": {"const": ASSESSMENT},
+        "assessmentId": {"const": wanted.id},
+        "dimensions": levels,
+        "summary": summary,
+    }
+    return {
+        "type": "object",
+        "required": ["kind", "dimensions"],
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _dimension_schema(wanted: Assessment, dimension: Dimension) -> JsonValue:
+    names: list[JsonValue] = ["level", "rationale"] if wanted.rationale_required else ["level"]
+    level: JsonValue = {"enum": list(dimension.levels)}
+    rationale: JsonValue = {"type": "string", "maxLength": LONGEST_RATIONALE}
+    form: JsonValue = {
+        "type": "object",
+        "required": names,
+        "properties": {"level": level, "rationale": rationale},
+        "additionalProperties": False,
+    }
+    return form if wanted.rationale_required else {"oneOf": [level, form]}
+
+
+def example_of(wanted: Assessment) -> JsonValue:
+    """Give an assessment as it might be given."""
+    dimensions: dict[str, JsonValue] = {
+        each.id: {"level": each.levels[0], "rationale": "…"} for each in wanted.dimensions
+    }
+    return {"kind": ASSESSMENT, "assessmentId": wanted.id, "dimensions": dimensions}
+
+
+def follow_ups(consequences: Sequence[Consequence], judgments: Sequence[Judgment]) -> tuple[Shortfall, ...]:
+    """Give what judgments lead to, in the order of the consequences; each names the first judgment that led to it."""
+    found: list[Shortfall] = []
+    for each in consequences:
+        for judgment in judgments:
+            meant = each.for_assessment in (None, judgment.assessment)
+            if meant and judgment.level == each.any_equals_level:
+                message = f"'{judgment.dimension}' of '{judgment.assessment}' is {judgment.level}: {each.guidance}"
+                about = f"{judgment.assessment}.{judgment.dimension}"
+                found.append(Shortfall("follow_up", message, about, each.guidance, sent=judgment.level))
+                break
+    return tuple(found)

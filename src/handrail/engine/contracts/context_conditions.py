@@ -1,0 +1,160 @@
+"""WorkRail's conditions over a flat context: lenient comparison, JavaScript's truth, nothing ever raises."""
+
+from collections.abc import Callable, Mapping
+
+from handrail.engine.contracts.javascript_values import is_number, number_of, text_of, trimmed, truthy
+from handrail.language.patterns.match import BadPattern
+from handrail.language.patterns.read import pattern_of
+from handrail.model.history.events import Why
+from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, ContextCondition, JsonValue, Negation
+
+Context = Mapping[str, JsonValue]
+
+LONGEST_SUBJECT = 10_000
+"""Characters of a text that a pattern is tried on."""
+_YES = frozenset({"true", "1", "yes"})
+_NO = frozenset({"false", "0", "no"})
+
+
+class _Unclear(Exception):
+    """A part of the condition means nothing, so the whole of it is false."""
+
+
+def holds(condition: ContextCondition, context: Context) -> bool:
+    """Say whether a condition is true; an empty one is, unless it stands inside another."""
+    if isinstance(condition, Always):
+        return True
+    try:
+        return _holds(condition, context)
+    except _Unclear:
+        return False
+
+
+def decided(condition: ContextCondition, context: Context) -> Why:
+    """Evaluate a condition, and say by which values it was decided."""
+    read = {name: context.get(name) for name in variables(condition)}
+    return Why(described(condition), read, holds(condition, context))
+
+
+def _holds(condition: ContextCondition, context: Context) -> bool:
+    match condition:
+        case Compare():
+            return _COMPARED[condition.operator](context.get(condition.var), condition.operand)
+        case AllOf():
+            return all(_holds(part, context) for part in condition.parts)
+        case AnyOf():
+            return any(_holds(part, context) for part in condition.parts)
+        case Negation():
+            return not _holds(condition.part, context)
+        case Always():
+            raise _Unclear
+
+
+def equal(one: JsonValue, other: JsonValue) -> bool:
+    """Compare leniently: case and blanks around do not count, and texts may stand for numbers, yes and no."""
+    if one is None or other is None:
+        return one is other
+    if isinstance(one, str) and isinstance(other, str):
+        return trimmed(one).lower() == trimmed(other).lower()
+    if isinstance(one, str):
+        return _stands_for(one, other)
+    if isinstance(other, str):
+        return _stands_for(other, one)
+    # Lists and maps are compared by identity there, so none that came from outside equals another.
+    if isinstance(one, list | dict) or isinstance(other, list | dict):
+        return False
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+def _stands_for(text: str, value: JsonValue) -> bool:
+    if isinstance(value, bool):
+        return trimmed(text).lower() in (_YES if value else _NO)
+    return is_number(value) and number_of(text) == value
+
+
+def _plain(value: JsonValue) -> str:
+    return "" if value is None else trimmed(text_of(value))
+
+
+def _folded(value: JsonValue) -> str:
+    return _plain(value).lower()
+
+
+def _ordered(decide: Callable[[float, float], bool]) -> Callable[[JsonValue, JsonValue], bool]:
+    def compare(value: JsonValue, operand: JsonValue) -> bool:
+        if isinstance(value, bool | str | list | dict | None) or isinstance(operand, bool | str | list | dict | None):
+            return False
+        return decide(value, operand)
+
+    return compare
+
+
+def _matches(value: JsonValue, operand: JsonValue) -> bool:
+    return found_in(text_of(operand), _plain(value), "i")
+
+
+def _among(value: JsonValue, operand: JsonValue) -> bool:
+    return isinstance(operand, list) and any(equal(value, item) for item in operand)
+
+
+_COMPARED: dict[str, Callable[[JsonValue, JsonValue], bool]] = {
+    "truthy": lambda value, _: truthy(value),
+    "equals": equal,
+    "not_equals": lambda value, operand: not equal(value, operand),
+    "gt": _ordered(lambda value, operand: value > operand),
+    "gte": _ordered(lambda value, operand: value >= operand),
+    "lt": _ordered(lambda value, operand: value < operand),
+    "lte": _ordered(lambda value, operand: value <= operand),
+    "contains": lambda value, operand: _folded(operand) in _folded(value),
+    "startsWith": lambda value, operand: _folded(value).startswith(_folded(operand)),
+    "endsWith": lambda value, operand: _folded(value).endswith(_folded(operand)),
+    "matches": _matches,
+    "in": _among,
+}
+
+
+def found_in(pattern: str, text: str, flags: str = "") -> bool:
+    """Look for a pattern in a text, within bounds; one that cannot be used is never found."""
+    try:
+        return pattern_of(pattern, flags).found_in(text[:LONGEST_SUBJECT])
+    except BadPattern:
+        return False
+
+
+def variables(condition: ContextCondition) -> tuple[str, ...]:
+    """Give the names that a condition reads, each once."""
+    match condition:
+        case Compare():
+            return (condition.var,)
+        case AllOf() | AnyOf():
+            return tuple(dict.fromkeys(name for part in condition.parts for name in variables(part)))
+        case Negation():
+            return variables(condition.part)
+        case Always():
+            return ()
+
+
+def described(condition: ContextCondition) -> str:
+    """Say a condition in a line of words."""
+    match condition:
+        case Compare():
+            written = "" if condition.operator == "truthy" else f" {condition.operator} {_written(condition.operand)}"
+            return condition.var + written
+        case AllOf():
+            return " and ".join(_inner(part) for part in condition.parts) or "always"
+        case AnyOf():
+            return " or ".join(_inner(part) for part in condition.parts) or "never"
+        case Negation():
+            return f"not {_inner(condition.part)}"
+        case Always():
+            return "always"
+
+
+def _inner(part: ContextCondition) -> str:
+    return f"({described(part)})" if isinstance(part, AllOf | AnyOf) else described(part)
+
+
+def _written(value: JsonValue) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(_written(item) for item in value) + "]"
+    return f"'{value}'" if isinstance(value, str) else text_of(value)

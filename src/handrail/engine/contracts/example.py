@@ -1,0 +1,65 @@
+"""Makes the smallest artifact that fits a schema, to show what is asked for."""
+
+from handrail.engine.contracts.schema import fits
+from handrail.model.workflow.values import JsonValue
+
+_SAMPLES = {"date-time": "2026-01-31T09:00:00Z", "uuid": "00000000-0000-4000-8000-000000000000"}
+_DEEPEST = 12
+
+
+def minimal(schema: JsonValue, depth: int = 0) -> JsonValue:
+    """Give a small value for a schema; where keywords depend on each other it may need a person's eye."""
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return None
+    if "const" in schema:
+        return schema["const"]
+    choices = schema.get("enum")
+    if isinstance(choices, list) and choices:
+        return choices[0]
+    forms = schema.get("oneOf") or schema.get("anyOf")
+    if isinstance(forms, list) and forms and "type" not in schema:
+        return minimal(forms[0], depth + 1)
+    return _of_type(schema, depth)
+
+
+def _of_type(schema: dict[str, JsonValue], depth: int) -> JsonValue:
+    match schema.get("type"):
+        case "object":
+            return _object(schema, depth)
+        case "array":
+            return [minimal(schema.get("items"), depth + 1) for _ in range(_whole(schema, "minItems"))]
+        case "string":
+            return _text(schema)
+        case "integer" | "number":
+            return _whole(schema, "minimum")
+        case "boolean":
+            return True
+        case _:
+            return _object(schema, depth) if "required" in schema or "properties" in schema else None
+
+
+def _object(schema: dict[str, JsonValue], depth: int) -> JsonValue:
+    known, names = schema.get("properties"), schema.get("required")
+    wanted = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    properties = known if isinstance(known, dict) else {}
+    made = {name: minimal(properties.get(name), depth + 1) for name in wanted}
+    for number in range(_whole(schema, "minProperties") - len(made)):
+        made[f"name-{number + 1}"] = minimal(schema.get("additionalProperties"), depth + 1)
+    return made
+
+
+def _text(schema: dict[str, JsonValue]) -> str:
+    form = schema.get("format")
+    if isinstance(form, str) and form in _SAMPLES:
+        return _SAMPLES[form]
+    least = max(_whole(schema, "minLength"), 1)
+    for sample in ("…", "text", "text-1"):
+        text = (sample * least)[: max(least, len(sample))]
+        if fits(schema, text):
+            return text
+    return "…"
+
+
+def _whole(schema: dict[str, JsonValue], name: str) -> int:
+    value = schema.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 1000 else 0

@@ -1,0 +1,252 @@
+"""Holds what an agent gave as its result against the type that its step `returns`.
+
+1. Total: whatever the type and the value, it answers.
+2. Nothing is guessed: `"3"` is no number, `High` is not `high`. What is repaired changes how a thing is written and
+   never what it says, and every repair is told.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from handrail.engine.contracts.javascript_values import is_number
+from handrail.engine.contracts.schema import issues, shown
+from handrail.engine.text.globs import glob_problem
+from handrail.engine.text.plain_json import read_plain, require_plain
+from handrail.frozen import frozen
+from handrail.model.names import spoken
+from handrail.model.path_rules import escape
+from handrail.model.suggest import suggest
+from handrail.model.workflow.types import (
+    AnyType,
+    ChoiceType,
+    ListType,
+    MapType,
+    RecordType,
+    ScalarKind,
+    ScalarType,
+    SchemaType,
+    Type,
+)
+from handrail.model.workflow.values import JsonValue
+
+MOST_PROBLEMS = 20
+LONGEST_SLUG = 100
+SLUG = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
+_SLUG = re.compile(SLUG)
+
+
+@frozen
+class Problem:
+    """One thing that is wrong with a result."""
+
+    path: str
+    """Where, as a JSON path: `$.tasks[0].id`."""
+    expected: str
+    given: str = ""
+
+    def __str__(self) -> str:
+        """Say it in a sentence."""
+        return (
+            f"{self.path}: expected {self.expected}, got {self.given}" if self.given else f"{self.path} {self.expected}"
+        )
+
+
+@frozen
+class Fit:
+    """The result has its type; `repairs` tells what was written differently."""
+
+    value: JsonValue
+    repairs: tuple[str, ...] = ()
+
+
+@frozen
+class Misfit:
+    """The result has not its type."""
+
+    problems: tuple[Problem, ...]
+
+
+Verdict: TypeAlias = Fit | Misfit
+
+
+def checked(type_: Type, value: JsonValue, root: str = "") -> Verdict:
+    """Say whether a result fits; with `root`, the agent's folder, absolute paths below it become relative."""
+    try:
+        require_plain(value)
+    except ValueError as error:
+        return Misfit((Problem("$", f"cannot be kept: {error}"),))
+    check = _Check(root.rstrip("/"))
+    found = check.held(type_, value, "$")
+    if check.problems:
+        return Misfit(tuple(check.problems[:MOST_PROBLEMS]))
+    return Fit(found, tuple(check.repairs))
+
+
+@dataclass(slots=True)
+class _Check:
+    """One look at one result."""
+
+    root: str
+    problems: list[Problem] = field(default_factory=list[Problem])
+    repairs: list[str] = field(default_factory=list[str])
+
+    def held(self, type_: Type, value: JsonValue, path: str) -> JsonValue:
+        """Give the value as it is kept, and note what is wrong with it."""
+        if len(self.problems) >= MOST_PROBLEMS:
+            return value
+        match type_:
+            case ScalarType():
+                return self._scalar(type_.kind, value, path)
+            case ListType() if isinstance(value, list):
+                return [self.held(type_.item, item, f"{path}[{index}]") for index, item in enumerate(value)]
+            case MapType() if isinstance(value, dict):
+                return {name: self.held(type_.value, item, inner(path, name)) for name, item in value.items()}
+            case RecordType() if isinstance(value, dict):
+                return self._record(type_, value, path)
+            case _:
+                return self._as_it_is(type_, value, path)
+
+    def _as_it_is(self, type_: Type, value: JsonValue, path: str) -> JsonValue:
+        match type_:
+            case AnyType():
+                return value
+            case ChoiceType() if isinstance(value, str) and value in type_.values:
+                return value
+            case SchemaType():
+                self.problems += map(_of_schema, issues(read_plain(type_.schema), value, path))
+                return value
+            case _:
+                return self._wrong(value, path, worded(type_))
+
+    def _wrong(self, value: JsonValue, path: str, expected: str) -> JsonValue:
+        self.problems.append(Problem(path, expected, given(value)))
+        return value
+
+    def _scalar(self, kind: ScalarKind, value: JsonValue, path: str) -> JsonValue:
+        if kind == "int" and isinstance(value, float) and value.is_integer():
+            self.repairs.append(f"{path}: {value} is written {int(value)}")
+            return int(value)
+        if kind == "path" and isinstance(value, str):
+            value = self._relative(value, path)
+        fits, expected = SCALARS[kind]
+        if fits(value):
+            return value
+        reason = REASONS[kind](value) if kind in REASONS and isinstance(value, str) else None
+        self.problems.append(Problem(path, expected, given(value) + (f", which {reason}" if reason else "")))
+        return value
+
+    def _relative(self, value: str, path: str) -> str:
+        bare = value
+        if self.root and bare.startswith(self.root + "/"):
+            bare = bare[len(self.root) + 1 :]
+        while bare.startswith("./"):
+            bare = bare[2:].lstrip("/")
+        if bare != value:
+            self.repairs.append(f"{path}: {shown(value)} is written {shown(bare)}")
+        return bare
+
+    def _record(self, type_: RecordType, value: dict[str, JsonValue], path: str) -> JsonValue:
+        named = self._renamed(type_, value, path)
+        kept: dict[str, JsonValue] = {}
+        for each in type_.fields:
+            place = inner(path, each.name)
+            if each.name not in named:
+                if not each.optional:
+                    self.problems.append(Problem(place, f"is missing: give {worded(each.type)}"))
+            elif each.optional and named[each.name] is None and not isinstance(each.type, AnyType):
+                self.repairs.append(f"{place}: nothing was given, so it is left out")
+            else:
+                kept[each.name] = self.held(each.type, named[each.name], place)
+        self._others(type_, named, kept, path)
+        return kept
+
+    def _renamed(self, type_: RecordType, value: dict[str, JsonValue], path: str) -> dict[str, JsonValue]:
+        """A field may be written with `-`, as in workflows, where expressions write `_`."""
+        known = set(type_.names())
+        named = dict(value)
+        for name in value:
+            meant = spoken(name)
+            if name not in known and meant in known and meant not in value:
+                named[meant] = named.pop(name)
+                self.repairs.append(f"{inner(path, name)} is written {meant}")
+        return named
+
+    def _others(self, type_: RecordType, named: dict[str, JsonValue], kept: dict[str, JsonValue], path: str) -> None:
+        """Fields that are not asked for are left out, unless they look like one that is not there."""
+        known = set(type_.names())
+        absent = known - named.keys()
+        for name in [each for each in named if each not in known]:
+            meant = None if type_.open else suggest(name, absent)
+            if type_.open:
+                kept[name] = named[name]
+            elif meant is not None:
+                self.problems.append(Problem(inner(path, name), f"is not known: did you mean '{meant}'?"))
+            else:
+                self.repairs.append(f"{inner(path, name)} was not asked for, so it is left out")
+
+
+def _of_schema(issue: str) -> Problem:
+    place, _, what = issue.partition(" ")
+    return Problem(place, what)
+
+
+def inner(path: str, name: str) -> str:
+    """Give the JSON path of a field."""
+    return f"{path}.{name}" if name.isidentifier() else f"{path}[{shown(name)}]"
+
+
+def given(value: JsonValue) -> str:
+    """Say what a value is, in a few words."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f"the text {shown(value)}"
+        case _:
+            return shown(value)
+
+
+def _is_path(value: JsonValue) -> bool:
+    return isinstance(value, str) and value.strip() not in ("", ".") and escape(value) is None
+
+
+def _is_slug(value: JsonValue) -> bool:
+    return isinstance(value, str) and len(value) <= LONGEST_SLUG and _SLUG.fullmatch(value) is not None
+
+
+def _is_glob(value: JsonValue) -> bool:
+    return isinstance(value, str) and glob_problem(value) is None
+
+
+SCALARS: dict[ScalarKind, tuple[Callable[[JsonValue], bool], str]] = {
+    "string": (lambda value: isinstance(value, str), "a text"),
+    "int": (lambda value: is_number(value) and isinstance(value, int), "a whole number"),
+    "number": (is_number, "a number"),
+    "bool": (lambda value: isinstance(value, bool), "true or false"),
+    "path": (_is_path, "a path below the workspace, relative, with '/' and without '..'"),
+    "slug": (_is_slug, "a short name of a-z, 0-9 and '-' that begins and ends with a letter or digit"),
+    "glob": (_is_glob, "a glob below the workspace, such as 'src/**/*.py'"),
+    "null": (lambda value: value is None, "null"),
+}
+"""What each kind takes, and how that is said."""
+REASONS: dict[ScalarKind, Callable[[str], str | None]] = {"path": escape, "glob": glob_problem}
+"""Why a text is not of a kind, where that can be told."""
+
+
+def worded(type_: Type) -> str:
+    """Say what a type asks for, in a few words."""
+    match type_:
+        case ScalarType():
+            return SCALARS[type_.kind][1]
+        case ChoiceType():
+            return "one of " + ", ".join(map(repr, type_.values))
+        case ListType():
+            return "a list"
+        case MapType() | RecordType():
+            return "a map"
+        case AnyType() | SchemaType():
+            return "a value"

@@ -1,0 +1,77 @@
+"""Finds the result that an agent put into its last words, where it has no other way to give one."""
+
+import json
+import re
+from collections.abc import Iterator
+
+from handrail.engine.contracts.fit_type import Fit, checked
+from handrail.engine.text.plain_json import no_number, read_plain, require_plain
+from handrail.model.workflow.types import Type
+from handrail.model.workflow.values import JsonValue
+
+LONGEST = 1 << 20
+"""Characters from the end that are looked at."""
+MOST_WORK = 16 << 20
+"""Characters that are read in search of a beginning, so that no text takes long."""
+_FENCE = "```"
+_OPENING = re.compile(r"[{\[]")
+
+
+def from_text(text: str, type_: Type | None = None) -> JsonValue:
+    """Give the JSON in a text: all of it, its last fenced block, or its last map or list; of the type, if one is."""
+    first: JsonValue = None
+    for number, value in enumerate(_candidates(text[-LONGEST:])):
+        if type_ is None or isinstance(checked(type_, value), Fit):
+            return value
+        first = value if number == 0 else first
+    return first
+
+
+def _candidates(text: str) -> Iterator[JsonValue]:
+    """What may be the result, the likeliest first."""
+    blocks = _fenced(text)
+    marked = [body for language, body in reversed(blocks) if language == "json"]
+    others = [body for language, body in reversed(blocks) if language != "json"]
+    for body in (text, *marked, *others):
+        try:
+            yield read_plain(body.strip())
+        except ValueError:
+            continue
+    yield from reversed(_within(text))
+
+
+def _fenced(text: str) -> list[tuple[str, str]]:
+    """The fenced blocks of a text, each with its language."""
+    found: list[tuple[str, str]] = []
+    inside: list[str] | None = None
+    language = ""
+    for line in text.split("\n"):
+        bare = line.strip()
+        if inside is None and bare.startswith(_FENCE):
+            inside, language = [], bare.strip("`").strip().lower()
+        elif inside is not None and bare == _FENCE:
+            found.append((language, "\n".join(inside)))
+            inside = None
+        elif inside is not None:
+            inside.append(line)
+    return found
+
+
+def _within(text: str) -> list[JsonValue]:
+    """The maps and lists that stand in a text, none inside another; nothing when the search takes too long."""
+    found: list[JsonValue] = []
+    decoder = json.JSONDecoder(parse_constant=no_number)
+    at = work = 0
+    while (opening := _OPENING.search(text, at)) is not None:
+        begin = opening.start()
+        try:
+            value, at = decoder.raw_decode(text, begin)
+            require_plain(value)
+            found.append(value)
+        except json.JSONDecodeError as error:
+            at, work = begin + 1, work + error.pos - begin
+        except (ValueError, RecursionError):
+            at, work = begin + 1, work + len(text) - begin
+        if work > MOST_WORK:
+            return []
+    return found

@@ -1,0 +1,139 @@
+"""The result that a step wants of its agent: told as a JSON Schema, in short and by an example; found; checked."""
+
+import json
+from collections.abc import Iterable
+
+from handrail.engine.contracts.fit_type import LONGEST_SLUG, SLUG, Fit, Misfit, Problem, checked
+from handrail.engine.contracts.result_in_text import from_text
+from handrail.engine.contracts.schema import fits
+from handrail.engine.text.plain_json import read_plain
+from handrail.model.workflow.types import (
+    AnyType,
+    ChoiceType,
+    Field,
+    ListType,
+    MapType,
+    RecordType,
+    ScalarKind,
+    ScalarType,
+    SchemaType,
+    Type,
+    describe,
+)
+from handrail.model.workflow.values import JsonValue
+
+__all__ = ["Fit", "Misfit", "Problem", "ask_again", "checked", "example_of", "from_text", "in_short", "schema_of"]
+
+LONGEST_SCHEMA = 4000
+LONGEST_PROBLEM = 400
+_SCALARS: dict[ScalarKind, dict[str, JsonValue]] = {
+    "string": {"type": "string"},
+    "int": {"type": "integer"},
+    "number": {"type": "number"},
+    "bool": {"type": "boolean"},
+    "path": {"type": "string", "description": "a path below the workspace, relative, without '..'"},
+    "slug": {"type": "string", "pattern": f"^{SLUG}$", "maxLength": LONGEST_SLUG},
+    "glob": {"type": "string", "description": "a glob below the workspace, such as src/**/*.py"},
+    "null": {"type": "null"},
+}
+_EXAMPLES: dict[ScalarKind, JsonValue] = {
+    "string": "text",
+    "int": 1,
+    "number": 1.5,
+    "bool": True,
+    "path": "folder/file.txt",
+    "slug": "short-name",
+    "glob": "folder/**",
+    "null": None,
+}
+
+
+def schema_of(type_: Type) -> JsonValue:
+    """Give the JSON Schema of a type."""
+    match type_:
+        case AnyType():
+            return {}
+        case ScalarType():
+            return dict(_SCALARS[type_.kind])
+        case ChoiceType():
+            return {"type": "string", "enum": list(type_.values)}
+        case ListType():
+            return {"type": "array", "items": schema_of(type_.item)}
+        case MapType():
+            return {"type": "object", "additionalProperties": schema_of(type_.value)}
+        case RecordType():
+            return _record(type_)
+        case SchemaType():
+            return read_plain(type_.schema)
+
+
+def _record(type_: RecordType) -> JsonValue:
+    return {
+        "type": "object",
+        "properties": {each.name: schema_of(each.type) for each in type_.fields},
+        "required": [each.name for each in type_.fields if not each.optional],
+        "additionalProperties": type_.open,
+    }
+
+
+def in_short(type_: Type, indent: str = "") -> str:
+    """Write a type as workflows do, on as many lines as it has fields."""
+    match type_:
+        case ChoiceType():
+            return " | ".join(json.dumps(value, ensure_ascii=False) for value in type_.values)
+        case ListType():
+            return f"[{in_short(type_.item, indent)}]"
+        case MapType():
+            return f"{{NAME: {in_short(type_.value, indent)}}}"
+        case RecordType():
+            lines = [_line(each, indent + "  ") for each in type_.fields]
+            return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+        case SchemaType():
+            return type_.schema[:LONGEST_SCHEMA]
+        case AnyType():
+            return "any JSON"
+        case ScalarType():
+            return describe(type_)
+
+
+def _line(each: Field, indent: str) -> str:
+    optional = " (may be left out)" if each.optional else ""
+    return f"{indent}{json.dumps(each.name, ensure_ascii=False)}{optional}: {in_short(each.type, indent)}"
+
+
+def example_of(type_: Type) -> JsonValue:
+    """Give the smallest value of a type that shows its form; nothing where only its author's schema knows."""
+    match type_:
+        case AnyType():
+            return {}
+        case ScalarType():
+            return _EXAMPLES[type_.kind]
+        case ChoiceType():
+            return type_.values[0] if type_.values else ""
+        case ListType():
+            return [example_of(type_.item)]
+        case MapType():
+            return {"name": example_of(type_.value)}
+        case RecordType():
+            return {each.name: example_of(each.type) for each in type_.fields if not each.optional}
+        case SchemaType():
+            return _own_example(read_plain(type_.schema))
+
+
+def _own_example(schema: JsonValue) -> JsonValue:
+    given = schema.get("examples") if isinstance(schema, dict) else None
+    return next((each for each in given if fits(schema, each)), None) if isinstance(given, list) else None
+
+
+def ask_again(type_: Type, problems: Iterable[Problem]) -> str:
+    """Write what an agent is told when its result was wrong, or when there was none."""
+    found = [f"- {str(each)[:LONGEST_PROBLEM]}" for each in problems]
+    said = (
+        ["Your result does not have the form that this step needs:", *found] if found else ["Your result is missing."]
+    )
+    lines = [*said, "", "The form is:", in_short(type_)]
+    example = example_of(type_)
+    if example is not None:
+        lines += ["", "The smallest example of that form:", json.dumps(example, ensure_ascii=False, indent=2)]
+    lines += ["", "Give the whole result again, as JSON of this form. Do not redo the work unless the result needs it."]
+    return "\n".join(lines)

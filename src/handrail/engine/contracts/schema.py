@@ -1,0 +1,230 @@
+"""Holds an artifact against a contract's schema: the part of JSON Schema that contracts use, without references.
+
+Total: whatever the schema and the value, it answers. A keyword that is not known here demands nothing.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal, cast
+
+from handrail.engine.contracts.context_conditions import found_in
+from handrail.engine.contracts.javascript_values import is_number
+from handrail.model.workflow.values import JsonValue
+
+Schema = dict[str, JsonValue]
+MOST_ISSUES = 20
+_SHOWN = 60
+_DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_FORMATS = {"date-time": _DATE_TIME, "uuid": _UUID}
+_TYPES: dict[str, Callable[[JsonValue], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": is_number,
+    "integer": lambda value: is_number(value) and (isinstance(value, int) or cast("float", value).is_integer()),
+}
+
+
+def issues(schema: JsonValue, value: JsonValue, place: str = "") -> tuple[str, ...]:
+    """Say everything that is wrong with a value, each with its place; nothing when it fits."""
+    found: list[str] = []
+    for issue in _issues(schema, value, place):
+        found.append(issue)
+        if len(found) == MOST_ISSUES:
+            break
+    return tuple(found)
+
+
+def fits(schema: JsonValue, value: JsonValue) -> bool:
+    """Whether a value has the shape that a schema asks for."""
+    return next(_issues(schema, value, ""), None) is None
+
+
+def _issues(schema: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if schema is False:
+        yield _at(place, "must not be there")
+    if not isinstance(schema, dict):
+        return
+    for keyword, wanted in schema.items():
+        check = _KEYWORDS.get(keyword)
+        if check is not None:
+            yield from check(schema, wanted, value, place)
+
+
+def _at(place: str, what: str) -> str:
+    return f"{place or 'the artifact'} {what}"
+
+
+def _inner(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
+
+
+def same(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two values are the same JSON; true is not 1."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
+    return one == other
+
+
+def shown(value: JsonValue) -> str:
+    """Write a value in a few characters."""
+    written = repr(value) if not isinstance(value, dict | list) else f"a {'map' if isinstance(value, dict) else 'list'}"
+    return written if len(written) <= _SHOWN else written[:_SHOWN] + "…"
+
+
+def _type(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    names = wanted if isinstance(wanted, list) else [wanted]
+    known = [name for name in names if isinstance(name, str) and name in _TYPES]
+    if known and not any(_TYPES[name](value) for name in known):
+        yield _at(place, f"must be of type {' or '.join(known)}, got {shown(value)}")
+
+
+def _const(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if not same(wanted, value):
+        yield _at(place, f"must be {shown(wanted)}, got {shown(value)}")
+
+
+def _enum(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if isinstance(wanted, list) and not any(same(item, value) for item in wanted):
+        yield _at(place, f"must be one of {', '.join(map(shown, wanted))}, got {shown(value)}")
+
+
+def _required(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if isinstance(value, dict) and isinstance(wanted, list):
+        for name in wanted:
+            if isinstance(name, str) and name not in value:
+                yield _at(_inner(place, name), "is missing")
+
+
+def _properties(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if isinstance(value, dict) and isinstance(wanted, dict):
+        for name, inner in wanted.items():
+            if name in value:
+                yield from _issues(inner, value[name], _inner(place, name))
+
+
+def _additional(schema: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    known = schema.get("properties")
+    if not isinstance(value, dict):
+        return
+    for name, item in value.items():
+        if isinstance(known, dict) and name in known:
+            continue
+        if wanted is False:
+            yield _at(_inner(place, name), "is not known here")
+        else:
+            yield from _issues(wanted, item, _inner(place, name))
+
+
+def _property_names(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name in value:
+            yield from _issues(wanted, name, f"the name {shown(name)} in {place or 'the artifact'}")
+
+
+def _items(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _issues(wanted, item, f"{place}[{index}]")
+
+
+def _pattern(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if isinstance(wanted, str) and isinstance(value, str) and not found_in(wanted, value):
+        yield _at(place, f"must match {wanted}, got {shown(value)}")
+
+
+def _format(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    form = _FORMATS.get(wanted) if isinstance(wanted, str) else None
+    if form is not None and isinstance(value, str) and not form.fullmatch(value):
+        yield _at(place, f"must be a {wanted}, got {shown(value)}")
+
+
+def _bound(
+    kind: type | tuple[type, ...], measure: Callable[[JsonValue], float], which: Literal["least", "most"], unit: str
+) -> Callable[[Schema, JsonValue, JsonValue, str], Iterator[str]]:
+    def check(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+        if not isinstance(value, kind) or isinstance(value, bool) or not is_number(wanted):
+            return
+        limit, size = cast("float", wanted), measure(value)
+        if size < limit if which == "least" else size > limit:
+            yield _at(place, f"must {'be' if not unit else 'have'} at {which} {limit}{unit}")
+
+    return check
+
+
+def _size(value: JsonValue) -> float:
+    return len(value) if isinstance(value, str | list | dict) else 0
+
+
+def _itself(value: JsonValue) -> float:
+    return cast("float", value)
+
+
+def _all_of(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    for part in wanted if isinstance(wanted, list) else []:
+        yield from _issues(part, value, place)
+
+
+def _any_of(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if isinstance(wanted, list) and wanted and not any(fits(part, value) for part in wanted):
+        yield from _nearest(wanted, value, place)
+
+
+def _one_of(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if not isinstance(wanted, list) or not wanted:
+        return
+    fitting = sum(fits(part, value) for part in wanted)
+    if fitting == 0:
+        yield from _nearest(wanted, value, place)
+    elif fitting > 1:
+        yield _at(place, "fits more than one of the forms that exclude each other")
+
+
+def _nearest(forms: list[JsonValue], value: JsonValue, place: str) -> Iterator[str]:
+    """Of several forms, tell what the one with the fewest issues lacks."""
+    yield from min((issues(form, value, place) for form in forms), key=len)
+
+
+def _not(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    if fits(wanted, value):
+        named = wanted.get("required") if isinstance(wanted, dict) else None
+        what = f"must not have {', '.join(map(str, named))} here" if isinstance(named, list) else "has a refused form"
+        yield _at(place, what)
+
+
+def _if(schema: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
+    yield from _issues(schema.get("then" if fits(wanted, value) else "else"), value, place)
+
+
+_KEYWORDS: dict[str, Callable[[Schema, JsonValue, JsonValue, str], Iterator[str]]] = {
+    "type": _type,
+    "const": _const,
+    "enum": _enum,
+    "required": _required,
+    "properties": _properties,
+    "additionalProperties": _additional,
+    "propertyNames": _property_names,
+    "items": _items,
+    "pattern": _pattern,
+    "format": _format,
+    "minLength": _bound(str, _size, "least", " characters"),
+    "maxLength": _bound(str, _size, "most", " characters"),
+    "minItems": _bound(list, _size, "least", " items"),
+    "maxItems": _bound(list, _size, "most", " items"),
+    "minProperties": _bound(dict, _size, "least", " entries"),
+    "maxProperties": _bound(dict, _size, "most", " entries"),
+    "minimum": _bound((int, float), _itself, "least", ""),
+    "maximum": _bound((int, float), _itself, "most", ""),
+    "allOf": _all_of,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+    "not": _not,
+    "if": _if,
+}

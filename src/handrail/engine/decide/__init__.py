@@ -1,0 +1,1 @@
+"""State to next events."""

@@ -1,0 +1,127 @@
+"""Decides what follows from a state: a run of events up to the next thing that only the outside can give.
+
+1. Nothing is decided while something is pending, or while the run is not running.
+2. Every decision is an event with the values that decided it; replaying it decides nothing again.
+3. Each event is folded before the next is decided, so that deciding live and replaying are the same walk.
+4. Every running state without something pending has a next event: there is no state from which nothing follows.
+"""
+
+from typing import NamedTuple
+
+from handrail.engine.composite import decide as works
+from handrail.engine.composite import loop as loops
+from handrail.engine.contracts.context_conditions import decided
+from handrail.engine.decide import after_failure as outcomes
+from handrail.engine.decide.begin import begin
+from handrail.engine.fold.apply import apply
+from handrail.engine.fold.guided import left_behind
+from handrail.engine.fold.runs import Blobs
+from handrail.engine.guided import loops as guided_loops
+from handrail.engine.guided import select_step as rescan
+from handrail.engine.prompts import person_messages as messages
+from handrail.engine.state.position import Moment, current, list_of
+from handrail.engine.state.scope import condition
+from handrail.language.problems import EvaluationError
+from handrail.model.history.events import Event, GroupLeft, RunBlocked, RunEnded, StepSkipped, Why
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.values import Expression
+
+MOST_EVENTS = 10_000
+"""Events that one advance may decide; a plan that decides more without doing anything is stopped."""
+
+
+class Advance(NamedTuple):
+    """What was decided, and the state after it."""
+
+    events: tuple[Event, ...]
+    state: RunState
+
+
+def advance(plan: Plan, state: RunState, now: float, blobs: Blobs) -> Advance:
+    """Decide until something is pending or the run is not running any more."""
+    decided: list[Event] = []
+    while len(decided) < MOST_EVENTS:
+        event = decide(plan, state, now)
+        if event is None:
+            return Advance(tuple(decided), state)
+        state = apply(state, event, state.seq + 1, blobs)
+        decided.append(event)
+    return Advance(tuple(decided), state)
+
+
+def decide(plan: Plan, state: RunState, now: float) -> Event | None:
+    """Give the one event that follows, or None while the outside must act first."""
+    if state.status != "running" or _unsettled(state):
+        return left_behind(state, now)
+    if state.pending is not None and state.pending.kind != "items":
+        return left_behind(state, now)
+    try:
+        return _next(plan, state, now)
+    except EvaluationError as error:
+        return _undefined(plan, state, now, error)
+
+
+def _unsettled(state: RunState) -> bool:
+    """Whether the work tree has yet to be made, brought back or looked at: nothing begins before."""
+    unseen = state.tree is not None and not state.snapshot
+    return state.source is not None or bool(state.restore) or unseen
+
+
+def _next(plan: Plan, state: RunState, now: float) -> Event | None:
+    if state.failure is not None and state.failure.hindrance != "try":
+        held_up = outcomes.held_up(state, state.failure, now)
+        if held_up is not None:
+            return held_up
+    if state.stack[-1].work is not None:
+        return works.following(plan, state, now)
+    moved = _between_steps(plan, state, now)
+    if moved is not None:
+        return moved
+    step, address = current(plan, state)
+    if state.failure is not None and state.failure.hindrance == "try":
+        return outcomes.after_failure(plan, state, step, now)
+    why = _tested(plan, state, step)
+    if why is not None and why.result is not True:
+        return StepSkipped(address=address, why=why, at=now)
+    # A step that waited for its agent goes on with the same try.
+    attempt = 1 if state.failure is None else state.failure.attempt
+    return begin(plan, state, step, Moment(address, now, why, attempt))
+
+
+def _between_steps(plan: Plan, state: RunState, now: float) -> Event | None:
+    """What is decided before a step is looked at: on the loop around it, or which one is next."""
+    frame = state.stack[-1]
+    if frame.loop is not None and guided_loops.innermost(plan, state) is not None:
+        return guided_loops.before_step(plan, state, now)
+    if frame.loop is not None and (frame.index < 0 or frame.loop.leaving):
+        return loops.next_round(plan, state, now)
+    if plan.selection == "rescan" and len(state.stack) == 1:
+        return rescan.choose(plan, state, now)
+    return _end_of_list(state, now) if frame.index >= len(list_of(plan, state)) else None
+
+
+def _tested(plan: Plan, state: RunState, step: Step) -> Why | None:
+    if step.when is None:
+        return None
+    if isinstance(step.when, Expression):
+        return condition(step.when, state)
+    return decided(step.when, guided_loops.visible(plan, state))
+
+
+def _end_of_list(state: RunState, now: float) -> Event:
+    frame = state.stack[-1]
+    if frame.loop is not None:
+        return loops.round_over(state, now)
+    if frame.group is not None:
+        return GroupLeft(address=frame.group.address, at=now)
+    return RunEnded(status="succeeded", message=messages.unheard(state), at=now)
+
+
+def _undefined(plan: Plan, state: RunState, now: float, error: EvaluationError) -> Event:
+    """A value that is not there blocks the run before anything is spawned, and says which."""
+    _, address = current(plan, state)
+    problem = error.problem
+    message = f"step '{address}' cannot begin: {problem.message}"
+    hint = problem.hint or "give the value, or guard it with `is defined` or `| default(...)`"
+    return RunBlocked(reason="fault", message=message, address=address, next_step=hint, at=now)

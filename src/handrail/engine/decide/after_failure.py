@@ -1,0 +1,104 @@
+"""What follows when a step has failed: another try, the loop around it, a person, or the end."""
+
+from handrail.engine.decide.begin import begin
+from handrail.engine.state.position import Moment
+from handrail.engine.state.scope import condition
+from handrail.model.history.events import (
+    BlockReason,
+    Event,
+    RetryScheduled,
+    RoundEnded,
+    RunBlocked,
+    RunEnded,
+    StepPassedOver,
+)
+from handrail.model.history.run_state import Failure, RunState
+from handrail.model.workflow.actions import AgentLoopAction, ApprovalAction, GateAction, LoopAction, body
+from handrail.model.workflow.plan import Plan, Step
+
+
+def after_failure(plan: Plan, state: RunState, step: Step, now: float) -> Event:
+    """Another try while there are any, then what the step says, or the loop around it."""
+    failure = state.failure or Failure("", 1, "")
+    if isinstance(step.action, ApprovalAction):
+        return RunEnded(status="failed", message=f"rejected at '{failure.address}': {failure.error}", at=now)
+    if failure.attempt <= step.retry.more and failure.blocks != "budget":
+        return _retry(plan, state, step, now)
+    if isinstance(step.action, GateAction) and step.action.warn_when is not None:
+        why = condition(step.action.warn_when, state)
+        if why.result is True:
+            return StepPassedOver(address=failure.address, how="warn", at=now)
+    if step.on_fail in ("continue", "warn", "undo"):
+        return StepPassedOver(address=failure.address, how=step.on_fail, at=now)
+    if failure.blocks == "budget" and isinstance(step.action, AgentLoopAction):
+        return StepPassedOver(address=failure.address, how="continue", at=now)
+    caught = _catching_loop(plan, state)
+    if caught is not None:
+        address, number, undone = caught
+        return RoundEnded(address=address, round=number, failed=True, undone=undone, error=failure.error, at=now)
+    return _for_good(step, failure, now)
+
+
+MOST_WAITS = 12
+LONGEST_WAIT = 900.0
+
+
+def held_up(state: RunState, failure: Failure, now: float) -> Event | None:
+    """An agent could not answer: wait where that helps, else ask a person; None once the wait is over."""
+    if failure.retry_at == 0.0 or failure.hindrance in ("replace", "budget", "anew"):
+        return None
+    waits = state.steps[failure.address].waits
+    if failure.hindrance == "wait" and waits <= MOST_WAITS:
+        after = failure.after or min(5.0 * 2 ** (waits - 1), LONGEST_WAIT)
+        reason = "quota" if failure.blocks == "budget" else "timer"
+        return RetryScheduled(
+            address=failure.address,
+            attempt=failure.attempt,
+            due=now + after,
+            reason=reason,
+            message=failure.error,
+            at=now,
+        )
+    return RunBlocked(
+        reason="step",
+        message=f"step '{failure.address}' cannot go on: {failure.error}",
+        address=failure.address,
+        next_step="mend that, then resume the run: the step begins anew",
+        at=now,
+    )
+
+
+def _retry(plan: Plan, state: RunState, step: Step, now: float) -> Event:
+    failure = state.failure or Failure("", 1, "")
+    if step.retry.backoff and failure.retry_at is None:
+        due = now + step.retry.backoff * 2 ** (failure.attempt - 1)
+        return RetryScheduled(address=failure.address, attempt=failure.attempt + 1, due=due, at=now)
+    return begin(plan, state, step, Moment(failure.address, now, attempt=failure.attempt + 1))
+
+
+def _catching_loop(plan: Plan, state: RunState) -> tuple[str, int, bool] | None:
+    """The innermost loop that goes on with its next round when one fails."""
+    steps = plan.steps
+    found: tuple[str, int, bool] | None = None
+    for frame, inner in zip(state.stack, state.stack[1:], strict=False):
+        step = steps[frame.index]
+        if isinstance(step.action, LoopAction) and step.on_fail in ("continue", "undo") and inner.loop is not None:
+            found = (inner.loop.address, inner.loop.round, step.on_fail == "undo")
+        steps = body(step.action)
+    return found
+
+
+def _for_good(step: Step, failure: Failure, now: float) -> Event:
+    what = failure.error or "it failed"
+    message = f"step '{failure.address}' failed: {what}"
+    if step.on_fail == "fail":
+        return RunEnded(status="failed", message=message, at=now)
+    reason: BlockReason = failure.blocks or ("checks" if isinstance(step.action, GateAction) else "step")
+    return RunBlocked(
+        reason=reason,
+        message=message,
+        address=failure.address,
+        next_step="mend what failed, then resume the run: the step begins anew",
+        escalate_to=step.escalate_to or "" if step.on_fail == "escalate" else "",
+        at=now,
+    )

@@ -1,0 +1,204 @@
+"""Begins a step: evaluates what its performer needs, and records it as the intent."""
+
+from dataclasses import replace
+
+from handrail.engine.composite import decide as works
+from handrail.engine.composite import loop as loops
+from handrail.engine.composite.command_spec import checks_of, gate_spec, script_spec
+from handrail.engine.guided import loops as guided_loops
+from handrail.engine.guided.agent_call import SCHEMA, as_guided, guided_task
+from handrail.engine.guided.confirmation import question
+from handrail.engine.guided.hand_out import begin_outside
+from handrail.engine.prompts.agent_call import asked, of_step
+from handrail.engine.prompts.person_messages import not_taken_up, only_follows_up
+from handrail.engine.state import budgets
+from handrail.engine.state.performer import holds_all
+from handrail.engine.state.position import Moment
+from handrail.engine.state.scope import evaluated, rendered, value_of
+from handrail.frozen import frozen
+from handrail.model.history.events import (
+    ApprovalRequested,
+    ChildStarted,
+    Event,
+    GroupEntered,
+    RunBlocked,
+    RunEnded,
+    StepBegan,
+    StepPassedOver,
+    StepSkipped,
+    Why,
+)
+from handrail.model.history.run_state import RunState, awaits_confirmation
+from handrail.model.names import spoken
+from handrail.model.workflow.actions import (
+    AgentAction,
+    ApprovalAction,
+    CallAction,
+    CommitAction,
+    DynamicAction,
+    EndAction,
+    GateAction,
+    GroupAction,
+    LoopAction,
+    ScriptAction,
+)
+from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.settings import AgentTask
+from handrail.model.workflow.values import JsonValue
+
+
+def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
+    """Give the event that begins a step."""
+    own = {each.name: value_of(each.value, state) for each in step.input}
+    if not holds_all(state) and works.is_work(step.action):
+        return works.enter(state, step, at)
+    match step.action:
+        case ScriptAction() | GateAction() | CommitAction() | DynamicAction():
+            return _performed(state, step, own, at)
+        case AgentAction() | GuidedAction() | DelegateAction() if _is_called(state, step.action.kind):
+            return _called(_Asking(plan, state, step, own), at)
+        case ApprovalAction():
+            return _ask(state, step, step.action, at)
+        case LoopAction():
+            return loops.enter(state, step.action, at)
+        case GuidedLoopAction():
+            return guided_loops.enter(step.action, at)
+        case GroupAction() | CallAction() | EndAction():
+            return _at_once(state, step, own, at)
+        case _:
+            return _for_others(plan, state, step, own, at)
+
+
+def _performed(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+    """A step that the engine performs, with what it runs."""
+    match step.action:
+        case GateAction() if step.action.checks.project and not state.checks:
+            return works.no_checks(at)
+        case GateAction():
+            return _begun(step, at, gate_spec(state, step, checks_of(state, step.action.checks), own))
+        case ScriptAction():
+            return _begun(step, at, script_spec(state, step, step.action, own))
+        case CommitAction():
+            return _begun(step, at, _commit(state, step.action, own))
+        case _:
+            return _begun(step, at, {"input": own})
+
+
+def _at_once(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+    """A step that nobody performs: the event is all of it."""
+    action = step.action
+    if isinstance(action, GroupAction):
+        inputs = {spoken(each.name): value_of(each.value, state) for each in action.inputs}
+        return GroupEntered(address=at.address, inputs=inputs, at=at.now)
+    if isinstance(action, EndAction):
+        message = "" if action.message is None else rendered(value_of(action.message, state))
+        return RunEnded(status=action.status, message=message, at=at.now)
+    return ChildStarted(
+        address=at.address,
+        child=f"{state.run}.{state.seq + 1}",
+        workflow=action.workflow if isinstance(action, CallAction) else "",
+        inputs=own,
+        output=step.output or "",
+        at=at.now,
+        why=at.why,
+    )
+
+
+@frozen
+class _Asking:
+    plan: Plan
+    state: RunState
+    step: Step
+    own: dict[str, JsonValue]
+    schema: JsonValue = None
+    """The shape of the result, where the step itself says none."""
+
+
+def _is_called(state: RunState, action: str) -> bool:
+    """Whether an agent is called for a step, as the engine would do it; a guided one has a form for its holder."""
+    return not holds_all(state) if action == "agent" else not state.held_by
+
+
+def _called(asking: _Asking, at: Moment) -> Event:
+    action = asking.step.action
+    if isinstance(action, AgentAction):
+        return _call(asking, action.task, at)
+    known = asking.state.steps.get(at.address)
+    if known is not None and awaits_confirmation(known):
+        return question(asking.state, asking.step, at.address, at.now)
+    task = guided_task(asking.plan, asking.state, asking.step, at)
+    return as_guided(asking.plan, asking.state, asking.step, at, _call(replace(asking, schema=SCHEMA), task, at))
+
+
+def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
+    """Call an agent, unless the budget is used up."""
+    limit = budgets.reached(asking.plan, asking.state, asking.step, at.address)
+    failure = asking.state.failure
+    if limit is not None and limit.at_limit == "finish" and failure is not None and failure.hindrance == "budget":
+        return StepPassedOver(address=at.address, how="continue", at=at.now)
+    if limit is not None and limit.at_limit == "finish" and only_follows_up(asking.state, at.address):
+        return _answer_stands(asking, limit, at)
+    if limit is not None and limit.at_limit == "finish":
+        why = Why("budget", {"budget": limit.message}, result=False)
+        return StepSkipped(address=at.address, why=why, at=at.now)
+    if limit is not None:
+        return budgets.at_limit(limit, at.address, at.now)
+    failed = "" if failure is None or failure.hindrance != "try" else failure.feedback or failure.error
+    terms = of_step(asking.step, task, asking.own)
+    room = budgets.room_for_call(asking.plan, asking.state, asking.step, at.address)
+    ask = replace(terms, address=at.address, attempt=at.attempt, failed=failed, why=at.why, room=room)
+    if asking.schema is not None:
+        ask = replace(ask, schema=asking.schema)
+    return asked(asking.state, ask, at.now)
+
+
+def _answer_stands(asking: _Asking, limit: budgets.Limit, at: Moment) -> Event:
+    said = not_taken_up(asking.state, limit.message)
+    name = asking.step.output or ""
+    return StepPassedOver(address=at.address, how="answered", output=name, message=said, at=at.now)
+
+
+def _commit(state: RunState, action: CommitAction, own: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    paths = None if action.paths is None else value_of(action.paths, state, own)
+    listed: JsonValue = paths if isinstance(paths, list) or paths is None else [paths]
+    return {"message": rendered(value_of(action.message, state, own)), "paths": listed}
+
+
+def _begun(step: Step, at: Moment, spec: dict[str, JsonValue]) -> StepBegan:
+    return StepBegan(
+        address=at.address,
+        action=step.action.kind,
+        attempt=at.attempt,
+        spec=spec,
+        output=step.output or "",
+        at=at.now,
+        why=at.why,
+    )
+
+
+def _for_others(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
+    """A step that only an outside performer can do."""
+    if state.held_by and isinstance(step.action, AgentAction | GuidedAction | DelegateAction):
+        return begin_outside(plan, state, step, at)
+    if state.held_by:
+        return _begun(step, at, {"input": own})
+    message = f"step '{at.address}' is of type {step.action.kind}, which this version cannot perform by itself"
+    hint = "take the run and complete the step from outside: handrail take RUN"
+    return RunBlocked(reason="step", message=message, address=at.address, next_step=hint, at=at.now)
+
+
+def _ask(state: RunState, step: Step, action: ApprovalAction, at: Moment) -> Event:
+    message = "" if action.message is None else rendered(value_of(action.message, state))
+    show = {each.source: evaluated(each, state, {"diff": ""}) for each in action.show}
+    used = state.revisions.get(at.address, 0)
+    return ApprovalRequested(
+        address=at.address,
+        message=message,
+        show=show,
+        revise=action.revise,
+        revisions_left=max(0, action.max_revisions - used),
+        due=None if step.timeout is None else at.now + step.timeout,
+        at=at.now,
+        why=at.why,
+    )

@@ -1,0 +1,76 @@
+"""Turns what the outside says into events: a person's answer, an outcome reported by an outside performer."""
+
+from handrail.engine.fold.dynamic import is_call
+from handrail.engine.guided.confirmation import MOST_REVISIONS
+from handrail.engine.state.position import list_of
+from handrail.errors import UsageError
+from handrail.frozen import frozen
+from handrail.model.history.events import ApprovalDecided, Decision, StepEnded
+from handrail.model.history.run_state import Pending, RunState, awaits_confirmation
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+
+
+@frozen
+class Answer:
+    """What a person said."""
+
+    decision: Decision
+    by: str
+    feedback: str = ""
+
+
+def decide_approval(plan: Plan, state: RunState, answer: Answer, now: float) -> ApprovalDecided:
+    """Give the event that answers the question a run waits on."""
+    pending = state.pending
+    if pending is None or pending.kind != "approval":
+        raise UsageError(f"{state.run} asks nobody for approval", next_step=f"handrail status {state.run}")
+    goes_back = answer.decision == "revise" and not is_call(state, pending.address)
+    back_to, target = _target(plan, state, pending.address) if goes_back else (None, "")
+    return ApprovalDecided(
+        address=pending.address,
+        asked=pending.seq,
+        decision=answer.decision,
+        feedback=answer.feedback,
+        by=answer.by,
+        at=now,
+        back_to=back_to,
+        target=target,
+    )
+
+
+def _target(plan: Plan, state: RunState, address: str) -> tuple[int, str]:
+    steps = list_of(plan, state)
+    action = steps[state.stack[-1].index].action
+    # A step that is to be confirmed is done again itself.
+    own = steps[state.stack[-1].index].name if awaits_confirmation(state.steps[address]) else None
+    target = action.revise if action.kind == "approval" else own
+    most = action.max_revisions if action.kind == "approval" else MOST_REVISIONS
+    place = next((at for at, step in enumerate(steps) if step.name == target), None)
+    if place is None or target is None:
+        raise UsageError(f"'{address}' has no step to go back to", next_step=f"handrail approve or reject {state.run}")
+    if state.revisions.get(address, 0) >= most:
+        raise UsageError(
+            f"'{address}' was revised as often as it may be", next_step=f"handrail approve or reject {state.run}"
+        )
+    return place, target
+
+
+def complete(state: RunState, seq: int, output: JsonValue, by: str, now: float) -> StepEnded:
+    """Give the event by which an outside performer ends the pending step."""
+    address = _pending(state, seq).address
+    return StepEnded(address=address, began=seq, status="succeeded", output=output, by=by, at=now)
+
+
+def fail(state: RunState, seq: int, error: str, by: str, now: float) -> StepEnded:
+    """Give the event by which an outside performer says that the pending step failed, and why."""
+    address = _pending(state, seq).address
+    if not error.strip():
+        raise UsageError(f"say why step '{address}' failed", next_step="give a message with what went wrong")
+    return StepEnded(address=address, began=seq, status="failed", error=error, by=by, at=now)
+
+
+def _pending(state: RunState, seq: int) -> Pending:
+    if state.pending is None or state.pending.seq != seq:
+        raise UsageError(f"event {seq} of {state.run} is not what is pending", next_step=f"handrail status {state.run}")
+    return state.pending

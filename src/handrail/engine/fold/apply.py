@@ -1,0 +1,73 @@
+"""Folds one event into the state. The same events always give the same state; nothing here asks the outside."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from handrail.engine.fold import approvals, blocks, guided, runs, steps
+from handrail.engine.fold import composites as works
+from handrail.engine.fold import dynamic as flows
+from handrail.engine.fold import step_tools as agent_tools
+from handrail.engine.fold.runs import Blobs
+from handrail.engine.prompts import person_messages as messages
+from handrail.engine.state.transitions import IllegalMove, require
+from handrail.model.history import events as ev
+from handrail.model.history.run_state import RunState, changed
+
+
+def apply(state: RunState | None, event: ev.Event, seq: int, blobs: Blobs) -> RunState:
+    """Give the state after an event."""
+    require("" if state is None else state.status, event.kind)
+    if state is None:
+        return replace(runs.begun(event, blobs), seq=seq)
+    if seq != state.seq + 1:
+        raise IllegalMove(f"event {seq} follows event {state.seq}")
+    after = runs.rewound(state, event, blobs) if isinstance(event, ev.RunRewound) else _FOLDS[event.kind](state, event)
+    return after if after.seq == seq else changed(after, seq=seq)
+
+
+_FOLDS: dict[str, Callable[[RunState, Any], RunState]] = {
+    "workspace_ready": works.workspace_ready,
+    "tree_restored": works.tree_restored,
+    "work_entered": works.work_entered,
+    "work_left": works.work_left,
+    "item_started": works.item_started,
+    "item_ended": works.item_ended,
+    "question_asked": works.question_asked,
+    "question_answered": works.question_answered,
+    "message_given": messages.given,
+    "step_skipped": steps.skipped,
+    "step_chosen": guided.chosen,
+    "step_refused": steps.refused,
+    "work_reported": guided.reported,
+    "delegation_reported": guided.delegation_reported,
+    "checkpoint_made": guided.noted,
+    "tool_called": agent_tools.called,
+    "child_ended": agent_tools.child_over,
+    "preferences_set": guided.preferences_set,
+    "gap_recorded": guided.gap_recorded,
+    "capability_observed": guided.capability_observed,
+    "context_merged": guided.context_merged,
+    "step_began": steps.began,
+    "step_ended": steps.ended,
+    "call_requested": flows.requested,
+    "step_passed_over": steps.passed_over,
+    "retry_scheduled": steps.retry,
+    "timer_fired": steps.fired,
+    "loop_entered": blocks.loop_entered,
+    "round_started": blocks.round_started,
+    "round_ended": blocks.round_ended,
+    "loop_ended": blocks.loop_ended,
+    "group_entered": blocks.group_entered,
+    "group_left": blocks.group_left,
+    "approval_requested": approvals.asked,
+    "approval_decided": approvals.answered,
+    "child_started": steps.child_started,
+    "run_waits": runs.waits,
+    "run_blocked": runs.blocked,
+    "run_resumed": runs.resumed,
+    "run_taken": runs.taken,
+    "run_released": runs.released,
+    "run_ended": runs.over,
+}
+"""What each event does to a run; only going back needs more than the event: the state it goes back to."""

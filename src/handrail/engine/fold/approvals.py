@@ -1,0 +1,72 @@
+"""Folds what a person is asked and answers: an approval of its own, or a step's confirmation."""
+
+from dataclasses import replace
+
+from handrail.engine.fold import dynamic as flows
+from handrail.engine.fold import guided
+from handrail.engine.fold.steps import RUNNING, finished, with_step
+from handrail.engine.guided.loop_signals import loop_control
+from handrail.engine.state.transitions import IllegalMove
+from handrail.model.history import events as ev
+from handrail.model.history.run_state import Failure, Pending, RunState, StepState, awaits_confirmation
+from handrail.model.names import spoken
+from handrail.model.workflow.values import JsonValue
+
+
+def asked(state: RunState, event: ev.ApprovalRequested) -> RunState:
+    """Wait for a person's answer."""
+    known = state.steps.get(event.address)
+    step = StepState("waiting", attempts=1, began=state.seq + 1, began_at=event.at)
+    # A step that is to be confirmed stays what it is; the question is about it.
+    step = known if known is not None and awaits_confirmation(known) else step
+    pending = Pending(state.seq + 1, event.address, "approval", "approval")
+    waiting = {"status": "waiting", "reason": "approval", "message": event.message, "until": event.due}
+    return with_step(state, event.address, step, pending=pending, **waiting)
+
+
+def answered(state: RunState, event: ev.ApprovalDecided) -> RunState:
+    """Take a person's answer: go on, go back, or fail."""
+    pending = state.pending
+    if pending is None or pending.seq != event.asked:
+        raise IllegalMove(f"an answer for event {event.asked}, which nobody asks about")
+    record: dict[str, JsonValue] = {"decision": event.decision, "feedback": event.feedback, "by": event.by}
+    status = "failed" if event.decision == "reject" else "succeeded"
+    known = state.steps[event.address]
+    output = _confirmed(known, record) if awaits_confirmation(known) else record
+    done = known._replace(status=status, output=output, feedback=event.feedback, ended_at=event.at)
+    if event.decision == "revise" and awaits_confirmation(known):
+        # It is done again, and counts as not done until then.
+        done = known._replace(output=None)
+    if flows.is_call(state, event.address):
+        return flows.call_over(state, event.address, done, until=None, **RUNNING)
+    if event.decision == "approve":
+        state = _with_sign(state, known)
+        return finished(state, event.address, done, {"until": None, **RUNNING})
+    state = with_step(state, event.address, done, pending=None, until=None, **RUNNING)
+    if event.decision == "reject":
+        return replace(state, failure=Failure(event.address, 1, event.feedback or "no reason was given"))
+    return _go_back(state, event)
+
+
+def _go_back(state: RunState, event: ev.ApprovalDecided) -> RunState:
+    frame = replace(state.stack[-1], index=event.back_to or 0)
+    return replace(
+        state,
+        stack=(*state.stack[:-1], frame),
+        revisions=state.revisions.insert(event.address, state.revisions.get(event.address, 0) + 1),
+        feedback=state.feedback.insert(spoken(event.target), event.feedback),
+    )
+
+
+def _confirmed(step: StepState, record: dict[str, JsonValue]) -> JsonValue:
+    """Give what a step gave, with what a person said to it."""
+    given = step.output if isinstance(step.output, dict) else {}
+    return {**given, "confirmation": {**record, "confirmed": record["decision"] == "approve"}}
+
+
+def _with_sign(state: RunState, step: StepState) -> RunState:
+    """Let the loop end that a step ends which is confirmed now."""
+    given = step.output if isinstance(step.output, dict) and awaits_confirmation(step) else {}
+    artifacts = given.get("artifacts")
+    stops = isinstance(artifacts, list) and loop_control(artifacts) == "stop"
+    return guided.stopped(state) if stops else state

@@ -1,0 +1,106 @@
+"""Folds what belongs to steps of several efforts, to work trees, and to agents that ask."""
+
+from dataclasses import replace
+from typing import Any, cast
+
+from handrail.engine.fold.steps import RUNNING, begun, finished, told, with_step
+from handrail.engine.state.call_counts import taken_back
+from handrail.engine.state.charge import charged, with_spent, with_used
+from handrail.engine.state.transitions import IllegalMove
+from handrail.model.history import events as ev
+from handrail.model.history.run_state import Failure, Frame, Pending, RunState, WorkState
+from handrail.model.names import spoken
+from handrail.model.workflow.values import JsonValue
+
+
+def workspace_ready(state: RunState, event: ev.WorkspaceReady) -> RunState:
+    """Work in the tree that was made, or go on in the one that was borrowed."""
+    made: dict[str, Any] = {"tree": event.tree, "source": None, "pinned": state.source or state.pinned}
+    if event.tree.owned:
+        made["workspace"] = event.tree.path
+    if event.again and state.pending is not None:
+        # The step begins anew, and calls its agent for the same turn.
+        made["pending"] = None
+        if state.pending.action == "agent":
+            made["turns"] = taken_back(state.turns, state.pending.address)
+    return replace(state, snapshot=event.snapshot, files=event.files, restore="", **made)
+
+
+def tree_restored(state: RunState, event: ev.TreeRestored) -> RunState:
+    """Stand on the files of a snapshot again."""
+    return replace(state, snapshot=event.snapshot, restore="")
+
+
+def work_entered(state: RunState, event: ev.WorkEntered) -> RunState:
+    """Stand inside a step of several efforts."""
+    attempts = state.failure.attempt + 1 if state.failure is not None else 1
+    step = begun(state, event.address, event.at)._replace(attempts=attempts)
+    work = WorkState(event.address, event.action, event.data, event.output)
+    stack = (*state.stack, Frame(f"{event.address}/", 0, work=work))
+    return with_step(state, event.address, step, stack=stack, failure=None, **RUNNING)
+
+
+def work_left(state: RunState, event: ev.WorkLeft) -> RunState:
+    """Leave it, done or failed."""
+    work = cast("WorkState", state.stack[-1].work)
+    known = state.steps[event.address]
+    step = known._replace(status=event.status, output=event.output, error=event.error, ended_at=event.at)
+    outside = replace(state, stack=state.stack[:-1], pending=None)
+    if event.status == "failed":
+        failure = Failure(event.address, step.attempts, event.error, blocks=event.blocks)
+        return with_step(outside, event.address, step, failure=failure)
+    names = outside.names.insert(spoken(work.output), event.output) if work.output else outside.names
+    return finished(outside, event.address, step, {"names": names, **RUNNING})
+
+
+def with_data(state: RunState, data: dict[str, JsonValue], **changes: Any) -> RunState:
+    """Give a state whose innermost step of several efforts knows something else."""
+    frame = state.stack[-1]
+    work = replace(cast("WorkState", frame.work), data=data)
+    return replace(state, stack=(*state.stack[:-1], replace(frame, work=work)), **changes)
+
+
+def item_started(state: RunState, event: ev.ItemStarted) -> RunState:
+    """Await the run of an item."""
+    data = _data(state)
+    started = {**cast("dict[str, JsonValue]", data["started"]), event.key: event.child}
+    pending = state.pending or Pending(state.seq + 1, event.address, "items", "parallel-agents")
+    return with_data(state, {**data, "started": started}, pending=pending)
+
+
+def item_ended(state: RunState, event: ev.ItemEnded) -> RunState:
+    """Keep what an item came to."""
+    data = _data(state)
+    results: dict[str, JsonValue] = {**cast("dict[str, JsonValue]", data["results"]), event.key: event.result}
+    running = set(cast("dict[str, JsonValue]", data["started"])) - set(results)
+    pending = state.pending if running else None
+    return with_data(charged(state, event.spent), {**data, "results": results}, pending=pending)
+
+
+def _data(state: RunState) -> dict[str, JsonValue]:
+    work = state.stack[-1].work
+    if work is None:
+        raise IllegalMove("an item of a fan-out moved outside of it")
+    return work.data
+
+
+def question_asked(state: RunState, event: ev.QuestionAsked) -> RunState:
+    """Wait for the words of a person."""
+    pending = state.pending
+    if pending is None or pending.seq != event.began:
+        raise IllegalMove(f"step '{event.address}' asks, but event {event.began} is not what is pending")
+    step = with_spent(state.steps[event.address], event.spent)
+    step = step._replace(status="waiting", session=event.session)
+    asking = replace(pending, seq=state.seq + 1, kind="question")
+    waiting = {"status": "waiting", "reason": "question", "message": event.question}
+    state = charged(state, event.spent, used=with_used(state, event.session, event.used))
+    heard = told(state, event.address, list(event.heard))
+    return with_step(heard, event.address, step, pending=asking, **waiting)
+
+
+def question_answered(state: RunState, event: ev.QuestionAnswered) -> RunState:
+    """Let the step go on with the answer."""
+    if state.pending is None or state.pending.seq != event.asked:
+        raise IllegalMove(f"an answer for event {event.asked}, which nobody asks about")
+    answers = state.answers.insert(event.address, event.answer)
+    return replace(state, pending=None, answers=answers, **RUNNING)

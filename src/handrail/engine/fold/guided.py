@@ -1,0 +1,164 @@
+"""Folds what only guided workflows bring: a step chosen, their context, what was refused, loops that steps end."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from rpds import HashTrieMap
+
+from handrail.engine.state.performer import OF_AGENTS
+from handrail.engine.state.transitions import IllegalMove
+from handrail.model.history.events import (
+    CapabilityObserved,
+    CheckpointMade,
+    ContextMerged,
+    DelegationReported,
+    GapRecorded,
+    PreferencesSet,
+    RunBlocked,
+    RunStarted,
+    StepBegan,
+    StepChosen,
+    StepRefused,
+    WorkReported,
+)
+from handrail.model.history.run_state import RunState, StepState
+from handrail.model.workflow.values import JsonValue
+
+OUTSIDE = frozenset({"guided", "delegate", "agent-loop", "parallel-agents", "create-issues", "merge", "pull-request"})
+"""Actions that only an outside performer can do."""
+
+
+def first_context(started: RunStarted) -> "HashTrieMap[str, JsonValue]":
+    """Give the context that a run begins with: what it is asked to do, and its inputs."""
+    context: HashTrieMap[str, JsonValue] = HashTrieMap(started.inputs)
+    return context.insert("goal", started.task) if started.task else context
+
+
+def merged(context: "HashTrieMap[str, JsonValue]", changes: Mapping[str, JsonValue]) -> "HashTrieMap[str, JsonValue]":
+    """Give a context with changes: a value replaces, null removes."""
+    for name, value in changes.items():
+        context = context.discard(name) if value is None else context.insert(name, value)
+    return context
+
+
+def chosen(state: RunState, event: StepChosen) -> RunState:
+    """Stand before the step that was chosen."""
+    frame = replace(state.stack[-1], index=event.place)
+    return replace(state, stack=(*state.stack[:-1], frame))
+
+
+def context_merged(state: RunState, event: ContextMerged) -> RunState:
+    """Change the context."""
+    return replace(state, context=merged(state.context, event.changes))
+
+
+def refused(state: RunState, event: StepRefused) -> RunState:
+    """Leave the step pending, under the number of the refusal, which follows the state's."""
+    pending = state.pending
+    if pending is None or pending.seq != event.began or pending.address != event.address:
+        raise IllegalMove(f"step '{event.address}' was refused, but event {event.began} is not what is pending")
+    again = replace(pending, seq=state.seq + 1, attempt=pending.attempt + 1)
+    step = _with_results(state.steps[event.address]._replace(attempts=again.attempt), event.results)
+    return replace(state, pending=again, steps=state.steps.insert(event.address, step))
+
+
+def reported(state: RunState, event: WorkReported) -> RunState:
+    """Let the engine look whether what was handed in holds."""
+    pending = state.pending
+    if pending is None or pending.seq != event.began or pending.address != event.address:
+        raise IllegalMove(f"work for '{event.address}' came in, but event {event.began} is not what is pending")
+    return replace(state, pending=replace(pending, reported=state.seq + 1))
+
+
+def delegation_reported(state: RunState, event: DelegationReported) -> RunState:
+    """Keep what came in; the step is pending under the event's number."""
+    pending = state.pending
+    if pending is None or pending.seq != event.began or pending.address != event.address:
+        raise IllegalMove(f"a result for '{event.address}' came in, but event {event.began} is not what is pending")
+    step = _with_results(state.steps[event.address], event.results)
+    again = replace(pending, seq=state.seq + 1)
+    return replace(state, pending=again, steps=state.steps.insert(event.address, step))
+
+
+def handed_on(event: StepBegan, known: StepState | None) -> JsonValue:
+    """Give what a step hands on, as it begins; what came of it in an earlier try of the same is kept."""
+    listed = event.spec.get("delegations")
+    if event.action != "delegate" or not isinstance(listed, list):
+        return None
+    asked: list[JsonValue] = [each.get("workflow") for each in listed if isinstance(each, dict)]
+    before = known.output if known is not None and known.status in ("running", "waiting") else None
+    if isinstance(before, dict) and before.get("asked") == asked:
+        return before
+    return {"asked": asked, "delegations": {}}
+
+
+def _with_results(step: StepState, results: Mapping[str, JsonValue]) -> StepState:
+    if not results or not isinstance(step.output, dict):
+        return step
+    known = step.output.get("delegations")
+    before = known if isinstance(known, dict) else {}
+    return step._replace(output={**step.output, "delegations": {**before, **results}})
+
+
+def noted(state: RunState, event: CheckpointMade) -> RunState:
+    """Change nothing: the history alone holds it."""
+    del event
+    return state
+
+
+def preferences_set(state: RunState, event: PreferencesSet) -> RunState:
+    """Go on as a person wants it."""
+    return replace(state, autonomy=event.autonomy, risk=event.risk)
+
+
+def gap_recorded(state: RunState, event: GapRecorded) -> RunState:
+    """Remember what is missing."""
+    gap: dict[str, JsonValue] = {
+        "category": event.category,
+        "severity": event.severity,
+        "message": event.message,
+        "address": event.address,
+        "about": event.about,
+        "resolved": False,
+    }
+    return replace(state, gaps=(*state.gaps, gap))
+
+
+def capability_observed(state: RunState, event: CapabilityObserved) -> RunState:
+    """Remember what the agent can do; what was told of it before is settled."""
+    gaps = tuple(_settled(gap, event.capability) for gap in state.gaps)
+    return replace(state, gaps=gaps, capabilities=state.capabilities.insert(event.capability, event.status))
+
+
+def _settled(gap: dict[str, JsonValue], capability: str) -> dict[str, JsonValue]:
+    meant = gap["category"] == "capability_missing" and gap.get("about") == capability
+    return {**gap, "resolved": True} if meant else gap
+
+
+def stopped(state: RunState) -> RunState:
+    """Let the innermost loop end that what a step gives may end; no other loop ever sees that stop."""
+    for place in range(len(state.stack) - 1, -1, -1):
+        frame = state.stack[place]
+        if frame.loop is not None and frame.loop.steered:
+            left = replace(frame, loop=replace(frame.loop, leaving=True))
+            return replace(state, stack=(*state.stack[:place], left, *state.stack[place + 1 :]))
+    return state
+
+
+def can_go_on(state: RunState) -> bool:
+    """Whether a run that is blocked waits for nothing but somebody who performs its step."""
+    # An agent's step is one of them where that agent is not there.
+    steps_only = state.pending is None or state.pending.action in {*OUTSIDE, "agent"}
+    return state.status == "blocked" and state.reason in ("step", "capability") and state.failure is None and steps_only
+
+
+def left_behind(state: RunState, now: float) -> RunBlocked | None:
+    """Block a run whose holder let go of it before completing a step that the engine cannot perform."""
+    pending = state.pending
+    if state.status != "running" or state.held_by or pending is None or pending.action not in OUTSIDE - OF_AGENTS:
+        return None
+    if state.stack[-1].work is not None:
+        return None
+    message = f"step '{pending.address}' was begun by somebody who let go of the run"
+    hint = f"take the run and complete the step from outside: handrail take {state.run}"
+    return RunBlocked(reason="step", message=message, address=pending.address, next_step=hint, at=now)

@@ -1,0 +1,181 @@
+"""Folds what happens to a run as a whole: it begins, waits, is blocked, goes on, goes back, changes hands, ends."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+from rpds import HashTrieMap
+
+from handrail.engine.composite import fan_out as fan_outs
+from handrail.engine.fold import dynamic as flows
+from handrail.engine.fold import guided
+from handrail.engine.fold.steps import RUNNING
+from handrail.engine.prompts import person_messages as messages
+from handrail.engine.state.call_counts import taken_back
+from handrail.engine.state.codec import decode_state
+from handrail.engine.state.performer import OF_AGENTS
+from handrail.frozen import frozen
+from handrail.model.history import events as ev
+from handrail.model.history.run_state import Frame, Pending, RunState, StepState, changed, step_of
+from handrail.model.names import spoken
+from handrail.model.workflow.values import JsonValue
+
+Blobs = Callable[[str], bytes]
+"""Gives the content of a blob by its digest."""
+
+
+def begun(event: ev.Event, blobs: Blobs) -> RunState:
+    """Give the first state of a run."""
+    if isinstance(event, ev.RunForked):
+        return _copy(event, decode_state(blobs(event.state)))
+    started = cast("ev.RunStarted", event)
+    around = _around(blobs(started.scope)) if started.scope else _AROUND
+    inputs: dict[str, JsonValue] = {spoken(name): value for name, value in started.inputs.items()}
+    return RunState(
+        run=started.run,
+        status="running",
+        plan=started.plan,
+        definition=started.definition,
+        workflow=started.workflow,
+        inputs=started.inputs,
+        workspace=started.workspace,
+        started_at=started.at,
+        checks=started.checks,
+        task=started.task,
+        parent=started.parent,
+        stack=(Frame(started.prefix),),
+        names=around.names.update(inputs),
+        steps=around.steps,
+        latest=around.latest,
+        previous=around.previous,
+        context=guided.first_context(started),
+        source=started.source,
+        tree=started.tree,
+        agent=started.agent,
+        agents=started.agents,
+        script=started.script,
+        pass_env=started.pass_env,
+        allowance=started.allowance,
+        around=started.around,
+        observed=started.observed,
+    )
+
+
+@frozen
+class _Around:
+    """What a body sees of the run around it."""
+
+    names: "HashTrieMap[str, JsonValue]"
+    steps: "HashTrieMap[str, StepState]"
+    latest: "HashTrieMap[str, str]"
+    previous: str = ""
+
+
+_AROUND = _Around(HashTrieMap(), HashTrieMap(), HashTrieMap())
+
+
+def _around(data: bytes) -> _Around:
+    seen = json.loads(data)
+    steps = {address: step_of(row) for address, row in seen["steps"].items()}
+    return _Around(HashTrieMap(seen["names"]), HashTrieMap(steps), HashTrieMap(seen["latest"]), seen["previous"])
+
+
+def _copy(event: ev.RunForked, source: RunState) -> RunState:
+    """A run of its own: who holds the source, who called it and that it is paused are the source's matter."""
+    copy = flows.begun_anew(source)
+    # What its source had begun is in the source's log: the copy begins that step anew.
+    kept = copy.pending if copy.pending is not None and copy.pending.kind in ("approval", "question") else None
+    origin = (event.source, event.seq)
+    copy = replace(
+        copy, run=event.run, parent=None, held_by="", hands="all", forked_from=origin, pending=kept, restore=""
+    )
+    copy = replace(copy, messages=messages.of_copy(copy), children=HashTrieMap(), said=(0, ""))
+    if event.source_tree is not None:
+        copy = replace(copy, source=event.source_tree, tree=None)
+    return _goes_on(copy, kept) if copy.reason == "pause" else copy
+
+
+def waits(state: RunState, event: ev.RunWaits) -> RunState:
+    """Wait for the outside."""
+    return replace(state, status="waiting", reason=event.reason, message=event.message, until=event.until)
+
+
+def blocked(state: RunState, event: ev.RunBlocked) -> RunState:
+    """Need a person."""
+    said = {"reason": event.reason, "message": event.message, "next_step": event.next_step}
+    return changed(state, status="blocked", blocked_at=event.address, **said)
+
+
+def resumed(state: RunState, event: ev.RunResumed) -> RunState:
+    """Go on, as a person wants it."""
+    del event
+    if state.reason == "budget":
+        state = replace(state, granted=state.granted + 1)
+    frame = state.stack[-1]
+    if frame.work is not None and frame.work.action == "parallel-agents":
+        work = replace(frame.work, data=fan_outs.again(frame.work.data))
+        state = replace(state, stack=(*state.stack[:-1], replace(frame, work=work)))
+    kept = state.pending
+    # After a fault of the machine the step itself is as it was: what it has done is looked for, not done again.
+    # Where a capability lacked it is as it was too: who performs it goes on with it.
+    if kept is not None and kept.kind == "step" and state.reason not in ("fault", "capability"):
+        kept = None
+    return _goes_on(state, flows.goes_on_with(state, kept))
+
+
+def _goes_on(state: RunState, kept: Pending | None) -> RunState:
+    """Nothing stands in the way any more; a pause leaves the tries and the rest of a wait as they were.
+
+    A call that was ended since the budget was used up goes on in its conversation.
+    """
+    cut_short = state.reason == "budget" and state.failure is not None and state.failure.hindrance == "budget"
+    failure = state.failure if state.reason == "pause" or cut_short else None
+    until = None if failure is None else failure.retry_at or None
+    asked = kept.kind if kept is not None and kept.kind in ("approval", "question") else None
+    reason = "timer" if until is not None else asked
+    status = "running" if reason is None else "waiting"
+    cleared = replace(state, reason=reason, message="", next_step="", until=until, ended_at=None)
+    return replace(cleared, status=status, failure=failure, pending=kept)
+
+
+def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
+    """Stand where the run stood before a step."""
+    before = decode_state(blobs(event.state))
+    rewound = replace(
+        before, run=state.run, held_by=state.held_by, hands=state.hands, crossed=state.crossed, parent=state.parent
+    )
+    # What was spent stays spent, and the files follow: a borrowed tree is never restored over.
+    rewound = replace(rewound, spent=state.spent, granted=state.granted, messages=messages.both(before, state))
+    rewound = replace(rewound, autonomy=state.autonomy, risk=state.risk, children=state.children)
+    if state.tree is None:
+        return rewound
+    kept = {"tree": state.tree, "workspace": state.workspace, "pinned": state.pinned, "source": None}
+    if not state.tree.owned:
+        # It is looked at anew: the next step begins on the files as they stand.
+        return replace(rewound, restore="", snapshot="", **kept)
+    return replace(rewound, restore=before.snapshot, snapshot=before.snapshot or state.snapshot, **kept)
+
+
+def taken(state: RunState, event: ev.RunTaken) -> RunState:
+    """Let an outside performer drive."""
+    held = replace(state, held_by=event.by, hands=event.hands)
+    return replace(held, next_step="", **RUNNING) if guided.can_go_on(state) else held
+
+
+def released(state: RunState, event: ev.RunReleased) -> RunState:
+    """Let the engine drive."""
+    del event
+    pending = state.pending
+    freed = replace(state, held_by="", hands="all")
+    is_theirs = pending is not None and pending.kind == "step" and pending.action in OF_AGENTS and not pending.reported
+    if pending is None or not is_theirs or state.status != "running":
+        return freed
+    # The engine calls an agent of its own for it, so it begins the step anew.
+    turns = taken_back(freed.turns, pending.address) if pending.action == "agent" else freed.turns
+    return replace(freed, pending=None, turns=turns)
+
+
+def over(state: RunState, event: ev.RunEnded) -> RunState:
+    """End the run."""
+    return replace(state, status=event.status, message=event.message, ended_at=event.at, reason=None, until=None)

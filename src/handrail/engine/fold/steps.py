@@ -1,0 +1,276 @@
+"""Folds what happens to single steps: begun, ended, skipped, tried again, asked about."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from handrail.engine.composite import outcomes as kernels
+from handrail.engine.fold import dynamic as flows
+from handrail.engine.fold import guided
+from handrail.engine.prompts import person_messages as messages
+from handrail.engine.prompts.choose_agent import falls_at
+from handrail.engine.prompts.conversation_summary import without_session
+from handrail.engine.state.call_counts import counted
+from handrail.engine.state.charge import charged, charged_around, spent_on, sum_of, with_spent, with_used
+from handrail.engine.state.position import known_as
+from handrail.engine.state.transitions import IllegalMove
+from handrail.model.history import events as ev
+from handrail.model.history.run_state import (
+    Failure,
+    Frame,
+    Hindrance,
+    Pending,
+    RunState,
+    StepState,
+    changed,
+    changed_by,
+)
+from handrail.model.history.spending import TIME_ONLY
+from handrail.model.names import spoken
+from handrail.model.workflow.values import JsonValue
+
+RUNNING: dict[str, Any] = {"status": "running", "reason": None, "message": ""}
+
+
+def _name(address: str) -> str:
+    """The step's own name in its address: the last part, without round, try or key."""
+    return address.rpartition("/")[2]
+
+
+def with_step(state: RunState, address: str, step: StepState, **changes: Any) -> RunState:
+    """Give a state in which a step is known at its address; counts the event."""
+    return changed(state, seq=state.seq + 1, steps=state.steps.insert(address, step), **changes)
+
+
+def finished(state: RunState, address: str, step: StepState, changes: dict[str, Any]) -> RunState:
+    """A step is over: it can be read by name, and the next one of the innermost list follows."""
+    frame = state.stack[-1]
+    next_one = Frame(frame.prefix, frame.index + 1, frame.loop, frame.group)
+    # One new state for everything that changes: this is the most frequent move of all.
+    return changed_by(
+        state,
+        {
+            **changes,
+            "seq": state.seq + 1,
+            "steps": state.steps.insert(address, step),
+            "latest": state.latest.insert(spoken(_name(address)), address),
+            "previous": address,
+            "pending": None,
+            "failure": None,
+            "stack": (*state.stack[:-1], next_one),
+        },
+    )
+
+
+def begun(state: RunState, address: str, at: float) -> StepState:
+    """Give the record of a step that begins; what it took before stays counted."""
+    known = state.steps.get(address)
+    spent = {} if known is None else _taken(known)
+    return StepState("running", 1, began=state.seq + 1, began_at=at, before=state.snapshot, **spent)
+
+
+def _taken(step: StepState) -> dict[str, Any]:
+    return {"cost": step.cost, "tokens": step.tokens, "calls": step.calls, "seconds": step.seconds}
+
+
+def skipped(state: RunState, event: ev.StepSkipped) -> RunState:
+    """Pass a step whose condition did not hold."""
+    step = StepState("skipped", began=state.seq + 1, began_at=event.at, ended_at=event.at)
+    return finished(state, event.address, step, {})
+
+
+def began(state: RunState, event: ev.StepBegan) -> RunState:
+    """Make a step pending, under the number of its event."""
+    known = state.steps.get(event.address)
+    told = state.feedback.get(known_as(state, event.address), "") if state.feedback else ""
+    spent = {} if known is None else _taken(known)
+    pending = Pending(state.seq + 1, event.address, "step", event.action, event.attempt, output=event.output)
+    changes: dict[str, Any] = {"pending": pending, "failure": None, "status": "running"}
+    if event.spec.get("repeatable") is False:
+        changes["crossed"] = (*state.crossed, (state.seq + 1, f"'{event.address}', which must not run twice"))
+    call = event.spec.get("call") if event.action != "agent" else event.spec
+    if isinstance(call, dict):
+        spent["waits"] = 0 if known is None else known.waits
+        spent["agent"] = str(call.get("agent", ""))
+        spent["falls"] = falls_at(state, event.address)
+        changes["turns"] = counted(state.turns, event.address)
+    elif told:
+        changes["feedback"] = state.feedback.discard(known_as(state, event.address))
+    step = StepState(
+        "running",
+        event.attempt,
+        guided.handed_on(event, known),
+        feedback=told,
+        began=state.seq + 1,
+        began_at=event.at,
+        before=_before(state, known),
+        **spent,
+    )
+    return with_step(state, event.address, step, **changes)
+
+
+def _before(state: RunState, known: StepState | None) -> str:
+    """The snapshot on which a step began: a further try answers for what the tries before it left."""
+    goes_on = known is not None and known.status in _NOT_OVER and state.stack[-1].work is None
+    return (known.before if known is not None and goes_on else "") or state.snapshot
+
+
+_NOT_OVER = ("running", "waiting", "failed")
+
+
+def ended(state: RunState, event: ev.StepEnded) -> RunState:
+    """Take the outcome of the pending step."""
+    pending = state.pending
+    if pending is None or pending.seq != event.began or pending.address != event.address:
+        raise IllegalMove(f"step '{event.address}' ended, but event {event.began} is not what is pending")
+    known, details = state.steps[event.address], event.details
+    spent = spent_on(event, known)
+    step = _with_outcome(known, event, spent)
+    kept: dict[str, Any] = {name: details[name] for name in details if name in _OF_RUN}
+    if "used" in details:
+        kept["used"] = with_used(state, step.session, details["used"])
+    # What changes goes along to where the step's new state is made: each state is a copy of all that it holds.
+    kept |= {"spent": state.spent.plus(spent), **RUNNING}
+    state = charged_around(_without_lost(state, event), spent)
+    if event.status == "succeeded" and (pending.action == "agent" or not state.held_by):
+        state = told(state, event.address, details.get("heard"))
+    if flows.is_call(state, event.address):
+        return flows.call_over(state, event.address, step, **kept)
+    failure = _failure(event, step)
+    if failure is not None and failure.hindrance != "try":
+        step = _hindered(step, failure)
+    elif state.stack[-1].work is not None:
+        heard = kernels.heard(state, event)
+        return with_step(heard, event.address, step, pending=None, failure=None, **kept)
+    if failure is not None:
+        return with_step(state, event.address, step, pending=None, failure=failure, **kept)
+    return _succeeded(state, event, step, pending, kept)
+
+
+def refused(state: RunState, event: ev.StepRefused) -> RunState:
+    """Leave a step pending that was not completed; what the engine's agent took for it is counted."""
+    state = guided.refused(state, event)
+    told = event.details.get("spent")
+    if not isinstance(told, dict):
+        return state
+    spent = cast("dict[str, float]", told)
+    step = with_spent(state.steps[event.address], spent)._replace(session=str(event.details.get("session") or ""))
+    kept: dict[str, Any] = {name: event.details[name] for name in _OF_RUN if name in event.details}
+    kept["used"] = with_used(state, step.session, event.details.get("used"))
+    if event.details.get("again") is True:
+        kept["turns"] = counted(state.turns, event.address)
+    return charged(changed(state, steps=state.steps.insert(event.address, step), **kept), spent)
+
+
+def _without_lost(state: RunState, event: ev.StepEnded) -> RunState:
+    """Forget a conversation that turned out to be gone."""
+    lost = event.details.get("lost")
+    return without_session(state, lost) if isinstance(lost, str) else state
+
+
+def _hindered(step: StepState, failure: Failure) -> StepState:
+    """Count a wait, or an agent that was replaced: the next one is waited for anew."""
+    if failure.hindrance in ("budget", "anew"):
+        return step
+    if failure.hindrance == "replace":
+        return step._replace(waits=0, falls=step.falls + 1)
+    return step._replace(waits=step.waits + 1)
+
+
+def told(state: RunState, address: str, meanwhile: JsonValue = None) -> RunState:
+    """An agent has heard what a person said to it; as long as it fails it may not have, and is told again."""
+    if state.pending is not None:
+        state = messages.heard(state, state.pending, cast("list[int]", meanwhile or []))
+    if not state.feedback and not state.answers:
+        return state
+    feedback, answers = state.feedback.discard(known_as(state, address)), state.answers.discard(address)
+    return changed(state, feedback=feedback, answers=answers)
+
+
+def _succeeded(
+    state: RunState, event: ev.StepEnded, step: StepState, pending: Pending, kept: dict[str, Any]
+) -> RunState:
+    goes_on = messages.wants_follow_up(state, pending, step.session) or event.details.get("confirm")
+    if goes_on:
+        return with_step(state, event.address, step._replace(status="waiting"), pending=None, failure=None, **kept)
+    if pending.output:
+        kept["names"] = state.names.insert(spoken(pending.output), event.output)
+    if event.details.get("exit_loop") is True:
+        state = _leave_loop(state)
+    if event.details.get("loop_control") == "stop":
+        state = guided.stopped(state)
+    return finished(state, event.address, step, kept)
+
+
+def _with_outcome(step: StepState, event: ev.StepEnded, spent: Mapping[str, float]) -> StepState:
+    outcome = (event.status, step.attempts, event.output, event.exit_code, event.stdout, event.stderr, event.error)
+    if not event.details and spent.keys() <= TIME_ONLY:
+        # As most commands end: nothing is looked for by its name.
+        seconds = round(step.seconds + spent.get("seconds", 0.0), 3)
+        return StepState._make((*outcome, *step[len(outcome) : _ENDED_AT], event.at, seconds, *step[_ENDED_AT + 2 :]))
+    told = {name: event.details[name] for name in event.details if name in _OF_STEP}
+    step = StepState._make((*outcome, *step[len(outcome) :]))
+    return step._replace(ended_at=event.at, **told, **sum_of(step, spent))
+
+
+_ENDED_AT = StepState._fields.index("ended_at")
+_OF_STEP = ("summary", "session", "files", "commit", "branch", "changed")
+_OF_RUN = ("snapshot", "files")
+"""What a step's performer tells beside its outcome."""
+
+
+def _failure(event: ev.StepEnded, step: StepState) -> Failure | None:
+    if event.status != "failed":
+        return None
+    details = event.details
+    hindrance = cast("Hindrance", details.get("hindrance", "try"))
+    after = cast("float", details.get("after", 0.0))
+    blocks = cast("ev.BlockReason | None", details.get("blocks"))
+    feedback = str(details.get("feedback", ""))
+    return Failure(event.address, step.attempts, event.error, None, hindrance, after, blocks, feedback)
+
+
+def _leave_loop(state: RunState) -> RunState:
+    frame = state.stack[-1]
+    if frame.loop is None:
+        return state
+    left = replace(frame, loop=replace(frame.loop, leaving=True))
+    return replace(state, stack=(*state.stack[:-1], left))
+
+
+def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
+    """Go on without a step that failed, or without a further call for one that has its answer."""
+    if event.how == "answered":
+        return _answered(state, event)
+    step = state.steps[event.address]._replace(status="passed_over" if event.how == "warn" else "failed")
+    restore = step.before if event.how == "undo" and state.tree is not None else state.restore
+    return finished(state, event.address, step._replace(before=""), {"restore": restore})
+
+
+def _answered(state: RunState, event: ev.StepPassedOver) -> RunState:
+    step = state.steps[event.address]._replace(status="succeeded")
+    names = state.names.insert(spoken(event.output), step.output) if event.output else state.names
+    return finished(state, event.address, step, {"names": names})
+
+
+def retry(state: RunState, event: ev.RetryScheduled) -> RunState:
+    """Wait for the time of the next try."""
+    failure = replace(state.failure, retry_at=event.due) if state.failure else None
+    return replace(
+        state, failure=failure, status="waiting", reason=event.reason, message=event.message, until=event.due
+    )
+
+
+def fired(state: RunState, event: ev.TimerFired) -> RunState:
+    """Go on with the try that was waited for."""
+    if event.key == "retry" and state.failure is not None:
+        failure = replace(state.failure, retry_at=0.0)
+        return replace(state, failure=failure, until=None, **RUNNING)
+    return state
+
+
+def child_started(state: RunState, event: ev.ChildStarted) -> RunState:
+    """Make a called workflow pending."""
+    step = begun(state, event.address, event.at)
+    pending = Pending(state.seq + 1, event.address, "child", "workflow", child=event.child, output=event.output)
+    return with_step(state, event.address, step, pending=pending, failure=None)

@@ -1,0 +1,1 @@
+"""WorkRail-style guided steps."""

@@ -1,0 +1,156 @@
+"""What the agent can do, as far as somebody found out, held against what a workflow needs or likes.
+
+1. Only what was observed counts; the newest observation of a capability does.
+2. A capability that is required must be known to be there once a step is completed that is not itself a probe of it.
+3. One that is preferred never stands in the way: that it lacks is told at the end, until it is there.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from handrail.model.history.events import CapabilityObserved, GapRecorded, Shortfall
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.guidance import Capability, GuidedAction
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+
+OBSERVATION = "wr.capability_observation"
+LONGEST_NAME = 128
+LONGEST_EVIDENCE = 512
+_CERTAIN: dict[str, Literal["available", "unavailable"]] = {"available": "available", "unavailable": "unavailable"}
+
+
+def observed(state: RunState, artifacts: Sequence[JsonValue], by: str, now: float) -> tuple[CapabilityObserved, ...]:
+    """Give what artifacts say anew about what the agent can do."""
+    newest: dict[str, CapabilityObserved] = {}
+    for each in artifacts:
+        found = _read(each, by, now)
+        if found is not None:
+            newest[found.capability] = found
+    return tuple(each for name, each in newest.items() if state.capabilities.get(name) != each.status)
+
+
+def _read(artifact: JsonValue, by: str, now: float) -> CapabilityObserved | None:
+    """Read an observation; who found out nothing leaves what is known as it is."""
+    if not isinstance(artifact, dict) or artifact.get("kind") != OBSERVATION:
+        return None
+    name, status, evidence = artifact.get("capability"), artifact.get("status"), artifact.get("evidence")
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
+        return None
+    if not isinstance(status, str) or status not in _CERTAIN:
+        return None
+    detail = evidence[:LONGEST_EVIDENCE] if isinstance(evidence, str) else ""
+    return CapabilityObserved(capability=name, status=_CERTAIN[status], detail=detail, by=by, at=now)
+
+
+def is_probe(action: GuidedAction) -> bool:
+    """Tell whether a step is there to find out what the agent can do."""
+    return action.contract is not None and action.contract.artifact_kind == OBSERVATION
+
+
+def lacking(plan: Plan, state: RunState, action: GuidedAction, sent: Sequence[JsonValue]) -> Iterator[Shortfall]:
+    """Give what is required and lacks, or is not known of; what was passed over before is not told again."""
+    for each in _declared(plan, "required"):
+        known = state.capabilities.get(each.name)
+        if known == "available" or _is_told(state, each.name):
+            continue
+        if known == "unavailable":
+            yield _unavailable(each.name)
+        elif not is_probe(action):
+            yield _unknown(each.name, _about(each.name, sent))
+
+
+def missed(plan: Plan, state: RunState, action: GuidedAction, address: str, now: float) -> Iterator[GapRecorded]:
+    """Give what is preferred and lacks, or is not known of; each once."""
+    for each in _declared(plan, "preferred"):
+        known = state.capabilities.get(each.name)
+        if known == "available" or _is_told(state, each.name) or (known is None and is_probe(action)):
+            continue
+        lacks = known == "unavailable"
+        yield GapRecorded(
+            category="capability_missing",
+            severity="warning" if lacks else "info",
+            message=f"the agent cannot use {each.name}, which the workflow prefers"
+            if lacks
+            else f"nobody found out whether the agent can use {each.name}, which the workflow prefers",
+            address=address,
+            about=each.name,
+            at=now,
+        )
+
+
+def in_question(plan: Plan, state: RunState) -> list[JsonValue]:
+    """Give the capabilities that nobody has found out about yet, for the performer of a step."""
+    declared = () if plan.guided is None else plan.guided.capabilities
+    return [
+        {"name": each.name, "level": each.level, "example": example_of(each.name)}
+        for each in declared
+        if each.name not in state.capabilities and not _is_told(state, each.name)
+    ]
+
+
+def _declared(plan: Plan, level: str) -> Iterator[Capability]:
+    if plan.guided is not None:
+        yield from (each for each in plan.guided.capabilities if each.level == level)
+
+
+def _is_told(state: RunState, name: str) -> bool:
+    return any(
+        gap["category"] == "capability_missing" and gap.get("about") == name and not gap.get("resolved")
+        for gap in state.gaps
+    )
+
+
+def _about(name: str, sent: Sequence[JsonValue]) -> JsonValue:
+    """Give what was sent about a capability, although it says nothing certain."""
+    found = [each for each in sent if isinstance(each, dict) and each.get("kind") == OBSERVATION]
+    return next((each for each in reversed(found) if each.get("capability") == name), found[-1] if found else None)
+
+
+def _unknown(name: str, sent: JsonValue) -> Shortfall:
+    message = f"the workflow requires {name}, and nobody has found out whether you can use it"
+    fix = (
+        "try it once in a harmless way, then send the same output again together with this artifact; status is"
+        " available, or unavailable if it failed or there is nothing to try it with"
+    )
+    example = example_of(name)
+    return Shortfall("capability_unknown", message, name, fix, schema=schema_of(name), example=example, sent=sent)
+
+
+def _unavailable(name: str) -> Shortfall:
+    message = f"the workflow requires {name}, and you found out that you cannot use it"
+    fix = (
+        "tell your user; once you can use it and the run was resumed, send the step again with an artifact that says so"
+    )
+    return Shortfall("capability_unavailable", message, name, fix, schema=schema_of(name), example=example_of(name))
+
+
+def example_of(name: str) -> JsonValue:
+    """Give an observation as it might be given."""
+    return {
+        "kind": OBSERVATION,
+        "version": 1,
+        "capability": name,
+        "status": "available",
+        "method": "probe",
+        "evidence": "what came back",
+    }
+
+
+def schema_of(name: str) -> JsonValue:
+    """Give the schema of an observation of one capability."""
+    evidence: JsonValue = {"type": "string", "minLength": 1, "maxLength": LONGEST_EVIDENCE}
+    return {
+        "type": "object",
+        "required": ["kind", "version", "capability", "status", "method", "evidence"],
+        "properties": {
+            "kind": {"const": OBSERVATION},
+            "version": {"const": 1},
+            "capability": {"const": name},
+            "status": {"enum": [*_CERTAIN, "unknown"]},
+            "method": {"enum": ["probe", "attempted_use", "claim"]},
+            "evidence": evidence,
+            "failureCode": {"enum": ["tool_missing", "tool_error", "policy_blocked", "unknown"]},
+        },
+        "additionalProperties": False,
+    }

@@ -1,0 +1,86 @@
+"""Whether a step was confirmed by whom it asks for: told by an agent that is connected, decided by a person else."""
+
+from collections.abc import Sequence
+
+from handrail.engine.guided.preferences import STOP_ON_USER, never_stops
+from handrail.engine.guided.prompts import Names, confirmation
+from handrail.engine.guided.texts import CONFIRMATION, confirmed_example
+from handrail.frozen import frozen
+from handrail.model.history.events import ApprovalRequested, GapRecorded, Shortfall
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.guidance import Confirmation, DelegateAction, GuidedAction
+from handrail.model.workflow.plan import Step
+from handrail.model.workflow.values import JsonValue
+
+MOST_REVISIONS = 10
+"""How often a person may send a step back before it is confirmed or rejected."""
+
+
+@frozen
+class Confirmed:
+    """Who is to confirm a step, and what was said about it."""
+
+    asked: str = ""
+    """Empty where nobody is asked."""
+    skipped: bool = False
+    """Whether the run goes on without asking."""
+    said: bool | None = None
+    by: str = ""
+
+    def record(self) -> JsonValue:
+        """Give what is kept of it with the step."""
+        kept: dict[str, JsonValue] = {"asked": self.asked, "confirmed": bool(self.said)}
+        return {**kept, "by": self.by} if self.by else kept
+
+
+def confirmed(asked: Confirmation | None, state: RunState, names: Names, artifacts: Sequence[JsonValue]) -> Confirmed:
+    """Give how a step stands with its confirmation; an agent that the engine calls cannot have asked anybody."""
+    by = confirmation(asked, names) or ""
+    for each in reversed(artifacts if state.held_by else ()):
+        if by and isinstance(each, dict) and each.get("kind") == CONFIRMATION:
+            said, who = each.get("confirmed"), each.get("by")
+            return Confirmed(by, is_skipped(state, by), said is True, who if isinstance(who, str) else "")
+    return Confirmed(by, is_skipped(state, by))
+
+
+def needs_person(state: RunState, found: Confirmed) -> bool:
+    """Tell whether a person is to be asked by the engine, since nobody else is there to do it."""
+    return bool(found.asked) and not found.skipped and not state.held_by
+
+
+def question(state: RunState, step: Step, address: str, now: float) -> ApprovalRequested:
+    """Ask a person to confirm what an agent of the engine's own made of a step."""
+    output = state.steps[address].output
+    notes = output.get("notes") if isinstance(output, dict) else None
+    left = MOST_REVISIONS - state.revisions.get(address, 0)
+    title = step.action.title if isinstance(step.action, GuidedAction | DelegateAction) else ""
+    return ApprovalRequested(
+        address=address,
+        message=f"confirm '{title or step.name}'",
+        show={"notes": notes},
+        revise=step.name,
+        revisions_left=max(0, left),
+        at=now,
+    )
+
+
+def is_skipped(state: RunState, by: str) -> bool:
+    """Tell whether nobody is asked, as a person prefers it."""
+    return bool(by) and (never_stops(state) or (state.autonomy == STOP_ON_USER and by == "coordinator_eval"))
+
+
+def denied(found: Confirmed) -> tuple[Shortfall, ...]:
+    """Give what a no leads to, which nothing passes over."""
+    if found.said is not False:
+        return ()
+    message = "the step was not confirmed"
+    fix = "change what is wanted, and send the step again once there is a yes"
+    return (Shortfall("not_confirmed", message, CONFIRMATION, fix, example=confirmed_example()),)
+
+
+def unasked(found: Confirmed, address: str, now: float) -> tuple[GapRecorded, ...]:
+    """Give the gap of a confirmation that nobody was asked for."""
+    if not found.skipped or found.said:
+        return ()
+    message = f"nobody was asked to confirm step '{address}' ({found.asked})"
+    return (GapRecorded(category="user_only_dependency", severity="info", message=message, address=address, at=now),)

@@ -1,0 +1,43 @@
+"""What may be sent as context: plain JSON, not too much of it, not too deep, no reserved name."""
+
+import json
+from collections.abc import Mapping
+
+from handrail.model.workflow.values import JsonValue
+
+MOST_BYTES = 262_144
+DEEPEST = 64
+RESERVED = frozenset({"__proto__", "constructor", "prototype"})
+
+
+def context_problem(now: Mapping[str, JsonValue], changes: Mapping[str, JsonValue]) -> str:
+    """Say why changes cannot be merged into a context; empty when they can."""
+    reserved = sorted(RESERVED & changes.keys())
+    if reserved:
+        return f"'{reserved[0]}' is a reserved name and cannot be set in the context"
+    if any(_too_deep(value) for value in changes.values()):
+        return f"the context is nested deeper than {DEEPEST} levels"
+    merged = {name: value for name, value in {**dict(now.items()), **changes}.items() if value is not None}
+    try:
+        size = len(
+            json.dumps(merged, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode(errors="replace")
+        )
+    except ValueError:
+        return "the context holds a number that JSON cannot write"
+    return f"the context would have {size} bytes, at most {MOST_BYTES} are allowed" if size > MOST_BYTES else ""
+
+
+def _too_deep(value: JsonValue) -> bool:
+    level: list[JsonValue] = [value]
+    # The context itself is the first level.
+    for _ in range(DEEPEST):
+        level = [inner for each in level for inner in _parts(each)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(value: JsonValue) -> list[JsonValue]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []

@@ -1,0 +1,156 @@
+"""Takes the results of work that a step hands on, one by one or together, until all of them are in.
+
+1. What a step hands on is fixed as it begins: later values neither add to it nor change its numbers.
+2. A result that came in is kept, whatever else is wrong with the call that brought it.
+3. Work that failed or was skipped is reported too: it is told at the end, and never stands in the way.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+
+from handrail.engine.contracts.schema import shown
+from handrail.engine.guided.notes import kept_notes
+from handrail.engine.guided.texts import delegation_result
+from handrail.frozen import frozen
+from handrail.model.history.events import GapRecorded, Shortfall
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.values import JsonValue
+
+RESULT = "wr.delegation_result"
+STATUSES = ("done", "failed", "skipped")
+_KEYS = frozenset({"kind", "delegation", "status", "summary", "result"})
+
+
+@frozen
+class HandedOn:
+    """What a step hands on, by its numbers, and what came of it."""
+
+    asked: tuple[str, ...] = ()
+    """The workflow of each piece of work."""
+    before: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    fresh: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """Results that came earlier, and those of this call."""
+    shortfalls: tuple[Shortfall, ...] = ()
+
+    @property
+    def results(self) -> dict[str, JsonValue]:
+        """All results, in the order of the work."""
+        known = {**self.before, **self.fresh}
+        return {number: known[number] for number in self._numbers if number in known}
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Numbers of the work that nothing came of yet."""
+        return tuple(number for number in self._numbers if number not in self.before and number not in self.fresh)
+
+    @property
+    def _numbers(self) -> tuple[str, ...]:
+        return tuple(str(number) for number in range(1, len(self.asked) + 1))
+
+
+def handed_on(state: RunState, address: str, artifacts: Sequence[JsonValue]) -> HandedOn:
+    """Give what the pending step hands on, with the results that artifacts bring."""
+    known = state.steps[address].output
+    asked = known.get("asked") if isinstance(known, dict) else None
+    if not isinstance(known, dict) or not isinstance(asked, list):
+        return HandedOn()
+    before = known.get("delegations")
+    work = tuple(str(each) for each in asked)
+    fresh: dict[str, JsonValue] = {}
+    wrong: list[Shortfall] = []
+    for each in artifacts:
+        if not isinstance(each, dict) or each.get("kind") != RESULT:
+            continue
+        problem = _problem(work, each)
+        if problem:
+            wrong.append(_shortfall(problem, work, each))
+        else:
+            fresh[_meant(work, each["delegation"])[0]] = _kept(each)
+    return HandedOn(work, before if isinstance(before, dict) else {}, fresh, tuple(wrong))
+
+
+def _meant(work: tuple[str, ...], name: JsonValue) -> tuple[str, ...]:
+    """Give the numbers that may be meant by a number or by the id of a workflow."""
+    if isinstance(name, int | float) and not isinstance(name, bool) and float(name).is_integer():
+        name = str(int(name))
+    numbers = {str(number): workflow for number, workflow in enumerate(work, 1)}
+    if not isinstance(name, str):
+        return ()
+    return (name,) if name in numbers else tuple(number for number, workflow in numbers.items() if workflow == name)
+
+
+def _problem(work: tuple[str, ...], given: dict[str, JsonValue]) -> str:
+    name = given.get("delegation")
+    meant = _meant(work, name)
+    if name is None:
+        return "a result must say in 'delegation' which work it is about"
+    if not meant:
+        return f"there is no work {shown(name)} to report on"
+    if len(meant) > 1:
+        return f"{shown(name)} may be each of {', '.join(meant)}: name it by its number"
+    if given.get("status") not in STATUSES:
+        return f"the status of {shown(name)} must be one of {', '.join(STATUSES)}, got {shown(given.get('status'))}"
+    summary = given.get("summary")
+    if not isinstance(summary, str) or not summary.strip():
+        return f"the result of {shown(name)} needs a summary: what came out, or why nothing did"
+    unknown = sorted(given.keys() - _KEYS)
+    return f"'{unknown[0]}' is not known in a result; put it into 'result'" if unknown else ""
+
+
+def _kept(given: dict[str, JsonValue]) -> JsonValue:
+    kept: dict[str, JsonValue] = {"status": given["status"], "summary": kept_notes(str(given["summary"]))}
+    return {**kept, "result": given["result"]} if "result" in given else kept
+
+
+def _shortfall(problem: str, work: tuple[str, ...], sent: JsonValue) -> Shortfall:
+    fix = f"report on {_listed(work, tuple(str(at) for at in range(1, len(work) + 1)))}, each by its number"
+    schema, example = schema_of(len(work)), delegation_result(1)
+    return Shortfall("invalid_delegation", problem, "delegations", fix, schema=schema, example=example, sent=sent)
+
+
+def unreported(handed: HandedOn) -> Iterator[Shortfall]:
+    """Give what is missing of the results."""
+    for number in handed.open:
+        message = f"nothing was reported on {_listed(handed.asked, (number,))}"
+        fix = "let it be done, then report it; if it cannot be done, report it as failed or skipped, and why"
+        example, schema = delegation_result(int(number)), schema_of(len(handed.asked))
+        yield Shortfall("missing_delegation", message, f"delegation {number}", fix, schema=schema, example=example)
+
+
+def undone(handed: HandedOn, address: str, now: float) -> Iterator[GapRecorded]:
+    """Give the work that came to nothing."""
+    for number, result in handed.results.items():
+        if not isinstance(result, dict) or result["status"] == "done":
+            continue
+        yield GapRecorded(
+            category="unexpected",
+            severity="warning" if result["status"] == "failed" else "info",
+            message=f"{_listed(handed.asked, (number,))} was {result['status']}: {_first_line(str(result['summary']))}",
+            address=address,
+            about=f"delegation {number}",
+            at=now,
+        )
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
+def _listed(work: tuple[str, ...], numbers: tuple[str, ...]) -> str:
+    return ", ".join(f"{number} ({work[int(number) - 1]})" for number in numbers)
+
+
+def schema_of(count: int) -> JsonValue:
+    """Give the schema of a result."""
+    return {
+        "type": "object",
+        "required": ["kind", "delegation", "status", "summary"],
+        "properties": {
+            "kind": {"const": RESULT},
+            "delegation": {"enum": list(range(1, count + 1))},
+            "status": {"enum": list(STATUSES)},
+            "summary": {"type": "string", "minLength": 1},
+            "result": {},
+        },
+        "additionalProperties": False,
+    }

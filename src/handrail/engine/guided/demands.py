@@ -1,0 +1,94 @@
+"""What a guided step asks of what is given for it: its contract, judgments, criteria, notes."""
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from handrail.engine.contracts.assessments import Assessed, assessed
+from handrail.engine.contracts.criteria import requirements, unmet
+from handrail.engine.contracts.example import minimal
+from handrail.engine.contracts.schema import fits, issues
+from handrail.engine.guided.loops import visible
+from handrail.frozen import frozen
+from handrail.model.history.events import Shortfall, ShortfallCode
+from handrail.model.history.run_state import Pending, RunState
+from handrail.model.workflow.guidance import Contract, GuidedAction
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+
+
+@frozen(kw_only=True)
+class Given:
+    """What a performer gives back."""
+
+    by: str
+    notes: str = ""
+    artifacts: tuple[JsonValue, ...] = ()
+    context: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+
+@frozen
+class Call:
+    """One call of a performer, with the state after what it brought and is kept in any case."""
+
+    plan: Plan
+    state: RunState
+    pending: Pending
+    action: GuidedAction
+    given: Given
+    now: float
+
+
+def judged(call: Call) -> Assessed:
+    """Read the judgments that the step asks for."""
+    known = {each.id: each for each in call.plan.assessments}
+    wanted = [known[name] for name in call.action.assessments if name in known]
+    return assessed(wanted, call.given.artifacts)
+
+
+def unmet_demands(call: Call, found: Assessed) -> tuple[Shortfall, ...]:
+    """Give everything that falls short; no demand hides another."""
+    return (*_contract(call), *found.shortfalls, *_criteria(call), *_notes(call))
+
+
+def _contract(call: Call) -> list[Shortfall]:
+    """An artifact of the contract's kind must be there; of several the newest that fits counts."""
+    wanted = call.action.contract
+    if wanted is None:
+        return []
+    given = [
+        each for each in call.given.artifacts if isinstance(each, dict) and each.get("kind") == wanted.artifact_kind
+    ]
+    if any(fits(wanted.schema, each) for each in given):
+        return []
+    if not given:
+        kinds: list[JsonValue] = [each.get("kind") if isinstance(each, dict) else None for each in call.given.artifacts]
+        message = f"an artifact of kind {wanted.artifact_kind} is missing"
+        return [_about_contract(wanted, "missing_output", message, kinds)] if wanted.required else []
+    wrong = "; ".join(issues(wanted.schema, given[-1]))
+    message = f"the artifact {wanted.artifact_kind} does not fit: {wrong}"
+    return [_about_contract(wanted, "invalid_output", message, given[-1])]
+
+
+def _about_contract(wanted: Contract, code: ShortfallCode, message: str, sent: JsonValue) -> Shortfall:
+    fix = f"give an artifact of kind {wanted.artifact_kind} that fits the schema, such as the example"
+    return Shortfall(code, message, wanted.ref, fix, schema=wanted.schema, example=minimal(wanted.schema), sent=sent)
+
+
+def _criteria(call: Call) -> list[Shortfall]:
+    rules = call.action.validation
+    # A step with a contract may come without notes, and then there is nothing to hold against the rules.
+    if rules is None or (call.action.contract is not None and not call.given.notes.strip()):
+        return []
+    failed = unmet(rules, call.given.notes, visible(call.plan, call.state))
+    fix = "; ".join(requirements(rules))
+    return [Shortfall("validation_failed", message, "notes", fix) for message in failed]
+
+
+def _notes(call: Call) -> list[Shortfall]:
+    action = call.action
+    if action.notes_optional or action.contract is not None or call.given.notes.strip():
+        return []
+    fix = "say in the notes what was done, what was found and decided, and what is open"
+    return [
+        Shortfall("missing_notes", "the step needs notes", "notes", fix, example="## Done\n…", sent=call.given.notes)
+    ]

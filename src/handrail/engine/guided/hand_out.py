@@ -1,0 +1,67 @@
+"""Makes a step pending for whoever holds the run: an agent's, a guided one, one that hands work on."""
+
+from dataclasses import replace
+
+from handrail.engine.guided.capabilities import in_question
+from handrail.engine.guided.confirmation import is_skipped
+from handrail.engine.guided.loops import innermost, visible
+from handrail.engine.guided.prompts import Spec, delegate_spec, guided_spec
+from handrail.engine.prompts.agent_call import asked, of_step
+from handrail.engine.state.position import Moment, holder
+from handrail.engine.state.scope import value_of
+from handrail.model.codec import encode
+from handrail.model.history.events import StepBegan
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.actions import AgentAction
+from handrail.model.workflow.guidance import DelegateAction, GuidedAction
+from handrail.model.workflow.plan import Plan, Step
+
+
+def begin_outside(plan: Plan, state: RunState, step: Step, at: Moment) -> StepBegan:
+    """Give the event that makes a step pending, with everything that is known of it now."""
+    return StepBegan(
+        address=at.address,
+        action=step.action.kind,
+        attempt=at.attempt,
+        spec=_spec(plan, state, step, at),
+        output=step.output or "",
+        at=at.now,
+        why=at.why,
+    )
+
+
+def _spec(plan: Plan, state: RunState, step: Step, at: Moment) -> Spec:
+    match step.action:
+        case GuidedAction():
+            spec = guided_spec(plan, step.action, visible(plan, state), loop_of(plan, state))
+            return {**_as_preferred(state, spec), **_capabilities(plan, state)}
+        case DelegateAction():
+            spec = delegate_spec(step.action, visible(plan, state), loop_of(plan, state))
+            return {**_as_preferred(state, spec), **_capabilities(plan, state)}
+        case AgentAction():
+            own = {each.name: value_of(each.value, state) for each in step.input}
+            returns = {} if step.returns is None else {"returns": encode(step.returns)}
+            ask = replace(of_step(step, step.action.task, own), address=at.address)
+            return {**asked(state, ask, 0.0).spec, **returns}
+        case _:
+            return {}
+
+
+def _as_preferred(state: RunState, spec: Spec) -> Spec:
+    """Leave out a confirmation that nobody is asked for."""
+    skipped = is_skipped(state, str(spec.get("confirmation") or ""))
+    return {name: value for name, value in spec.items() if name != "confirmation" or not skipped}
+
+
+def _capabilities(plan: Plan, state: RunState) -> Spec:
+    asked = in_question(plan, state)
+    return {"capabilities": asked} if asked else {}
+
+
+def loop_of(plan: Plan, state: RunState) -> Spec | None:
+    """Say in which round of which loop the current step stands."""
+    found, around = innermost(plan, state), holder(plan, state)
+    if found is None or around is None:
+        return None
+    action, loop = found
+    return {"id": around.name, "title": action.title, "iteration": loop.round, "most": action.max_iterations}

@@ -1,0 +1,182 @@
+"""WorkRail's loop kernel: before every step of the body it is decided anew whether the round goes on.
+
+1. A loop that may not go on ends at once, in the middle of its body too.
+2. A round counts although all of its steps were skipped; reaching the limit is an ordinary end.
+3. What a step gives ends at most one loop: the innermost around it that asks for such a sign.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from handrail.engine.composite import loop as loops
+from handrail.engine.contracts.context_conditions import decided
+from handrail.engine.contracts.javascript_values import type_name
+from handrail.engine.state.position import Moment, holder
+from handrail.frozen import frozen
+from handrail.model.history.events import Event, LoopEnded, LoopEntered, RoundStarted, RunBlocked, Why
+from handrail.model.history.run_state import Frame, LoopState, RunState
+from handrail.model.workflow.actions import body
+from handrail.model.workflow.guidance import ArtifactDecides, ContextDecides, GuidedAction, GuidedLoopAction
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+
+Names = Mapping[str, JsonValue]
+
+
+@frozen
+class Lacking:
+    """What a loop cannot be decided without."""
+
+    variable: str
+    message: str
+    schema: JsonValue
+    """What the variable must fit."""
+    example: JsonValue
+
+
+def enter(action: GuidedLoopAction, at: Moment) -> LoopEntered:
+    """Begin a loop; nothing is fixed, for its decision is always taken on the context as it is then."""
+    steered = isinstance(action.decides, ArtifactDecides)
+    return LoopEntered(address=at.address, steered=steered, at=at.now, why=at.why)
+
+
+def innermost(plan: Plan, state: RunState) -> tuple[GuidedLoopAction, LoopState] | None:
+    """Give the guided loop whose body is being worked through."""
+    loop = state.stack[-1].loop
+    step = holder(plan, state) if loop is not None else None
+    if loop is None or step is None or not isinstance(step.action, GuidedLoopAction):
+        return None
+    return step.action, loop
+
+
+def before_step(plan: Plan, state: RunState, now: float) -> Event | None:
+    """Decide on the innermost loop; None when the next step of its body may be looked at."""
+    found = innermost(plan, state)
+    if found is None:
+        return None
+    action, loop = found
+    index = state.stack[-1].index
+    if loop.leaving:
+        return LoopEnded(address=loop.address, reason="exit", at=now)
+    if index >= len(action.steps):
+        return loops.round_over(state, now)
+    between = index < 0
+    if between and loop.round >= action.max_iterations:
+        return LoopEnded(address=loop.address, reason="max", at=now)
+    return _follows(_decided_now(plan, state, action, loop), loop, between=between, now=now)
+
+
+def lacking(plan: Plan, state: RunState) -> Lacking | None:
+    """Give what the innermost loop cannot be decided without, if there is such a thing."""
+    found = innermost(plan, state)
+    verdict = _decided_now(plan, state, *found) if found is not None else None
+    return verdict if isinstance(verdict, Lacking) else None
+
+
+def _decided_now(plan: Plan, state: RunState, action: GuidedLoopAction, loop: LoopState) -> "Why | Lacking":
+    iteration = loop.round if state.stack[-1].index < 0 else loop.round - 1
+    return _verdict(action, names_at(plan, state.context, state.stack[:-1]), iteration)
+
+
+def _follows(verdict: "Why | Lacking", loop: LoopState, *, between: bool, now: float) -> Event | None:
+    if isinstance(verdict, Lacking):
+        return RunBlocked(
+            reason="fault",
+            message=f"loop '{loop.address}' cannot go on: {verdict.message}",
+            address=loop.address,
+            next_step=f"give '{verdict.variable}' in the context, then resume the run",
+            at=now,
+        )
+    if verdict.result is not True:
+        reason = "condition" if verdict.condition else "done"
+        return LoopEnded(address=loop.address, reason=reason, at=now, why=verdict)
+    return RoundStarted(address=loop.address, round=loop.round + 1, at=now, why=verdict) if between else None
+
+
+def _verdict(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | Lacking":
+    """Say whether a round, counted from 0, goes on; a loop that counts gives no condition."""
+    match action.loop:
+        case "for":
+            return _counted(action, around, iteration)
+        case "forEach":
+            return _walked(action, around, iteration)
+        case _:
+            return _tested(action, around, iteration)
+
+
+def _tested(action: GuidedLoopAction, around: Names, iteration: int) -> Why:
+    if not isinstance(action.decides, ContextDecides):
+        return Why("no step of the body said stop", {}, result=True)
+    why = decided(action.decides.condition, {**around, **loop_names(action, around, iteration)})
+    if action.loop == "while":
+        return why
+    return Why(f"until {why.condition}", why.values, result=why.result is not True)
+
+
+def _counted(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | Lacking":
+    count: JsonValue = around.get(action.count) if isinstance(action.count, str) else action.count
+    if isinstance(count, bool) or not isinstance(count, int | float):
+        name = str(action.count)
+        message = f"the context variable '{name}' must be a number of rounds, and it {_is(count)}"
+        return Lacking(name, message, {"type": "number"}, 2)
+    return Why("", {"count": count, "iteration": iteration + 1}, result=iteration < count)
+
+
+def _walked(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | Lacking":
+    name = action.items or ""
+    items = around.get(name)
+    if not isinstance(items, list):
+        message = f"the context variable '{name}' must be a list, and it {_is(items)}"
+        return Lacking(name, message, *_form_of_items(action))
+    if iteration == 0 and items and not isinstance(items[0], dict) and _reads_fields(action):
+        written = f"{{{{{action.item_var}.…}}}}"
+        message = f"its steps read fields of an item, {written}, but the first in '{name}' {_is(items[0])}, not a map"
+        return Lacking(name, message, *_form_of_items(action))
+    return Why("", {"items": len(items), "iteration": iteration + 1}, result=iteration < len(items))
+
+
+def _is(value: JsonValue) -> str:
+    if value is None:
+        return "is not there"
+    if isinstance(value, list | dict):
+        return "is a list" if isinstance(value, list) else "is a map"
+    return f"is a {type_name(value)}"
+
+
+def _form_of_items(action: GuidedLoopAction) -> tuple[JsonValue, JsonValue]:
+    """Give the schema and an example of a list that a loop may walk."""
+    if _reads_fields(action):
+        return {"type": "array", "items": {"type": "object"}}, [{"id": "first"}, {"id": "second"}]
+    return {"type": "array"}, ["first", "second"]
+
+
+def _reads_fields(action: GuidedLoopAction) -> bool:
+    wanted = "{{" + action.item_var + "."
+    return any(wanted in step.action.prompt.text for step in action.steps if isinstance(step.action, GuidedAction))
+
+
+def loop_names(action: GuidedLoopAction, around: Names, iteration: int) -> dict[str, JsonValue]:
+    """Give the names that the body of a loop sees in a round, which is counted from 0."""
+    names: dict[str, JsonValue] = {action.iteration_var: iteration + 1}
+    items = around.get(action.items) if action.loop == "forEach" and action.items is not None else None
+    if isinstance(items, list) and 0 <= iteration < len(items):
+        names[action.item_var] = items[iteration]
+        names[action.index_var] = iteration
+    return names
+
+
+def names_at(plan: Plan, context: Names, stack: tuple[Frame, ...]) -> dict[str, JsonValue]:
+    """Give the context as a step sees it where a stack stands: the names of the loops around are added."""
+    names = dict(context.items())
+    steps = plan.steps
+    for frame, inner in pairwise(stack):
+        action = steps[frame.index].action
+        if isinstance(action, GuidedLoopAction) and inner.loop is not None:
+            names.update(loop_names(action, names, inner.loop.round - 1))
+        steps = body(action)
+    return names
+
+
+def visible(plan: Plan, state: RunState) -> dict[str, JsonValue]:
+    """Give the context as the current step sees it."""
+    return names_at(plan, state.context, state.stack)

@@ -1,0 +1,142 @@
+"""Renders everything that the performer of a guided step is told, once, as the step becomes pending."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from handrail.engine.contracts.assessments import example_of, schema_of
+from handrail.engine.contracts.context_conditions import holds
+from handrail.engine.contracts.criteria import requirements
+from handrail.engine.contracts.example import minimal
+from handrail.engine.contracts.javascript_values import text_of, type_name
+from handrail.model.codec import encode
+from handrail.model.workflow.guidance import (
+    Assessment,
+    Confirmation,
+    Contract,
+    DelegateAction,
+    Delegation,
+    GuidedAction,
+)
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import ContextCondition, JsonValue
+
+Names = Mapping[str, JsonValue]
+Spec = dict[str, JsonValue]
+
+LOOP_CONTROL = "wr.loop_control"
+_VARIABLE = re.compile(r"\{\{(?!wr\.)([a-zA-Z_]\w*(?:\.[a-zA-Z_]\w*)*)\}\}", re.ASCII)
+_LONGEST_SAMPLE = 80
+
+
+def filled(text: str, names: Names) -> str:
+    """Put values in the place of `{{name}}` and `{{name.field}}`; what is not there is marked, never left out."""
+    return _VARIABLE.sub(lambda found: _value(found[1], names), text)
+
+
+def _value(path: str, names: Names) -> str:
+    parts = path.split(".")
+    here: JsonValue = dict(names)
+    for depth, part in enumerate(parts):
+        if isinstance(here, dict):
+            here = here.get(part)
+        elif isinstance(here, list):
+            here = len(here) if part == "length" else None
+        elif here is not None:
+            before = ".".join(parts[:depth])
+            sample = text_of(here)[:_LONGEST_SAMPLE]
+            return f"[unset: {path} -- '{before}' is {type_name(here)} (\"{sample}\"), not object]"
+    return f"[unset: {path}]" if here is None else text_of(here)
+
+
+def guided_spec(plan: Plan, action: GuidedAction, names: Names, loop: Spec | None) -> Spec:
+    """Give what the performer of a guided step needs; what a step does not ask for is left out."""
+    wanted = [each for each in plan.assessments if each.id in action.assessments]
+    spec: Spec = {
+        "title": filled(action.title, names),
+        "prompt": filled(action.prompt.text, names),
+        "agent_role": action.agent_role,
+        "guidance": list(action.guidance),
+        "fragments": [filled(each.text, names) for each in action.fragments if _applies(each.when, names)],
+        "notes": "optional" if action.notes_optional or action.contract is not None else "required",
+        "ask_for_files": action.ask_for_files,
+        "confirmation": confirmation(action.confirmation, names),
+        "contract": contract(action.contract),
+        "assessments": [assessment(each) for each in wanted],
+        "criteria": list(requirements(action.validation)) if action.validation is not None else [],
+        "functions": [encode(each) for each in action.functions],
+        "model_tier": action.model_tier,
+        "verification": encode(action.verification) if action.verification is not None else None,
+        "audit": encode(action.audit) if action.audit is not None else None,
+        "loop": {**loop, "decides": _decides(action)} if loop is not None else None,
+    }
+    return {name: value for name, value in spec.items() if value not in (None, [], False)}
+
+
+def _decides(action: GuidedAction) -> bool:
+    return action.contract is not None and action.contract.artifact_kind == LOOP_CONTROL
+
+
+def _applies(when: ContextCondition | None, names: Names) -> bool:
+    return when is None or holds(when, names)
+
+
+def confirmation(asked: Confirmation | None, names: Names) -> str | None:
+    """Say who must confirm the step, as far as its condition asks for that."""
+    if asked is None or not asked.required or not _applies(asked.condition, names):
+        return None
+    return asked.by
+
+
+def contract(asked: Contract | None) -> JsonValue:
+    """Say which artifact a step must give."""
+    if asked is None:
+        return None
+    return {
+        "ref": asked.ref,
+        "kind": asked.artifact_kind,
+        "required": asked.required,
+        "schema": asked.schema,
+        "example": minimal(asked.schema),
+    }
+
+
+def assessment(asked: Assessment) -> JsonValue:
+    """Say which judgment a step must give."""
+    return {
+        "id": asked.id,
+        "purpose": asked.purpose,
+        "dimensions": [encode(each) for each in asked.dimensions],
+        "schema": schema_of(asked),
+        "example": example_of(asked),
+    }
+
+
+def delegate_spec(action: DelegateAction, names: Names, loop: Spec | None) -> Spec:
+    """Give what the performer of a step needs that hands work to other workflows."""
+    spec: Spec = {
+        "title": filled(action.title, names),
+        "prompt": filled(action.synthesis.text, names) if action.synthesis is not None else None,
+        "delegations": list(_delegations(action, names)),
+        "notes": "optional" if action.notes_optional or action.synthesis_contract is not None else "required",
+        "contract": contract(action.synthesis_contract),
+        "confirmation": confirmation(action.confirmation, names),
+        "loop": loop,
+    }
+    return {name: value for name, value in spec.items() if value not in (None, [])}
+
+
+def _delegations(action: DelegateAction, names: Names) -> Iterator[JsonValue]:
+    for each in action.delegations:
+        if _applies(each.when, names):
+            yield _delegation(each, names)
+
+
+def _delegation(each: Delegation, names: Names) -> JsonValue:
+    context: dict[str, JsonValue] = {theirs: names.get(ours) for ours, theirs in each.context}
+    return {
+        "workflow": each.workflow,
+        "goal": filled(each.goal, names) if each.goal is not None else None,
+        "context": {**context, **{name: filled(value, names) for name, value in each.args}},
+        "model_tier": each.model_tier,
+        "allowed_tools": list(each.allowed_tools) if each.allowed_tools is not None else None,
+    }

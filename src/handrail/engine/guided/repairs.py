@@ -1,0 +1,77 @@
+"""What helps an agent to hand in a step: an example of its output, and, once refused, what to mend."""
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from handrail.engine.contracts.example import minimal
+from handrail.engine.guided.texts import Spec, as_json, confirmed_example, delegation_result, schema_text
+from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
+from handrail.model.history.events import Shortfall
+from handrail.model.workflow.values import JsonValue
+
+NOTES = "<what you did, decided, found and left open>"
+_STILL_YOURS = (
+    "What you gave does not complete the step, which is still yours. Mend what is listed here and hand in all of it"
+    " again: notes and artifacts of a refused try are not carried over."
+)
+
+
+def example_output(spec: Spec) -> dict[str, JsonValue]:
+    """Give the smallest output that has everything a step asks for; the notes are to be written."""
+    output: dict[str, JsonValue] = {"notesMarkdown": NOTES}
+    artifacts = list(_artifacts(spec))
+    if artifacts:
+        output["artifacts"] = artifacts
+    if spec.get("schema") is not None:
+        output["result"] = minimal(spec["schema"])
+    return output
+
+
+def _artifacts(spec: Spec) -> Iterator[JsonValue]:
+    contract = spec.get("contract")
+    if isinstance(contract, dict) and contract.get("required", True):
+        yield contract.get("example")
+    for each in _dicts(spec.get("assessments")):
+        yield each.get("example")
+    for each in _dicts(spec.get("capabilities")):
+        if each.get("level") == "required":
+            yield each.get("example")
+    reported = spec.get("reported")
+    done = reported if isinstance(reported, dict) else {}
+    for number, _ in enumerate(_dicts(spec.get("delegations")), 1):
+        if str(number) not in done:
+            yield delegation_result(number)
+    if spec.get("confirmation"):
+        yield confirmed_example()
+
+
+def _dicts(value: JsonValue) -> list[dict[str, JsonValue]]:
+    return [cast("dict[str, JsonValue]", each) for each in value] if isinstance(value, list) else []
+
+
+def refusal_text(shortfalls: Sequence[Shortfall]) -> str:
+    """Say what is missing, what it must look like, what came, and what to do."""
+    parts = ["# Not done yet", _STILL_YOURS]
+    told: list[str] = []
+    for number, each in enumerate(shortfalls[:MOST_SHORTFALLS], 1):
+        parts.append(_said(number, each))
+        # Several faults of one artifact bring the same schema along: it is told once.
+        new = [text for text in _shown(each) if text not in told]
+        parts += new
+        told += new
+    left = len(shortfalls) - MOST_SHORTFALLS
+    return "\n\n".join([*parts, f"And {left} more, which are told once these are mended."] if left > 0 else parts)
+
+
+def _said(number: int, each: Shortfall) -> str:
+    line = f"{number}. {cut(each.message, MOST_MESSAGE)}" + (f" ({each.about})" if each.about else "")
+    return f"{line}\n   Do: {cut(each.fix, MOST_FIX)}" if each.fix else line
+
+
+def _shown(each: Shortfall) -> Iterator[str]:
+    if each.schema is not None:
+        yield f"It must fit this JSON Schema:\n\n{schema_text(each.schema)}"
+    if each.example is not None:
+        yield f"The least that fits:\n\n{as_json(each.example)}"
+    if each.sent is not None:
+        yield f"You sent:\n\n{as_json(cut_value(each.sent))}"

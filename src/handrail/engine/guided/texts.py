@@ -1,0 +1,234 @@
+"""Says to an agent, in plain text, everything that a guided step asks of it: the same words pulled or pushed.
+
+1. What the author wrote comes first and whole; what Handrail demands follows under headings of its own.
+2. Whatever a step is held to is told: the criteria, the contract with its schema, the levels, the notes.
+3. The stance of an agent stands in the text for it, never in its system prompt.
+4. The order never changes: loop, role, prompt, guidance, definitions, demands, confirmation, notes, fragments.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from handrail.engine.contracts.example import minimal
+from handrail.engine.text.untrusted_text import code, fenced
+from handrail.model.workflow.values import JsonValue
+
+Spec = Mapping[str, JsonValue]
+CONFIRMATION = "wr.confirmation"
+"""The kind of artifact that says who confirmed a step."""
+_CONFIRMERS = {
+    "user": "your user",
+    "coordinator_eval": "whoever coordinates this work",
+    "human_approval": "a person",
+}
+
+
+def step_text(spec: Spec, *, notes_known: bool = False, rules: Sequence[str] = ()) -> str:
+    """Give the text of a guided step or of one that hands work on; `rules` are those of the whole workflow."""
+    sections = (
+        *_loop(spec),
+        *_role(spec),
+        str(spec.get("prompt", "")).strip(),
+        *_delegations(spec),
+        *_listed("Guidance for this step", _list(spec.get("guidance"))),
+        *_listed("Rules of this workflow", rules),
+        *_files(spec),
+        *definitions(_list(spec.get("functions"))),
+        *_verification(spec),
+        *_criteria(spec),
+        *_contract(spec),
+        *_assessments(spec),
+        *_capabilities(spec),
+        *_confirmation(spec),
+        *_notes(spec, notes_known=notes_known),
+        *(str(each) for each in _list(spec.get("fragments"))),
+    )
+    return "\n\n".join(section for section in sections if section)
+
+
+def agent_text(spec: Spec) -> str:
+    """Give the text of a native agent step that a connected agent performs."""
+    parts = [str(spec.get(name) or "").strip() for name in ("system_prompt", "prompt")]
+    schema = spec.get("schema")
+    if schema is not None:
+        parts += [
+            f"# Result\n\nGive the result in `output.result`. It must fit this JSON Schema:\n\n{schema_text(schema)}",
+            f"The least that fits:\n\n{as_json(minimal(schema))}",
+        ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _loop(spec: Spec) -> Iterator[str]:
+    loop = spec.get("loop")
+    if not isinstance(loop, dict) or loop.get("decides"):
+        return
+    name, iteration, most = loop.get("title") or loop.get("id"), loop.get("iteration"), loop.get("most")
+    if iteration == 1:
+        yield f"> {name}: pass 1 of at most {most}. This step may come again."
+    else:
+        yield f"> {name}: pass {iteration} of at most {most}. Build on the passes before, and on what they left open."
+
+
+def _role(spec: Spec) -> Iterator[str]:
+    if spec.get("agent_role"):
+        yield f"# Your role\n\n{spec['agent_role']}\n\n# Your task"
+
+
+def _delegations(spec: Spec) -> Iterator[str]:
+    asked = _list(spec.get("delegations"))
+    if not asked:
+        return
+    reported = spec.get("reported")
+    done = cast("dict[str, JsonValue]", reported) if isinstance(reported, dict) else {}
+    lines: list[str] = []
+    for number, each in enumerate(asked, 1):
+        one = cast("dict[str, JsonValue]", each)
+        state = "reported" if str(number) in done else "open"
+        goal = f": {one['goal']}" if one.get("goal") else ""
+        lines.append(f"{number}. [{state}] {one.get('workflow')}{goal}")
+        if one.get("context"):
+            lines.append(f"   context: {json.dumps(one['context'], ensure_ascii=False)}")
+    if all(str(number) in done for number in range(1, len(asked) + 1)):
+        yield "# Work that was handed on\n\nAll results are in; hand in what you make of them:\n\n" + "\n".join(lines)
+        return
+    yield (
+        "# Work to hand on\n\nHave each of these workflows carried out, by agents of your own where you can start"
+        " them, otherwise by yourself; at the same time where you can:\n\n" + "\n".join(lines)
+    )
+    yield (
+        "Report each result as an artifact, one by one as they come in or several together. `delegation` is the number"
+        f" above; `status` is done, failed or skipped:\n\n{as_json(delegation_result(1))}"
+    )
+
+
+def delegation_result(number: int) -> JsonValue:
+    """Give an example of the report on a piece of work that was handed on."""
+    return {"kind": "wr.delegation_result", "delegation": number, "status": "done", "summary": "what came out of it"}
+
+
+def _listed(title: str, lines: Sequence[JsonValue]) -> Iterator[str]:
+    if lines:
+        yield f"# {title}\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _files(spec: Spec) -> Iterator[str]:
+    if spec.get("ask_for_files"):
+        yield "Ask your user for files that this step needs and that you cannot find yourself."
+
+
+def definitions(functions: Sequence[JsonValue]) -> Iterator[str]:
+    """Say what the functions stand for that prompts refer to."""
+    lines = [_definition(cast("dict[str, JsonValue]", each)) for each in functions]
+    yield from _listed("Definitions", lines)
+
+
+def _definition(function: Spec) -> str:
+    parameters = (cast("dict[str, JsonValue]", each) for each in _list(function.get("parameters")))
+    listed = ", ".join(
+        f"{each.get('name')}{'' if each.get('required') else '?'}: {each.get('type')}" for each in parameters
+    )
+    return f"`{function.get('name')}({listed})`: {function.get('definition')}"
+
+
+def _verification(spec: Spec) -> Iterator[str]:
+    verification, audit = spec.get("verification"), spec.get("audit")
+    if isinstance(verification, dict):
+        command, prompt = verification.get("command"), verification.get("prompt")
+        lines = ([f"Run {code(str(command))}; it must pass."] if command else []) + ([str(prompt)] if prompt else [])
+        yield "# Verify before you hand in\n\n" + "\n".join(lines)
+    if isinstance(audit, dict):
+        rubric = "".join(f"\n- {each}" for each in _list(audit.get("rubric")))
+        yield f"# Audit your work\n\n{audit.get('prompt')}{rubric}"
+
+
+def _criteria(spec: Spec) -> Iterator[str]:
+    yield from _listed("Your notes must meet this", _list(spec.get("criteria")))
+
+
+def _contract(spec: Spec) -> Iterator[str]:
+    contract = spec.get("contract")
+    if not isinstance(contract, dict):
+        return
+    must = "Give" if contract.get("required", True) else "You may give"
+    yield (
+        f"# Artifact\n\n{must} an artifact of kind `{contract.get('kind')}` in `output.artifacts`. It must fit this"
+        f" JSON Schema:\n\n{schema_text(contract.get('schema'))}\n\nThe least that fits:\n\n"
+        f"{as_json(contract.get('example'))}"
+    )
+
+
+def _assessments(spec: Spec) -> Iterator[str]:
+    for each in _list(spec.get("assessments")):
+        one = cast("dict[str, JsonValue]", each)
+        lines = [_dimension(cast("dict[str, JsonValue]", said)) for said in _list(one.get("dimensions"))]
+        yield (
+            f"# Assessment `{one.get('id')}`\n\n{_sentence(one.get('purpose'))} Judge every dimension by what you know,"
+            " with your reason, as an artifact in `output.artifacts`:\n\n" + "\n".join(lines) + "\n\n"
+            f"{as_json(one.get('example'))}"
+        )
+
+
+def _dimension(said: Spec) -> str:
+    optional = "" if said.get("required", True) else " (optional)"
+    levels = ", ".join(str(level) for level in _list(said.get("levels")))
+    return f"- `{said.get('id')}`{optional}: {_sentence(said.get('purpose'))} Levels: {levels}."
+
+
+def _sentence(text: JsonValue) -> str:
+    said = str(text or "").strip()
+    return said if not said or said[-1] in ".!?:" else f"{said}."
+
+
+def _capabilities(spec: Spec) -> Iterator[str]:
+    asked = [cast("dict[str, JsonValue]", each) for each in _list(spec.get("capabilities"))]
+    if asked:
+        lines = "\n".join(f"- `{each.get('name')}` ({each.get('level')})" for each in asked)
+        yield (
+            f"# What you can do\n\nThis workflow draws on:\n\n{lines}\n\nFind out by trying each once, in a harmless"
+            " way, and report what you found as an artifact of its own; status is available, unavailable or unknown:"
+            f"\n\n{as_json(asked[0].get('example'))}"
+        )
+
+
+def _confirmation(spec: Spec) -> Iterator[str]:
+    by = spec.get("confirmation")
+    if isinstance(by, str):
+        who = _CONFIRMERS.get(by, "your user")
+        yield (
+            f"# Confirmation\n\nBefore you hand in this step, show {who} what you have, and wait for a yes. Then add"
+            f" it to `output.artifacts`:\n\n{as_json(confirmed_example())}"
+        )
+
+
+def confirmed_example() -> JsonValue:
+    """Give an example of the yes that a step asks for."""
+    return {"kind": CONFIRMATION, "confirmed": True, "by": "<who said yes>"}
+
+
+def _notes(spec: Spec, *, notes_known: bool) -> Iterator[str]:
+    if spec.get("notes") != "required":
+        return
+    if notes_known:
+        yield "# Notes\n\nGive notes in `output.notesMarkdown` again: what you did, decided, found and left open."
+        return
+    yield (
+        "# Notes\n\nGive notes in `output.notesMarkdown`. They are all that is left of this step once your context is"
+        " gone, so write for a reader who knows nothing: what you did and produced, what you decided and why, what is"
+        " open or uncertain, which files matter. 10 to 30 lines of Markdown; at most 4096 bytes are kept."
+    )
+
+
+def _list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+def as_json(value: JsonValue) -> str:
+    """Give a value as a block of JSON that nothing in it can close."""
+    return fenced(json.dumps(value, ensure_ascii=False, indent=2), "json")
+
+
+def schema_text(schema: JsonValue) -> str:
+    """Give a schema as a block of JSON, on one line: it is looked up, not read."""
+    shown = {name: each for name, each in schema.items() if name != "$schema"} if isinstance(schema, dict) else schema
+    return fenced(json.dumps(shown, ensure_ascii=False), "json")

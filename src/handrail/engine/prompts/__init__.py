@@ -1,0 +1,1 @@
+"""What an agent is told, and which agent it is."""

@@ -1,0 +1,196 @@
+"""What an agent is asked: the text and the terms of one call, as the intent records them.
+
+1. Everything that decides the call is evaluated here, before anything is started; replaying never does it again.
+2. A try after a failed one goes on in the conversation of the failed one, told what was wrong.
+3. Calls are counted by address, whatever the round: the count tells one call from the next.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import field
+from functools import lru_cache
+
+from handrail.engine.contracts.returns import schema_of
+from handrail.engine.prompts.choose_agent import Choice, chosen, falls_at, given_by
+from handrail.engine.prompts.compose import Told, composed, proof_words
+from handrail.engine.prompts.conversation_summary import carried
+from handrail.engine.prompts.handoff import handoff
+from handrail.engine.prompts.person_messages import for_agent
+from handrail.engine.state.call_counts import turn_key
+from handrail.engine.state.position import known_as
+from handrail.engine.state.scope import scope_for, value_of
+from handrail.frozen import frozen
+from handrail.language.expressions.refs import Ref
+from handrail.language.templates.parse import Template, parse_template, render, template_refs
+from handrail.model.history.events import StepBegan, Why
+from handrail.model.history.run_state import RunState, StepState
+from handrail.model.names import spoken
+from handrail.model.workflow.plan import Step
+from handrail.model.workflow.settings import AgentTask, confinement
+from handrail.model.workflow.values import JsonValue, Prompt
+
+
+@frozen(kw_only=True)
+class Ask:
+    """One call of an agent that a step wants."""
+
+    task: AgentTask
+    address: str
+    names: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """Values that only this prompt sees."""
+    schema: JsonValue = None
+    attempt: int = 1
+    attempts: int = 1
+    failed: str = ""
+    """Why the last try was not accepted."""
+    proofs: tuple[str, ...] = ()
+    findings: JsonValue = None
+    """What a review found: the agent is shown it, whether its prompt names it or not."""
+    timeout: int | None = None
+    room: Mapping[str, float] = field(default_factory=dict[str, float])
+    """What the budgets leave for the call, where they limit what its lines show."""
+    counted: tuple[str, ...] = ()
+    """The addresses whose calls the task's own budget counts, where they are more than this one."""
+    output: str = ""
+    why: Why | None = None
+
+
+def asked(state: RunState, ask: Ask, now: float) -> StepBegan:
+    """Give the intent of a call."""
+    task = ask.task
+    extra = {**ask.names, **{name: value_of(value, state, ask.names) for name, value in task.with_values}}
+    choice = chosen(task, given_by(state), falls_at(state, ask.address))
+    session = session_of(state, ask, choice)
+    sandbox, network = confinement(task, state.agents)
+    system = rendered_prompt(task.system_prompt, state, extra) if task.system_prompt is not None else None
+    spec: dict[str, JsonValue] = {
+        "prompt": _text(state, ask, extra, session),
+        "system_prompt": system,
+        "agent": choice.agent,
+        "model": choice.model,
+        "chosen": choice.why or None,
+        "instead": list(choice.instead),
+        # A script costs what the agent would that it stands in for.
+        "priced_as": f"{task.agent}/{task.model or ''}" if state.script and task.agent else None,
+        "access": task.access,
+        "session": session,
+        # Whether it has heard this step's own words before, and not only those of another step.
+        "goes_on": _goes_on(state, ask, session),
+        "single_turn": task.single_turn,
+        "suppress_thoughts": task.suppress_thoughts,
+        "allowed_tools": list(task.allowed_tools) if task.allowed_tools is not None else None,
+        "disallowed_tools": list(task.disallowed_tools),
+        "handrail_tools": list(task.handrail_tools),
+        "tmux": task.tmux,
+        "sandbox": sandbox if sandbox != "none" else None,
+        "network": None if network or sandbox == "none" else "off",
+        "schema": ask.schema,
+        "prompt_file": task.prompt.file,
+        "prompt_version": task.prompt.version,
+        "turn": state.turns.get(turn_key(ask.address), 0) + 1,
+        "turn_in_round": state.turns.get(ask.address, 0) + 1,
+        "timeout": ask.timeout,
+        "idle_timeout": task.idle_timeout or state.agents.idle_timeout or None,
+        "room": dict(ask.room),
+        "input": dict(ask.names),
+    }
+    kept = {name: value for name, value in spec.items() if value not in (None, [], {}, False)}
+    return StepBegan(
+        address=ask.address,
+        action="agent",
+        attempt=ask.attempt,
+        spec={**kept, "turn": spec["turn"]},
+        output=ask.output,
+        at=now,
+        why=ask.why,
+    )
+
+
+def of_step(step: Step, task: AgentTask, own: Mapping[str, JsonValue]) -> Ask:
+    """Give what a call of a plain agent step takes from its step."""
+    return Ask(
+        task=task,
+        address="",
+        names=own,
+        schema=schema_of(step.returns) if step.returns is not None else None,
+        attempts=step.retry.more + 1,
+        proofs=proof_words(step.done_when),
+        timeout=step.timeout,
+        output=step.output or "",
+    )
+
+
+def session_of(state: RunState, ask: Ask, choice: Choice) -> str:
+    """Give the conversation that goes on, or none; it stays with the agent that it was begun with."""
+    known = state.steps.get(ask.address)
+    again = ask.attempt > 1 or ask.address in state.answers or known_as(state, ask.address) in state.feedback
+    again = again or _breaks_off(state, known, ask.address)
+    if again and known is not None and known.session:
+        return _own(known, choice)
+    if ask.task.session == "fresh" or ask.task.carry == "summary":
+        return ""
+    before = state.steps.get(state.latest.get(spoken(ask.task.session), ""))
+    return "" if before is None else _own(before, choice)
+
+
+def _breaks_off(state: RunState, known: StepState | None, address: str) -> bool:
+    """Whether the last call was ended by a budget or a limit, or is followed by what a person said meanwhile."""
+    failure = state.failure
+    cut_short = failure is not None and failure.hindrance in ("budget", "wait") and failure.address == address
+    return cut_short or (known is not None and known.status == "waiting")
+
+
+def _own(step: StepState, choice: Choice) -> str:
+    return step.session if step.agent in ("", choice.agent) else ""
+
+
+def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: str) -> str:
+    told = Told(
+        prompt=rendered_prompt(ask.task.prompt, state, extra),
+        # A conversation that goes on has heard it already.
+        handoff="" if session else handoff(state, ask.task.handoff),
+        carried="" if session else carried(state, ask.task),
+        findings=_shown(ask),
+        output=ask.output,
+        proofs=ask.proofs,
+        schema=ask.schema,
+        failed=ask.failed,
+        revision=state.feedback.get(known_as(state, ask.address), ""),
+        answer=state.answers.get(ask.address, ""),
+        messages=for_agent(state, ask.address),
+        attempt=ask.attempt,
+        attempts=ask.attempts,
+        access=ask.task.access,
+        goes_on=_goes_on(state, ask, session),
+    )
+    return composed(told)
+
+
+def _goes_on(state: RunState, ask: Ask, session: str) -> bool:
+    known = state.steps.get(ask.address)
+    return known is not None and session != "" and known.session == session
+
+
+def _shown(ask: Ask) -> str:
+    if ask.findings is None or "findings" in _read_by(ask.task.prompt):
+        return ""
+    return json.dumps(ask.findings, ensure_ascii=False, indent=2)
+
+
+def _read_by(prompt: Prompt) -> set[str]:
+    """Give the names that a prompt reads."""
+    return {ref.parts[0] for ref in _parsed(prompt.text)[1]} if prompt.syntax == "template" else set()
+
+
+def rendered_prompt(prompt: Prompt, state: RunState, extra: Mapping[str, JsonValue]) -> str:
+    """Render a prompt on a run's values; a plain one is only text."""
+    if prompt.syntax != "template":
+        return prompt.text
+    template, wanted = _parsed(prompt.text)
+    return render(template, scope_for(state, wanted, extra))
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> tuple[Template, tuple[Ref, ...]]:
+    template = parse_template(text)
+    return template, template_refs(template)

@@ -1,0 +1,153 @@
+"""Which agent performs a step, with which model, and why.
+
+1. The first that names an agent decides: `--agent`, the step, a tag in the issue, a label of the issue, what the run
+   was started with (the repository's default, or the only agent that is installed).
+2. A model counts where it is meant for the agent that was chosen; a model that only one agent has names that agent.
+3. An agent that is missing or stays overloaded is replaced by the next of the fallbacks, never one that was asked for
+   with `--agent`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import cast
+
+from handrail.frozen import frozen
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.agent_names import Named, implied, named
+from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, AgentTask
+from handrail.model.workflow.values import JsonValue
+
+# The form with backslashes is what some trackers make of brackets.
+TAG = re.compile(r"\\?\[(agent|model)=([a-z0-9][a-z0-9_.:/-]*)\\?\]", re.IGNORECASE)
+LABEL = re.compile(r"(agent|model)[:=/]\s*([a-z0-9][a-z0-9_.:/-]*)", re.IGNORECASE)
+AGENT_LABELS = frozenset({"claude", "codex", "openai", "gemini", "opencode"})
+"""Labels that name an agent as they are; any other agent is named by `agent:NAME`."""
+FALLBACK = "fallback"
+"""How the reason begins where another agent than the step's own was turned to."""
+
+
+@frozen
+class Ground:
+    """Something that names an agent, a model or both."""
+
+    named: Named
+    why: str
+
+
+@frozen
+class Given:
+    """What a run knows about the agents of its steps."""
+
+    override: str = ""
+    """What `--agent` and `--model` said."""
+    policy: AgentPolicy = NO_POLICY
+    inputs: Mapping[str, JsonValue] | None = None
+    task: str = ""
+
+
+@frozen
+class Choice:
+    """The agent of a step; None where nothing names one."""
+
+    agent: str | None
+    model: str | None
+    why: str
+    instead: tuple[str, ...] = ()
+    """Who is turned to when it is missing or stays overloaded."""
+
+
+def chosen(task: AgentTask, given: Given, falls: int = 0) -> Choice:
+    """Choose the agent of a step; `falls` counts those that were replaced already."""
+    first = _first(task, given)
+    if given.override and named(given.override).agent:
+        return first
+    chain = _others(first, given.policy.fallback)
+    if not falls or not chain:
+        return Choice(first.agent, first.model, first.why, chain)
+    place = min(falls, len(chain))
+    taken = named(chain[place - 1])
+    why = f"{FALLBACK} {place} of {len(chain)}, since {Named(first.agent, first.model).text} could not do it"
+    return Choice(taken.agent, taken.model, why, chain[place:])
+
+
+def given_by(state: RunState) -> Given:
+    """Give what a run knows about the agents of its steps."""
+    return Given(state.agent, state.agents, state.inputs, state.task)
+
+
+def falls_at(state: RunState, address: str) -> int:
+    """Count the agents that were replaced at a step; one that begins anew begins with its own."""
+    step = state.steps.get(address)
+    return 0 if step is None or state.failure is None else step.falls
+
+
+def _others(first: Choice, fallback: tuple[str, ...]) -> tuple[str, ...]:
+    own = (first.agent, first.model)
+    return tuple(text for text in fallback if (each := named(text)).agent and (each.agent, each.model) != own)
+
+
+def _first(task: AgentTask, given: Given) -> Choice:
+    override = named(given.override)
+    if override.agent:
+        return Choice(override.agent, override.model, "--agent")
+    grounds = tuple(each for each in _grounds(task, given, override) if each.named != Named())
+    decides = next((each for each in grounds if each.named.agent), None)
+    agent = None if decides is None else decides.named.agent
+    models = (each for each in grounds if each.named.model and each.named.agent in (agent, None))
+    modelled = next(models, None)
+    whys = [each.why for each in (decides, modelled) if each is not None]
+    return Choice(agent, None if modelled is None else modelled.named.model, ", model: ".join(dict.fromkeys(whys)))
+
+
+def _grounds(task: AgentTask, given: Given, override: Named) -> Iterator[Ground]:
+    yield Ground(override, "--model")
+    yield Ground(named(task.agent, task.model), "the step names it")
+    issues = [each for each in (given.inputs or {}).values() if _is_issue(each)]
+    yield from _tagged(_texts(given.task, issues))
+    yield from (_labelled(label) for issue in issues for label in _labels(issue))
+    yield Ground(named(given.policy.usual), given.policy.usual_why)
+
+
+def _is_issue(value: JsonValue) -> bool:
+    return isinstance(value, dict) and "title" in value and isinstance(value.get("labels"), list)
+
+
+def _texts(task: str, issues: list[JsonValue]) -> tuple[str, ...]:
+    parts = (cast("dict[str, JsonValue]", issue).get(name) for issue in issues for name in ("description", "title"))
+    return (*(part for part in parts if isinstance(part, str)), task)
+
+
+@lru_cache(maxsize=64)
+def _tagged(texts: tuple[str, ...]) -> tuple[Ground, ...]:
+    """The first tag of each kind; a model that belongs to another agent than the tag names is left out."""
+    found: dict[str, re.Match[str]] = {}
+    for text in texts:
+        for match in TAG.finditer(text):
+            found.setdefault(match[1].lower(), match)
+    # By name, so that an agent that is named counts before one that a model belongs to.
+    ordered = (found[kind] for kind in sorted(found))
+    return tuple(Ground(_spoken(each[1], each[2]), f"tag [{each[1]}={each[2]}] in the issue") for each in ordered)
+
+
+def _spoken(kind: str, value: str) -> Named:
+    if kind.lower() == "agent":
+        return named(value if "/" in value else value.lower())
+    return Named(implied(value), value)
+
+
+def _labels(issue: JsonValue) -> list[str]:
+    labels = cast("list[JsonValue]", cast("dict[str, JsonValue]", issue)["labels"])
+    names = (each.get("name") if isinstance(each, dict) else each for each in labels)
+    return [name for name in names if isinstance(name, str)]
+
+
+def _labelled(label: str) -> Ground:
+    text = label.strip()
+    why = f"label '{text}' of the issue"
+    match = LABEL.fullmatch(text)
+    if match is not None:
+        return Ground(_spoken(match[1], match[2]), why)
+    if text.lower() in AGENT_LABELS or implied(text) is not None:
+        return Ground(named(text.lower()), why)
+    return Ground(Named(), why)

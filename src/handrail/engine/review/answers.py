@@ -1,0 +1,198 @@
+"""What reviewer and arbiter of a review loop answered, as data; and the shape of answer that they are asked for."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import cast
+
+from handrail.engine.review.arbiter import Judgement
+from handrail.engine.review.arbiter import read_judgement as judgement_of
+from handrail.engine.review.finding import LONGEST_TEXT, SEVERITIES, Finding, finding, rank
+from handrail.engine.review.prose_findings import finding_in, findings_in, says_nothing
+from handrail.model.workflow.values import JsonValue
+
+__all__ = ["JUDGE_SCHEMA", "REVIEW_SCHEMA", "Finding", "Judgement", "read_findings", "read_judgement"]
+
+MOST_FINDINGS = 100
+"""Of one round; the worst are kept."""
+LONGEST_DATA = 1_000_000
+
+_LISTS = ("findings", "issues", "problems", "comments", "violations")
+_TEXTS = ("message", "text", "description", "issue", "detail", "details", "comment", "body", "title", "summary")
+_FILES = ("file", "path", "filename", "file_path", "location")
+_LINES = ("line", "line_number", "start_line", "lines")
+_RULES = ("rule", "rule_id", "category", "code", "check", "type")
+_SEVERITIES = ("severity", "priority", "level")
+_SUGGESTIONS = ("suggestion", "suggested_fix", "fix", "recommendation")
+_SETTLED = frozenset({"fixed", "resolved", "closed", "done"})
+_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+
+
+def _object(required: Sequence[str], **properties: JsonValue) -> dict[str, JsonValue]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": True,
+    }
+
+
+REVIEW_SCHEMA: dict[str, JsonValue] = _object(
+    ["findings"],
+    findings={
+        "type": "array",
+        "items": _object(
+            ["file", "rule", "severity", "message"],
+            id={"type": "string"},
+            file={"type": "string"},
+            line={"type": ["integer", "null"]},
+            rule={"type": "string"},
+            severity={"enum": list(SEVERITIES)},
+            message={"type": "string"},
+            suggestion={"type": "string"},
+        ),
+    },
+)
+"""What a reviewer returns."""
+
+JUDGE_SCHEMA: dict[str, JsonValue] = _object(
+    ["decisions", "actionable"],
+    decisions={
+        "type": "array",
+        "items": _object(
+            ["decision", "reason"],
+            id={"type": "string"},
+            file={"type": "string"},
+            line={"type": ["integer", "null"]},
+            rule={"type": "string"},
+            decision={"enum": ["accept", "decline"]},
+            reason={"type": "string"},
+        ),
+    },
+    actionable={"type": "boolean"},
+    reason={"type": "string"},
+)
+"""What an arbiter returns: a decision for each finding, named by its id or by file, line and rule."""
+
+
+def read_findings(output: JsonValue, text: str) -> tuple[Finding, ...]:
+    """Read what a reviewer gave: its data where there is some, else its words; the worst first, each once."""
+    return _told_apart(_read(output, text))
+
+
+def read_judgement(output: JsonValue, text: str, findings: Sequence[Finding]) -> Judgement:
+    """Read what an arbiter gave, about the findings that it was shown."""
+    data = output if isinstance(output, dict | list | bool) else _data_in(_words(output, text))
+    return judgement_of(data, _words(output, text), findings)
+
+
+def _words(output: JsonValue, text: str) -> str:
+    return output if isinstance(output, str) and output.strip() else text
+
+
+def _read(output: JsonValue, text: str) -> Iterable[Finding]:
+    data = output if isinstance(output, dict | list) else _data_in(_words(output, text))
+    listed = _listed(data)
+    if listed is not None:
+        return (each for item in listed if (each := _one(item)) is not None)
+    if isinstance(data, dict) and _approves(data):
+        return ()
+    if isinstance(data, dict) and (each := _one(data)) is not None:
+        return (each,)
+    prose = _words(output, text)
+    return findings_in(prose if prose.strip() or data is None else json.dumps(data))
+
+
+def _data_in(text: str) -> JsonValue:
+    """Find JSON in a text: the whole of it, or its last fenced block that is JSON."""
+    answer = text.strip()[:LONGEST_DATA]
+    for part in (answer, *reversed(_FENCED.findall(answer))):
+        if not part.lstrip().startswith(("{", "[")):
+            continue
+        try:
+            return cast("JsonValue", json.loads(part))
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _listed(data: JsonValue) -> list[JsonValue] | None:
+    if isinstance(data, list):
+        return data
+    if not isinstance(data, dict):
+        return None
+    for holder in (data, data.get("outputs"), data.get("output")):
+        for key in _LISTS if isinstance(holder, dict) else ():
+            found = holder.get(key) if isinstance(holder, dict) else None
+            if isinstance(found, list):
+                return found
+    return None
+
+
+def _approves(data: dict[str, JsonValue]) -> bool:
+    return data.get("approved") is True or str(data.get("decision", "")).casefold() in {"approve", "approved"}
+
+
+def _one(item: JsonValue) -> Finding | None:
+    if isinstance(item, str):
+        return _said(item)
+    if not isinstance(item, dict) or _is_settled(item):
+        return None
+    message = _first(item, _TEXTS)
+    if not message:
+        return None
+    return finding(
+        message,
+        severity=_first(item, _SEVERITIES),
+        file=_first(item, _FILES),
+        line=_line(item),
+        rule=_first(item, _RULES),
+        suggestion=_first(item, _SUGGESTIONS),
+        label=_first(item, ("id",)),
+    )
+
+
+def _said(text: str) -> Finding | None:
+    if not text.strip() or says_nothing(text):
+        return None
+    bounded = text[:LONGEST_TEXT]
+    return finding_in(bounded) or finding(bounded)
+
+
+def _is_settled(item: dict[str, JsonValue]) -> bool:
+    """A reviewer that also lists what was repaired says so."""
+    return str(item.get("status", "")).casefold() in _SETTLED or item.get("resolved") is True
+
+
+def _first(item: dict[str, JsonValue], keys: Iterable[str]) -> str:
+    for key in keys:
+        value = item.get(key)
+        if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+            return str(value)
+    return ""
+
+
+def _line(item: dict[str, JsonValue]) -> int | None:
+    number = re.search(r"\d{1,9}", _first(item, _LINES))
+    return int(number[0]) if number else None
+
+
+def _told_apart(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Drop what is said twice; what is said of several lines is several findings, counted from the top."""
+    ordered = sorted(found, key=_order)
+    once: dict[tuple[str, int | None], Finding] = {}
+    for each in ordered:
+        once.setdefault((each.id, each.line), each)
+    seen: Counter[str] = Counter()
+    result: list[Finding] = []
+    for each in sorted(once.values(), key=lambda one: (one.line or 0, _order(one))):
+        seen[each.id] += 1
+        count = seen[each.id]
+        result.append(each if count == 1 else replace(each, id=f"{each.id}-{count}"))
+    return tuple(sorted(result, key=_order)[:MOST_FINDINGS])
+
+
+def _order(each: Finding) -> tuple[int, str, int, str, str, str, str]:
+    return rank(each.severity), each.file, each.line or 0, each.rule, each.text, each.suggestion, each.label

@@ -1,0 +1,149 @@
+"""Runs inside a run: the items of a fan-out, and workflows that are called. Each is explored on its own."""
+
+import json
+from collections.abc import Callable
+from dataclasses import field, replace
+from typing import TypeAlias, cast
+
+from handrail.engine.composite.fan_out import item_plan, result_of
+from handrail.engine.fold.apply import apply
+from handrail.engine.simulation.deciding_values import asked_of_outputs
+from handrail.engine.simulation.endings import ended
+from handrail.engine.simulation.world import Choice, Facts, Outcome, World
+from handrail.engine.state.codec import step_rows
+from handrail.engine.state.position import current, holder
+from handrail.engine.state.scope import names_inside, value_of
+from handrail.frozen import frozen
+from handrail.model.history.events import ItemEnded, RunStarted
+from handrail.model.history.run_state import RunState, WorkState
+from handrail.model.workflow.actions import CallAction
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+
+MOST_OUTCOMES = 6
+DEEPEST = 3
+
+Explore: TypeAlias = Callable[[World, RunState], tuple[list[Outcome], Facts]]
+
+
+@frozen
+class Inner:
+    """Explores runs inside a run, each kind of them once."""
+
+    explore: Explore
+    known: dict[str, list[Outcome]] = field(default_factory=dict[str, list[Outcome]])
+
+    def item(self, world: World, state: RunState, place: str, facts: Facts) -> list[Choice]:
+        """Give how the first item that is under way may end."""
+        work, step = cast("WorkState", state.stack[-1].work), holder(world.plan, state)
+        data = work.data
+        results = cast("dict[str, JsonValue]", data["results"])
+        key = next((each for each in cast("dict[str, str]", data["started"]) if each not in results), None)
+        if key is None or step is None:
+            return []
+        item = cast("list[JsonValue]", data["items"])[cast("list[str]", data["keys"]).index(key)]
+        plan = item_plan(world.plan, step)
+        outcomes = self._explored(replace(world, plan=plan, prefix=f"{place}/", known={}), _started(state, item), facts)
+        return [
+            Choice(
+                f"item {key} {each.says}",
+                (ItemEnded(address=work.address, key=key, result=_result(key, item, each), at=0.0),),
+                place,
+            )
+            for each in _by_status(outcomes)
+        ]
+
+    def _explored(self, world: World, started: tuple[RunStarted, bytes], facts: Facts) -> list[Outcome]:
+        event, scope = started
+        mark = json.dumps([world.prefix, scope.decode(), event.inputs], default=str)
+        if mark not in self.known:
+            self.known[mark] = []
+            first = apply(None, event, 1, lambda _: scope)
+            self.known[mark], seen = self.explore(world, first)
+            _add(facts, seen)
+        return self.known[mark]
+
+    def child(self, world: World, state: RunState, place: str, facts: Facts) -> list[Choice]:
+        """Give how a workflow that was called may end."""
+        step, _ = current(world.plan, state)
+        name = step.action.workflow if isinstance(step.action, CallAction) else ""
+        plan = world.called.get(name)
+        if plan is None or name in world.calls or len(world.calls) >= DEEPEST:
+            facts.unexplored.setdefault(place, f"the workflow '{name}' is not looked into")
+            outcomes = [Outcome("succeeded", {}, "done"), Outcome("failed", {}, "fails")]
+        else:
+            asked = asked_of_outputs(world.reading, step)
+            own = replace(world, plan=plan, prefix="", calls=(*world.calls, name), asked=asked, known={})
+            outcomes = self._called(own, _inputs(world, state, plan), place)
+        return [
+            Choice(each.says, (ended(state, ok=each.status == "succeeded", output=each.output),), place)
+            for each in outcomes[:MOST_OUTCOMES]
+        ]
+
+    def _called(self, world: World, inputs: dict[str, JsonValue], place: str) -> list[Outcome]:
+        mark = json.dumps([place, world.calls, inputs])
+        if mark not in self.known:
+            started = _run(world.plan, inputs)
+            self.known[mark], _ = self.explore(world, apply(None, started, 1, lambda _: b""))
+        return self.known[mark]
+
+
+def _run(plan: Plan, inputs: dict[str, JsonValue]) -> RunStarted:
+    return RunStarted(
+        run="simulated",
+        workflow=plan.name,
+        definition="",
+        plan="",
+        inputs=inputs,
+        workspace="",
+        checks={"project": "the project's checks"},
+        at=0.0,
+    )
+
+
+def _started(state: RunState, item: JsonValue) -> tuple[RunStarted, bytes]:
+    """The run of an item sees the names and steps of the run around it."""
+    work = cast("WorkState", state.stack[-1].work)
+    names = names_inside(state, {str(work.data["item"]): item})
+    seen = {"names": names, "latest": dict(state.latest.items()), "steps": step_rows(state)}
+    scope = json.dumps({**seen, "previous": state.previous}).encode()
+    started = RunStarted(
+        run="simulated",
+        workflow=state.workflow,
+        definition="",
+        plan="",
+        inputs=state.inputs,
+        workspace="",
+        checks=state.checks,
+        scope="scope",
+        at=0.0,
+    )
+    return started, scope
+
+
+def _inputs(world: World, state: RunState, plan: Plan) -> dict[str, JsonValue]:
+    step, _ = current(world.plan, state)
+    given = {each.name: value_of(each.value, state) for each in step.input}
+    defaults: dict[str, JsonValue] = {each.name: each.default for each in plan.inputs if not each.required}
+    return {**defaults, **given}
+
+
+def _by_status(outcomes: list[Outcome]) -> list[Outcome]:
+    return list({each.status: each for each in reversed(outcomes)}.values())
+
+
+def _result(key: str, item: JsonValue, outcome: Outcome) -> dict[str, JsonValue]:
+    good = outcome.status == "succeeded"
+    error = "" if good else "it failed"
+    return result_of(key, item, outcome.status, branch=f"work-{key}", commit=key, output=outcome.output, error=error)
+
+
+def _add(facts: Facts, more: Facts) -> None:
+    """Take over what was seen inside; the paths there begin with the item."""
+    for name in ("begun", "skipped", "at_limit", "undefined", "doomed", "stuck", "unexplored", "approvals"):
+        known = getattr(facts, name)
+        for place, path in getattr(more, name).items():
+            known.setdefault(place, path)
+    facts.passed_over |= more.passed_over
+    facts.rounds |= more.rounds
+    facts.left_early |= more.left_early

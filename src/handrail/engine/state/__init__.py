@@ -1,0 +1,1 @@
+"""Reading and counting in a run's state."""

@@ -1,0 +1,169 @@
+"""The state of a run as bytes and back, without what stands at its default: for checkpoints, forks and rewinds."""
+
+import gc
+import json
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from functools import cache
+from operator import attrgetter
+from typing import Any, cast
+
+from rpds import HashTrieMap, Queue
+
+from handrail.model.codec import decode
+from handrail.model.history.events import Parent
+from handrail.model.history.run_state import (
+    Failure,
+    FlowState,
+    Frame,
+    GroupState,
+    LoopState,
+    Pending,
+    RunState,
+    StepState,
+    WorkState,
+    step_of,
+)
+from handrail.model.history.spending import Spent
+from handrail.model.history.trees import Tree, TreeSource
+from handrail.model.workflow.settings import AgentPolicy, Budget
+
+_Data = dict[str, Any]
+_MAPS = ("names", "latest", "context", "revisions", "feedback", "turns", "used", "answers", "capabilities", "children")
+_RECORDS: dict[str, type[Any]] = {
+    "pending": Pending,
+    "failure": Failure,
+    "parent": Parent,
+    "spent": Spent,
+    "tree": Tree,
+    "around": Budget,
+}
+_STEP_DEFAULTS = tuple(StepState("waiting"))
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, default=_plain, separators=(",", ":"), sort_keys=True)
+
+
+@dataclass(slots=True)
+class StepTexts:
+    """How each step was written last. Most steps of a long run never change again, and are not written anew."""
+
+    _kept: dict[str, tuple[StepState, str]] = field(default_factory=dict[str, tuple[StepState, str]])
+
+    def of(self, address: str, step: StepState) -> str:
+        """Give a step with its address, as an entry of a JSON object."""
+        kept = self._kept.get(address)
+        if kept is None or kept[0] is not step:
+            kept = step, f"{_dumps(address)}:{_dumps(_trimmed(step))}"
+            self._kept[address] = kept
+        return kept[1]
+
+
+def encode_state(state: RunState, texts: StepTexts | None = None) -> bytes:
+    """Give a state as bytes, the same for the same state; `texts` spares writing again what was written before."""
+    text = StepTexts().of if texts is None else texts.of
+    steps = ",".join([text(address, state.steps[address]) for address in sorted(state.steps)])
+    rest = _plain(state)
+    del rest["steps"]
+    return f'{_dumps(rest)[:-1]},"steps":{{{steps}}}}}'.encode()
+
+
+def decode_state(data: bytes) -> RunState:
+    """Give the state that bytes stand for."""
+    with _no_collecting():
+        return _state(json.loads(data))
+
+
+@contextmanager
+def _no_collecting() -> Generator[None]:
+    """Keep the garbage collector from going through a hundred thousand new objects again and again: none is garbage."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _state(read: _Data) -> RunState:
+    for name in _MAPS:
+        read[name] = HashTrieMap(read.get(name, {}))
+    read["steps"] = HashTrieMap({address: step_of(step) for address, step in read["steps"].items()})
+    read["stack"] = tuple(_frame(each) for each in read.get("stack", ()))
+    read["pass_env"] = tuple(read.get("pass_env", ()))
+    read["crossed"] = tuple((seq, what) for seq, what in read.get("crossed", ()))
+    read["said"] = tuple(read.get("said", (0, "")))
+    read["gaps"] = tuple(read.get("gaps", ()))
+    read["messages"] = tuple((seq, by, text) for seq, by, text in read.get("messages", ()))
+    for name, record in _RECORDS.items():
+        if name in read:
+            read[name] = record(**read[name])
+    for name in ("source", "pinned"):
+        if name in read:
+            read[name] = decode(TreeSource, read[name])
+    if "agents" in read:
+        read["agents"] = decode(AgentPolicy, read["agents"])
+    read["flow"] = _flow(read["flow"]) if "flow" in read else None
+    read["forked_from"] = tuple(read["forked_from"]) if "forked_from" in read else None
+    return RunState(**read)
+
+
+def _trimmed(row: StepState) -> tuple[Any, ...]:
+    """A step without what stands at its default at the end of it: most of a long run's state are its steps."""
+    end = len(row)
+    while end > 1 and (row[end - 1] is _STEP_DEFAULTS[end - 1] or row[end - 1] == _STEP_DEFAULTS[end - 1]):
+        end -= 1
+    return row[:end]
+
+
+def step_rows(state: RunState) -> dict[str, Any]:
+    """Give the steps that can be read by name, each as a row of its values."""
+    return {address: state.steps[address] for address in state.latest.values()}
+
+
+def _plain(value: Any) -> Any:
+    if type(value) is HashTrieMap:
+        return dict(cast("HashTrieMap[str, Any]", value).items())
+    if type(value) is Queue:
+        return list(cast("Queue[Any]", value))
+    names, values, defaults = _layout(cast("type[Any]", type(value)))
+    items = zip(names, values(value), defaults, strict=True)
+    # Identity first: most fields stand at their default.
+    return {name: item for name, item, default in items if item is not default and item != default}
+
+
+@cache
+def _layout(record: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]], tuple[Any, ...]]:
+    names = tuple(each.name for each in fields(record))
+    return names, attrgetter(*names), tuple(each.default for each in fields(record))
+
+
+def _flow(data: _Data) -> FlowState:
+    calls = {int(number): (digest, asks) for number, (digest, asks) in data["calls"].items()}
+    return FlowState(Pending(**data["pending"]), HashTrieMap(calls))
+
+
+def _frame(data: _Data) -> Frame:
+    loop, group, work = data.get("loop"), data.get("group"), data.get("work")
+    return Frame(
+        data["prefix"],
+        data.get("index", 0),
+        None if loop is None else _loop(loop),
+        None if group is None else _group(group),
+        None if work is None else WorkState(**work),
+    )
+
+
+def _loop(data: _Data) -> LoopState:
+    for name, kind in (("items", tuple), ("keys", tuple), ("done", Queue), ("failed", Queue), ("undone", Queue)):
+        if data.get(name) is not None:
+            data[name] = kind(data[name])
+    return LoopState(**data)
+
+
+def _group(data: _Data) -> GroupState:
+    names, latest = HashTrieMap(data["names"]), HashTrieMap(data["latest"])
+    return GroupState(data["address"], data["inputs"], names, latest)

@@ -1,0 +1,54 @@
+"""Where a run stands in its plan."""
+
+from typing import NamedTuple
+
+from handrail.model.history.events import Why
+from handrail.model.history.run_state import RunState
+from handrail.model.names import spoken
+from handrail.model.workflow.actions import body
+from handrail.model.workflow.plan import Plan, Step
+
+
+class Moment(NamedTuple):
+    """The circumstances in which a step begins."""
+
+    address: str
+    now: float
+    why: Why | None = None
+    attempt: int = 1
+
+
+def known_as(state: RunState, address: str) -> str:
+    """Give the name by which a person speaks of the step at an address: a role of a step goes by the step's name."""
+    work = state.stack[-1].work
+    return spoken((address if work is None else work.address).rpartition("/")[2])
+
+
+def list_of(plan: Plan, state: RunState) -> tuple[Step, ...]:
+    """Give the list of steps that is being worked through."""
+    steps = plan.steps
+    for frame in state.stack[:-1]:
+        steps = body(steps[frame.index].action)
+    return steps
+
+
+def holder(plan: Plan, state: RunState) -> Step | None:
+    """Give the step whose body is being worked through; None at the top."""
+    if len(state.stack) == 1:
+        return None
+    steps = plan.steps
+    for frame in state.stack[:-2]:
+        steps = body(steps[frame.index].action)
+    return steps[state.stack[-2].index]
+
+
+def current(plan: Plan, state: RunState) -> tuple[Step, str]:
+    """Give the step that comes next, and its address; before a round it is the loop itself."""
+    frame = state.stack[-1]
+    if frame.loop is not None and frame.index < 0:
+        step = holder(plan, state)
+        if step is not None:
+            return step, frame.loop.address
+    steps = list_of(plan, state)
+    step = steps[min(frame.index, len(steps) - 1)]
+    return step, frame.prefix + step.name

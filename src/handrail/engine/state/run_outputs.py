@@ -1,0 +1,27 @@
+"""What a run gives to the one that called it: the outputs that its steps name, and nothing else that it knows."""
+
+from collections.abc import Iterator
+
+from handrail.model.history.run_state import RunState
+from handrail.model.names import spoken
+from handrail.model.workflow.actions import GroupAction, body
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.values import JsonValue
+
+
+def results_of(plan: Plan, state: RunState) -> dict[str, JsonValue]:
+    """Give the named outputs of a run's steps, as far as it came."""
+    # A run that ended inside a routine still knows what was there before it.
+    hidden = next((frame.group for frame in state.stack if frame.group is not None), None)
+    names = state.names if hidden is None else hidden.names
+    wanted = sorted({spoken(name) for name in _named(plan.steps)})
+    return {name: names[name] for name in wanted if name in names}
+
+
+def _named(steps: tuple[Step, ...]) -> Iterator[str]:
+    for step in steps:
+        if step.output is not None:
+            yield step.output
+        # What the steps of a routine name is not seen outside of it.
+        if not isinstance(step.action, GroupAction):
+            yield from _named(body(step.action))

@@ -1,0 +1,207 @@
+"""The values that a run's expressions read: only those an expression names are gathered, whatever the history."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from handrail.language.expressions.evaluate import evaluate
+from handrail.language.expressions.parser import parse
+from handrail.language.expressions.refs import Ref, refs
+from handrail.language.expressions.syntax import Expression as Syntax
+from handrail.language.expressions.syntax import Literal
+from handrail.language.values import Budget, Limits, text_of
+from handrail.model.history.events import Why
+from handrail.model.history.run_state import RunState, StepState
+from handrail.model.names import spoken
+from handrail.model.workflow.values import (
+    Constant,
+    Expression,
+    JsonValue,
+    ListOfValues,
+    MapOfValues,
+    TextWithHoles,
+    Value,
+)
+
+
+@lru_cache(maxsize=4096)
+def parsed(source: str) -> tuple[Syntax, tuple[Ref, ...]]:
+    """Parse an expression of a plan, once."""
+    tree = parse(source)
+    return tree, refs(tree)
+
+
+def evaluated(expression: Expression, state: RunState, extra: Mapping[str, JsonValue] | None = None) -> JsonValue:
+    """Evaluate an expression on a run's values."""
+    tree, wanted = parsed(expression.source)
+    return evaluate(tree, scope_for(state, wanted, extra))  # pyright: ignore[reportReturnType]  # values are JSON
+
+
+def condition(expression: Expression, state: RunState, extra: Mapping[str, JsonValue] | None = None) -> Why:
+    """Evaluate a condition, and say by which values it was decided."""
+    tree, wanted = parsed(expression.source)
+    scope = scope_for(state, wanted, extra)
+    result = evaluate(tree, scope)
+    read: dict[str, JsonValue] = {}
+    for ref in wanted:
+        read[ref.path] = _follow(scope, ref.parts)
+    return Why(expression.source, read, bool(result) if isinstance(result, bool) else None)
+
+
+def _follow(scope: Mapping[str, JsonValue], parts: tuple[str, ...]) -> JsonValue:
+    here: JsonValue = dict(scope)
+    for part in parts:
+        if not isinstance(here, dict) or part not in here:
+            return None
+        here = here[part]
+    return here
+
+
+def value_of(value: Value, state: RunState, extra: Mapping[str, JsonValue] | None = None) -> JsonValue:
+    """Evaluate any value of a plan."""
+    match value:
+        case Constant():
+            return value.value
+        case Expression():
+            return evaluated(value, state, extra)
+        case TextWithHoles():
+            return "".join(
+                part if isinstance(part, str) else rendered(evaluated(part, state, extra)) for part in value.parts
+            )
+        case ListOfValues():
+            return [value_of(item, state, extra) for item in value.items]
+        case MapOfValues():
+            return {entry.name: value_of(entry.value, state, extra) for entry in value.entries}
+
+
+def rendered(value: JsonValue) -> str:
+    """Give a value as it appears in text."""
+    return text_of(value, Budget(Limits(), Literal(None)))  # pyright: ignore[reportArgumentType]  # a dict is a Value
+
+
+def scope_for(
+    state: RunState, wanted: tuple[Ref, ...], extra: Mapping[str, JsonValue] | None = None
+) -> dict[str, JsonValue]:
+    """Gather the names that are wanted."""
+    scope: dict[str, JsonValue] = {}
+    for ref in wanted:
+        root = ref.parts[0]
+        if extra is not None and root in extra:
+            scope[root] = extra[root]
+        elif root == "steps":
+            steps = scope.setdefault("steps", {})
+            if isinstance(steps, dict):
+                _add_steps(steps, state, ref)
+        elif root in _OWN:
+            scope[root] = _OWN[root](state)
+        else:
+            _add_name(scope, state, root)
+    return scope
+
+
+def _add_name(scope: dict[str, JsonValue], state: RunState, root: str) -> None:
+    found = _loop_names(state)
+    if root in found:
+        scope[root] = found[root]
+    elif root in state.names:
+        scope[root] = state.names[root]
+    elif root == "issue":
+        scope[root] = None
+
+
+def _add_steps(steps: dict[str, JsonValue], state: RunState, ref: Ref) -> None:
+    names = [ref.parts[1]] if len(ref.parts) > 1 else list(state.latest)
+    for name in names:
+        address = state.latest.get(name)
+        if address is not None:
+            steps[name] = step_record(state.steps[address])
+
+
+def step_record(step: StepState) -> dict[str, JsonValue]:
+    """Give what `steps.NAME` says of a step."""
+    duration = None if step.ended_at is None else max(0.0, round(step.ended_at - step.began_at, 3))
+    record: dict[str, JsonValue] = {
+        "status": step.status,
+        "output": step.output,
+        "summary": summary_of(step),
+        "exit_code": step.exit_code,
+        "stdout": step.stdout,
+        "stderr": step.stderr,
+        "diff": "",
+        "branch": step.branch,
+        "commit": step.commit,
+        "attempts": step.attempts,
+        "feedback": step.feedback,
+        "cost": step.cost,
+        "duration": duration,
+    }
+    if isinstance(step.output, dict):
+        record = {**step.output, **record}
+    if isinstance(step.output, list):
+        record = {**_sorted(step.output), **record}
+    return record
+
+
+def summary_of(step: StepState) -> str:
+    """What a step came to, in a few words."""
+    return (step.summary or step.stdout)[:500]
+
+
+def _sorted(results: list[JsonValue]) -> dict[str, JsonValue]:
+    """The results of a fan-out, by how they ended."""
+    records = [each for each in results if isinstance(each, dict) and "status" in each and "key" in each]
+    good: list[JsonValue] = [each for each in records if each["status"] == "succeeded"]
+    return {"ok": good, "failed": [each for each in records if each["status"] != "succeeded"]}
+
+
+def _loop_names(state: RunState) -> dict[str, JsonValue]:
+    """Items and rounds of the loops around the current step; the innermost wins. Names are set by the loop's step."""
+    found: dict[str, JsonValue] = {}
+    for frame in state.stack:
+        if frame.group is not None:
+            found = {}
+        if frame.loop is not None and frame.loop.round > 0:
+            found["round"] = frame.loop.round
+            if frame.loop.items is not None:
+                found[spoken(frame.loop.item)] = frame.loop.items[frame.loop.round - 1]
+    return found
+
+
+def names_inside(state: RunState, more: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Give all names that a body sees, those of the loops around it and its own item among them."""
+    own = {spoken(name): value for name, value in more.items()}
+    return {**dict(state.names.items()), **_loop_names(state), **own}
+
+
+def _run(state: RunState) -> JsonValue:
+    return {
+        "id": state.run,
+        "workflow": state.workflow,
+        "hash": state.definition,
+        "task": state.task,
+        "issue": "",
+        "branch": "" if state.tree is None else state.tree.branch,
+        "base": "" if state.tree is None else state.tree.base,
+        "workspace": state.workspace,
+        "cost": state.spent.usd,
+        "agent_calls": state.spent.agent_calls,
+        "started_at": state.started_at,
+    }
+
+
+def _previous(state: RunState) -> JsonValue:
+    step = state.steps.get(state.previous)
+    if step is None:
+        return {"name": "", "output": None, "summary": "", "status": ""}
+    name = state.previous.rpartition("/")[2]
+    return {"name": name, "output": step.output, "summary": summary_of(step), "status": step.status}
+
+
+def _input(state: RunState) -> JsonValue:
+    return {spoken(name): value for name, value in state.inputs.items()}
+
+
+_OWN: dict[str, Callable[[RunState], JsonValue]] = {
+    "input": _input,
+    "run": _run,
+    "previous_step": _previous,
+}

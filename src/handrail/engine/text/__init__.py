@@ -1,0 +1,1 @@
+"""Untrusted text, byte limits, JSON, globs."""

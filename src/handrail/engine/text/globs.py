@@ -1,0 +1,161 @@
+"""Which paths a glob stands for: one meaning for proofs, results and checks.
+
+1. A glob is held against the whole path, from the top of the workspace, with `/` between folders; case counts, and
+   names that begin with a dot are like any other.
+2. `*` stands for any characters of one name, `?` for one of them, `[abc]`, `[a-z]` and `[!abc]` for one of a set,
+   `{a,b}` for alternatives, `**` as a whole name for any number of folders, also none.
+3. A last name without a wildcard also stands for everything below it: `src` is the file or the whole folder.
+4. A glob that is written exactly like a path stands for that path, whatever characters are in it.
+
+Matching takes time in proportion to the lengths of both, whatever the glob.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+from handrail.model.path_rules import escape
+
+MOST_ALTERNATIVES = 64
+LONGEST = 1024
+_WILD = re.compile(r"[*?]|\[[^\]]")
+_SET = re.compile(r"\[([!^]?)(\]?[^\]]*)\]")
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+T = TypeVar("T")
+P = TypeVar("P")
+
+
+def glob_problem(glob: str) -> str | None:
+    """Say why a text is no glob that can be used, or None."""
+    reason = escape(glob)
+    if reason is not None:
+        return reason
+    if not _tidy(glob):
+        return "is empty"
+    if len(glob) > LONGEST:
+        return f"is longer than {LONGEST} characters"
+    if glob.startswith("!"):
+        return "begins with '!', and there are no exceptions in globs"
+    written_out = _alternatives(glob)
+    if not written_out:
+        return f"has more than {MOST_ALTERNATIVES} alternatives"
+    return next(filter(None, map(_crowded, written_out)), None)
+
+
+def _crowded(glob: str) -> str | None:
+    """A `**` beside other characters means different things elsewhere."""
+    for name in glob.split("/"):
+        if "**" in name and name != "**":
+            better = glob.replace(name, name.replace("**", "**/*" if name.startswith("**") else "*/**", 1))
+            return f"has '**' beside other characters: write {better}"
+    return None
+
+
+def matches(glob: str, path: str) -> bool:
+    """Whether a glob stands for a path; one that cannot be used stands for none."""
+    if _tidy(glob) == path:
+        return True
+    if glob_problem(glob) is not None:
+        return False
+    names = path.split("/")
+    return any(_wild(pattern, names, _is_folders, _name_fits) for pattern in _patterns(glob))
+
+
+def matching(globs: Iterable[str], paths: Iterable[str]) -> list[str]:
+    """Give the paths that some glob stands for, in order."""
+    wanted = tuple(globs)
+    return sorted({path for path in paths if any(matches(glob, path) for glob in wanted)})
+
+
+@lru_cache(maxsize=1024)
+def _patterns(glob: str) -> tuple[tuple[str, ...], ...]:
+    found: list[tuple[str, ...]] = []
+    for one in _alternatives(glob):
+        names = tuple(_tidy(one).split("/"))
+        found.append(names if _WILD.search(names[-1]) else (*names, "**"))
+    return tuple(found)
+
+
+def _tidy(glob: str) -> str:
+    return "/".join(name for name in glob.split("/") if name not in ("", "."))
+
+
+def _alternatives(glob: str) -> list[str]:
+    """Write out the braces; nothing when there are too many."""
+    done: list[str] = []
+    todo = [glob]
+    while todo:
+        one = todo.pop()
+        braces = _BRACES.search(one)
+        if braces is None:
+            done.append(one)
+        else:
+            todo += [one[: braces.start()] + part + one[braces.end() :] for part in braces[1].split(",")]
+        if len(done) + len(todo) > MOST_ALTERNATIVES:
+            return []
+    return done
+
+
+def _is_folders(name: str) -> bool:
+    return name == "**"
+
+
+def _name_fits(pattern: str, name: str) -> bool:
+    return _wild(_tokens(pattern), name, _is_star, _character_fits)
+
+
+def _is_star(element: str) -> bool:
+    return element == "*"
+
+
+@lru_cache(maxsize=4096)
+def _tokens(pattern: str) -> tuple[str, ...]:
+    """Cut a name's pattern into stars, question marks, sets and plain characters."""
+    found: list[str] = []
+    at = 0
+    while at < len(pattern):
+        chosen = _SET.match(pattern, at)
+        token = pattern[at] if chosen is None else chosen[0]
+        found.append(token)
+        at += len(token)
+    return tuple(found)
+
+
+def _character_fits(token: str, character: str) -> bool:
+    chosen = _SET.fullmatch(token)
+    if chosen is None:
+        return token in ("?", character)
+    return _within(chosen[2], character) != bool(chosen[1])
+
+
+def _within(members: str, character: str) -> bool:
+    at = 0
+    while at < len(members):
+        if members[at + 1 : at + 2] == "-" and at + 2 < len(members):
+            if members[at] <= character <= members[at + 2]:
+                return True
+            at += 3
+        else:
+            if members[at] == character:
+                return True
+            at += 1
+    return False
+
+
+def _wild(pattern: Sequence[P], items: Sequence[T], is_any: Callable[[P], bool], fits: Callable[[P, T], bool]) -> bool:
+    """Match items against a pattern in which some elements stand for any number of them."""
+    at = here = 0
+    star, resume = -1, 0
+    while here < len(items):
+        if at < len(pattern) and is_any(pattern[at]):
+            star, resume = at, here
+            at += 1
+        elif at < len(pattern) and fits(pattern[at], items[here]):
+            at, here = at + 1, here + 1
+        elif star >= 0:
+            resume += 1
+            at, here = star + 1, resume
+        else:
+            return False
+    return all(is_any(each) for each in pattern[at:])

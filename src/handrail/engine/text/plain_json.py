@@ -1,0 +1,42 @@
+"""Reads JSON that a command or an agent wrote, and refuses what later steps could not read."""
+
+import json
+import math
+from typing import NoReturn
+
+from handrail.model.workflow.values import JsonValue
+
+DEEPEST = 100
+"""Levels of lists and maps in a value."""
+
+
+def read_plain(text: str) -> JsonValue:
+    """Read a JSON text; raises a ValueError that says what is wrong with it."""
+    try:
+        value: JsonValue = json.loads(text, parse_constant=no_number)
+    except RecursionError as error:
+        raise ValueError(f"it is nested deeper than {DEEPEST} levels") from error
+    require_plain(value)
+    return value
+
+
+def no_number(word: str) -> NoReturn:
+    """Refuse NaN and the infinities, which Python reads and JSON does not know."""
+    raise ValueError(f"{word} is not a number of JSON")
+
+
+def require_plain(value: JsonValue, depth: int = 0) -> None:
+    """Refuse texts that are no text, numbers without an end, and values that never end."""
+    if depth > DEEPEST:
+        raise ValueError(f"it is nested deeper than {DEEPEST} levels")
+    if isinstance(value, str):
+        value.encode()
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("it holds a number that is too large")
+    elif isinstance(value, list):
+        for item in value:
+            require_plain(item, depth + 1)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            key.encode()
+            require_plain(item, depth + 1)

@@ -1,0 +1,1 @@
+"""Lexer, parser, checker, evaluator, filters."""

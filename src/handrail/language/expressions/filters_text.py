@@ -1,0 +1,126 @@
+"""Filters on text. Sizes are checked before anything is built."""
+
+from typing import cast
+
+from handrail.language.expressions.lookup import field_of
+from handrail.language.values import Budget, Value, json_of, text_of
+
+_WIDEST = 100
+
+
+def upper(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
+    """Give upper case."""
+    return _made(cast("str", value).upper(), budget)
+
+
+def lower(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
+    """Give lower case."""
+    return _made(cast("str", value).lower(), budget)
+
+
+def trim(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
+    """Take spaces off both ends."""
+    return _made(cast("str", value).strip(), budget)
+
+
+def basename(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
+    """Give the last part of a path."""
+    return _made(cast("str", value).rstrip("/").rpartition("/")[2], budget)
+
+
+def starts_with(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+    """Say whether a text begins with another."""
+    budget.spend()
+    return cast("str", value).startswith(cast("str", arguments[0]))
+
+
+def ends_with(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+    """Say whether a text ends with another."""
+    budget.spend()
+    return cast("str", value).endswith(cast("str", arguments[0]))
+
+
+def to_text(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
+    """Give the value as it appears in text."""
+    return text_of(value, budget)
+
+
+def to_json(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+    """Give JSON text."""
+    indent_ = None if arguments[0] is None else whole(arguments[0], budget, 0, 8)
+    return _made(json_of(value, budget, indent_), budget)
+
+
+def replace(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+    """Replace every occurrence of a text."""
+    text, old, new = cast("str", value), cast("str", arguments[0]), cast("str", arguments[1])
+    if not old:
+        budget.fail("type-mismatch", "`replace` needs a text to look for")
+    budget.spend_text(len(text))
+    budget.spend_text(len(text) + text.count(old) * (len(new) - len(old)))
+    return text.replace(old, new)
+
+
+def split(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+    """Cut a text at a separator."""
+    text, separator = cast("str", value), cast("str | None", arguments[0])
+    if separator == "":
+        budget.fail("type-mismatch", "`split` needs a separator that is not empty")
+    budget.spend_text(len(text))
+    parts = text.split(separator, budget.limits.items)
+    budget.spend_items(len(parts))
+    return cast("Value", parts)
+
+
+def lines(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
+    """Cut a text into its lines."""
+    text = cast("str", value)
+    budget.spend_text(len(text))
+    budget.spend_items(text.count("\n"))
+    parts = text.replace("\r\n", "\n").split("\n")
+    return cast("Value", parts[:-1] if parts[-1] == "" else parts)
+
+
+def join(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+    """Join the items of a list, or one field of each, to a text."""
+    separator, attribute = cast("str", arguments[0]), arguments[1]
+    size = 0
+    parts: list[str] = []
+    for item in cast("list[Value]", value):
+        chosen = item if attribute is None else field_of(item, cast("str", attribute), budget)
+        part = text_of(chosen, budget)
+        size += len(part) + len(separator)
+        if size > budget.limits.text:
+            budget.spend_text(size)
+        parts.append(part)
+    return _made(separator.join(parts), budget)
+
+
+def indent(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+    """Move every line but the first to the right."""
+    text, width = cast("str", value), whole(arguments[0], budget, 0, _WIDEST)
+    budget.spend_text(len(text) + width * text.count("\n"))
+    space = " " * width
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(space + line if line.strip() else line for line in rest)])
+
+
+def truncate(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
+    """Shorten a text, marking that it was."""
+    text, end = cast("str", value), cast("str", arguments[1])
+    length = whole(arguments[0], budget, 0, budget.limits.text)
+    if len(text) <= length:
+        return text
+    return _made((text[: max(0, length - len(end))] + end)[:length], budget)
+
+
+def whole(value: Value, budget: Budget, least: int, most: int) -> int:
+    """Give a whole number between two bounds, or refuse."""
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        budget.fail("type-mismatch", f"a whole number from {least} to {most} is needed")
+    return value
+
+
+def _made(text: str, budget: Budget) -> str:
+    budget.spend_text(len(text))
+    return text

@@ -1,0 +1,83 @@
+"""A template and data to text. Values are put in as they are and never read again."""
+
+from collections.abc import Mapping, Sequence
+
+from handrail.language.expressions.evaluate import boolean, evaluate_within
+from handrail.language.expressions.filters_data import items
+from handrail.language.expressions.syntax import Expression
+from handrail.language.templates.syntax import For, If, Output, Part, Template, Text
+from handrail.language.values import Budget, Limits, Value, named, plain, text_of
+
+
+class _Start:
+    start = 0
+    end = 0
+
+
+def render(template: Template, scope: Mapping[str, object], limits: Limits = Limits()) -> str:  # noqa: B008 - frozen
+    """Fill a template; fuel and the size of the output are shared by all of it."""
+    writer = _Writer(Budget(limits, _Start()))
+    writer.write(template.parts, scope)
+    return "".join(writer.out)
+
+
+class _Writer:
+    def __init__(self, budget: Budget) -> None:
+        self.out: list[str] = []
+        self._budget = budget
+        self._size = 0
+
+    def write(self, parts: Sequence[Part], scope: Mapping[str, object]) -> None:
+        for part in parts:
+            match part:
+                case Text(text):
+                    self._add(text)
+                case Output(expression):
+                    self._add(text_of(evaluate_within(expression, scope, self._budget), self._budget))
+                case If():
+                    self._if(part, scope)
+                case For():
+                    self._for(part, scope)
+
+    def _add(self, text: str) -> None:
+        self._size += len(text)
+        self._budget.spend()
+        if self._size > self._budget.limits.text:
+            self._budget.spend_text(self._size)
+        self.out.append(text)
+
+    def _if(self, part: If, scope: Mapping[str, object]) -> None:
+        for branch in part.branches:
+            if boolean(branch.condition, scope, self._budget):
+                self.write(branch.body, scope)
+                return
+        self.write(part.otherwise, scope)
+
+    def _for(self, part: For, scope: Mapping[str, object]) -> None:
+        source = self._list(part.source, scope)
+        if not source:
+            self.write(part.otherwise, scope)
+            return
+        inner = dict(scope)
+        self._budget.spend(len(inner) // 8)
+        for index, item in enumerate(source):
+            self._budget.spend()
+            inner[part.name] = plain(item, self._budget)
+            inner["loop"] = {
+                "index": index + 1,
+                "index0": index,
+                "first": index == 0,
+                "last": index == len(source) - 1,
+                "length": len(source),
+            }
+            self.write(part.body, inner)
+
+    def _list(self, expression: Expression, scope: Mapping[str, object]) -> Sequence[Value]:
+        value = evaluate_within(expression, scope, self._budget)
+        self._budget.place = expression
+        if isinstance(value, dict):
+            value = items(value, (), self._budget)
+        if not isinstance(value, list | tuple):
+            hint = "`| lines` and `| split(',')` make a list of a text" if isinstance(value, str) else None
+            self._budget.fail("type-mismatch", f"`for` goes through a list or a map, not {named(value)}", hint)
+        return value

@@ -1,0 +1,1 @@
+"""Events, run state, spending."""

@@ -1,0 +1,744 @@
+"""What happened in a run: immutable facts in the past tense, a closed union.
+
+Everything that the outside decided stands in them: evaluated values, rendered texts, times, exit codes. Replaying
+them never asks the outside again. An event's sequence number is given by the log; `(run, seq)` of the event that
+made something pending is its identity, which never recurs.
+
+The file is long because it is one vocabulary: whoever reads a log wants all its words in one place.
+"""
+
+from dataclasses import field
+from typing import Literal, TypeAlias
+
+from handrail.frozen import frozen
+from handrail.model.history.trees import Tree, TreeSource
+from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, Budget
+from handrail.model.workflow.values import JsonValue
+
+StepStatus: TypeAlias = Literal["running", "succeeded", "failed", "skipped", "passed_over", "waiting"]
+RunStatus: TypeAlias = Literal["queued", "running", "waiting", "blocked", "succeeded", "failed", "cancelled"]
+WaitReason: TypeAlias = Literal["approval", "review", "question", "quota", "timer", "pause"]
+BlockReason: TypeAlias = Literal["checks", "merge", "budget", "fault", "step", "capability"]
+Decision: TypeAlias = Literal["approve", "revise", "reject"]
+Hands: TypeAlias = Literal["all", "agents"]
+"""Which steps the holder of a run performs: every one, or those that are an agent's; the engine does the rest."""
+GapSeverity: TypeAlias = Literal["info", "warning", "critical"]
+ShortfallCode: TypeAlias = Literal[
+    "missing_output",
+    "invalid_output",
+    "missing_assessment",
+    "invalid_assessment",
+    "validation_failed",
+    "missing_notes",
+    "follow_up",
+    "bad_context",
+    "missing_context",
+    "capability_unknown",
+    "capability_unavailable",
+    "missing_delegation",
+    "invalid_delegation",
+    "not_confirmed",
+]
+
+VERSION = 1
+"""Shape of the events here; older ones are lifted when they are read."""
+
+
+@frozen
+class Parent:
+    """The run, and the event in it, that a child run answers to."""
+
+    run: str
+    address: str
+    seq: int
+
+
+@frozen
+class Why:
+    """The condition that decided, with the values it read."""
+
+    condition: str
+    values: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    result: JsonValue = None
+
+
+@frozen(kw_only=True)
+class RunStarted:
+    """A run came into being, pinned to a plan."""
+
+    run: str
+    workflow: str
+    definition: str
+    plan: str
+    """Digest of the pinned plan's blob."""
+    inputs: dict[str, JsonValue]
+    workspace: str
+    at: float
+    checks: dict[str, str] = field(default_factory=dict[str, str])
+    """The project's checks as they were when the run started."""
+    task: str = ""
+    by: str = ""
+    parent: Parent | None = None
+    source: TreeSource | None = None
+    """What the run's own work tree is made from; without it the run works in `workspace` as it is."""
+    tree: Tree | None = None
+    """The work tree of its caller, in which it works too."""
+    agent: str = ""
+    """The agent that performs every agent step, whatever the workflow says; it may hold a model, or be only one."""
+    agents: AgentPolicy = NO_POLICY
+    """The agent of steps that name none, and what happens where one cannot answer."""
+    script: str = ""
+    """Digest of the blob that the scripted agent plays."""
+    pass_env: tuple[str, ...] = ()
+    """Names of variables that everything run in its work tree sees; never their values."""
+    scope: str = ""
+    """Digest of the blob with the names and steps that a body sees of the run around it."""
+    prefix: str = ""
+    """What stands before the addresses of its steps: `build[auth]/` for an item of a fan-out."""
+    allowance: dict[str, float] = field(default_factory=dict[str, float])
+    """What its caller leaves it to spend."""
+    around: Budget | None = None
+    """The budget that this is left of."""
+    references: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """Where each document that the workflow refers to was found, or why not: `{id: {path, problem}}`."""
+    observed: dict[str, str] = field(default_factory=dict[str, str])
+    """What was seen of the workspace, to find the run by: `root`, `repository`, `branch`, `head`."""
+    kind: Literal["run_started"] = "run_started"
+
+
+@frozen(kw_only=True)
+class RunForked:
+    """A run came into being as a copy of another at one point of its history."""
+
+    run: str
+    source: str
+    seq: int
+    state: str
+    """Digest of the state's blob."""
+    at: float
+    by: str = ""
+    source_tree: TreeSource | None = None
+    """What the copy's own work tree is made from."""
+    kind: Literal["run_forked"] = "run_forked"
+
+
+@frozen(kw_only=True)
+class WorkspaceReady:
+    """The run's work tree was made and set up."""
+
+    tree: Tree
+    snapshot: str
+    files: str
+    """The git tree of all its files."""
+    at: float
+    again: bool = False
+    """Whether the one before went away under a step that had begun: what it had done went with it."""
+    kind: Literal["workspace_ready"] = "workspace_ready"
+
+
+@frozen(kw_only=True)
+class TreeRestored:
+    """The work tree was brought back to a snapshot; a borrowed one was left as it is."""
+
+    snapshot: str
+    at: float
+    kept: str = ""
+    """The ref that keeps what stood there."""
+    kind: Literal["tree_restored"] = "tree_restored"
+
+
+@frozen(kw_only=True)
+class WorkEntered:
+    """A step began that is made of several efforts: a review loop, a gate with a fix, a merge, a fan-out."""
+
+    address: str
+    action: str
+    data: dict[str, JsonValue]
+    at: float
+    output: str = ""
+    why: Why | None = None
+    kind: Literal["work_entered"] = "work_entered"
+
+
+@frozen(kw_only=True)
+class WorkLeft:
+    """Such a step is over."""
+
+    address: str
+    status: Literal["succeeded", "failed"]
+    at: float
+    output: JsonValue = None
+    error: str = ""
+    blocks: BlockReason | None = None
+    """Why a person is needed, where it failed."""
+    kind: Literal["work_left"] = "work_left"
+
+
+@frozen(kw_only=True)
+class ItemStarted:
+    """An item of a fan-out got a run of its own."""
+
+    address: str
+    key: str
+    child: str
+    at: float
+    kind: Literal["item_started"] = "item_started"
+
+
+@frozen(kw_only=True)
+class ItemEnded:
+    """The run of an item is over."""
+
+    address: str
+    key: str
+    result: dict[str, JsonValue]
+    """`{key, item, status, branch, commit, output, error, cost}`"""
+    at: float
+    spent: dict[str, float] = field(default_factory=dict[str, float])
+    kind: Literal["item_ended"] = "item_ended"
+
+
+@frozen(kw_only=True)
+class QuestionAsked:
+    """An agent asks a person; its step goes on with the answer."""
+
+    address: str
+    began: int
+    question: str
+    at: float
+    session: str = ""
+    spent: dict[str, float] = field(default_factory=dict[str, float])
+    used: JsonValue = None
+    """What the conversation took in all so far, from an agent that tells only that."""
+    heard: tuple[int, ...] = ()
+    """The messages that it took up in the middle of the call, by the numbers of their events."""
+    kind: Literal["question_asked"] = "question_asked"
+
+
+@frozen(kw_only=True)
+class QuestionAnswered:
+    """A person answered an agent."""
+
+    address: str
+    asked: int
+    answer: str
+    by: str
+    at: float
+    kind: Literal["question_answered"] = "question_answered"
+
+
+@frozen(kw_only=True)
+class MessageGiven:
+    """A person said something to the agents of the run, without being asked; the present call or the next tells it."""
+
+    text: str
+    by: str
+    at: float
+    address: str = ""
+    """The step that was at work."""
+    kind: Literal["message_given"] = "message_given"
+
+
+@frozen(kw_only=True)
+class StepSkipped:
+    """A step's condition did not hold."""
+
+    address: str
+    why: Why
+    at: float
+    kind: Literal["step_skipped"] = "step_skipped"
+
+
+@frozen
+class PassedBy:
+    """A step that was looked at and not chosen, and why."""
+
+    address: str
+    why: Why
+
+
+@frozen(kw_only=True)
+class StepChosen:
+    """Of the steps that are not done, another than the following one is next: those before it do not apply."""
+
+    address: str
+    place: int
+    """Its place in the list."""
+    passed_by: tuple[PassedBy, ...]
+    at: float
+    kind: Literal["step_chosen"] = "step_chosen"
+
+
+@frozen(kw_only=True)
+class StepBegan:
+    """The intent to perform a step, with everything that its performer needs."""
+
+    address: str
+    action: str
+    attempt: int
+    spec: dict[str, JsonValue]
+    at: float
+    output: str = ""
+    why: Why | None = None
+    kind: Literal["step_began"] = "step_began"
+
+
+@frozen(kw_only=True)
+class StepEnded:
+    """What became of a step that had begun."""
+
+    address: str
+    began: int
+    """Sequence number of the event that made it pending."""
+    status: Literal["succeeded", "failed"]
+    at: float
+    output: JsonValue = None
+    exit_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    error: str = ""
+    by: str = ""
+    """Who performed it, where that was not the engine."""
+    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    kind: Literal["step_ended"] = "step_ended"
+
+
+@frozen
+class Shortfall:
+    """One thing that stands between what was given and what a step asks for."""
+
+    code: ShortfallCode
+    message: str
+    about: str = ""
+    """What it is about: a contract, an assessment with its dimension, a variable."""
+    fix: str = ""
+    schema: JsonValue = None
+    example: JsonValue = None
+    sent: JsonValue = None
+
+
+@frozen(kw_only=True)
+class StepRefused:
+    """What was given does not complete the step; it is pending again, under this event's number."""
+
+    address: str
+    began: int
+    """Sequence number of what was pending until now."""
+    shortfalls: tuple[Shortfall, ...]
+    output: JsonValue
+    """What was given, apart from the context."""
+    at: float
+    by: str = ""
+    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """What the effort took and which conversation it was, where the engine called an agent for it."""
+    results: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """Results of work handed on that came with it: they are kept."""
+    kind: Literal["step_refused"] = "step_refused"
+
+
+@frozen(kw_only=True)
+class WorkReported:
+    """A connected agent handed in its work for a step; the engine looks itself whether it holds."""
+
+    address: str
+    began: int
+    text: str
+    by: str
+    at: float
+    output: JsonValue = None
+    has_output: bool = False
+    kind: Literal["work_reported"] = "work_reported"
+
+
+@frozen(kw_only=True)
+class DelegationReported:
+    """Results of work that a step hands on came in; the step is pending again, under this event's number."""
+
+    address: str
+    began: int
+    results: dict[str, JsonValue]
+    """The number of each piece of work with what came out of it."""
+    by: str
+    at: float
+    kind: Literal["delegation_reported"] = "delegation_reported"
+
+
+@frozen(kw_only=True)
+class CheckpointMade:
+    """A connected agent kept a point, to come back to it."""
+
+    address: str
+    began: int
+    by: str
+    at: float
+    kind: Literal["checkpoint_made"] = "checkpoint_made"
+
+
+@frozen(kw_only=True)
+class PreferencesSet:
+    """A person said how far the run goes on alone, and what it may risk."""
+
+    autonomy: str
+    risk: str
+    by: str
+    at: float
+    kind: Literal["preferences_set"] = "preferences_set"
+
+
+@frozen(kw_only=True)
+class GapRecorded:
+    """The run goes on although something is missing; it is told at the end."""
+
+    category: Literal["user_only_dependency", "contract_violation", "capability_missing", "unexpected"]
+    severity: GapSeverity
+    message: str
+    at: float
+    address: str = ""
+    about: str = ""
+    """A capability, or what else is missing."""
+    kind: Literal["gap_recorded"] = "gap_recorded"
+
+
+@frozen(kw_only=True)
+class CapabilityObserved:
+    """It was found out whether the agent can do something that the workflow needs or likes."""
+
+    capability: str
+    status: Literal["available", "unavailable"]
+    at: float
+    detail: str = ""
+    by: str = ""
+    kind: Literal["capability_observed"] = "capability_observed"
+
+
+@frozen(kw_only=True)
+class ToolCalled:
+    """An agent that the engine launched called a tool of Handrail."""
+
+    tool: str
+    address: str
+    success: bool
+    at: float
+    arguments: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    result: JsonValue = None
+    error: str = ""
+    call: str = ""
+    """What tells this call from others: whoever made it finds its answer by it."""
+    kind: Literal["tool_called"] = "tool_called"
+
+
+@frozen(kw_only=True)
+class ChildEnded:
+    """A run that an agent had started by a tool is over; what it took counts for the run around it."""
+
+    child: str
+    status: Literal["succeeded", "failed", "cancelled"]
+    at: float
+    message: str = ""
+    spent: dict[str, float] = field(default_factory=dict[str, float])
+    """All that it took so far."""
+    kind: Literal["child_ended"] = "child_ended"
+
+
+@frozen(kw_only=True)
+class ContextMerged:
+    """Values were merged into the context: each replaces the one of its name, null removes it."""
+
+    changes: dict[str, JsonValue]
+    at: float
+    by: str = ""
+    kind: Literal["context_merged"] = "context_merged"
+
+
+@frozen(kw_only=True)
+class CallRequested:
+    """The coroutine of a dynamic step asked for a step, which begins with the next event."""
+
+    address: str
+    """The call's own: `flow#3` for the third call of `flow`."""
+    number: int
+    spec_hash: str
+    """Over what is asked for; a replay must ask for the same."""
+    asks: str
+    """The same in words."""
+    at: float
+    kind: Literal["call_requested"] = "call_requested"
+
+
+@frozen(kw_only=True)
+class StepPassedOver:
+    """A step had failed for good, and the run goes on without it; or it was `answered`, and its answer stands."""
+
+    address: str
+    how: Literal["continue", "warn", "undo", "answered"]
+    at: float
+    output: str = ""
+    message: str = ""
+    """Why an answer stands, although its agent was to be called again."""
+    kind: Literal["step_passed_over"] = "step_passed_over"
+
+
+@frozen(kw_only=True)
+class RetryScheduled:
+    """Another try follows, not before a time."""
+
+    address: str
+    attempt: int
+    due: float
+    at: float
+    reason: WaitReason = "timer"
+    message: str = ""
+    kind: Literal["retry_scheduled"] = "retry_scheduled"
+
+
+@frozen(kw_only=True)
+class TimerFired:
+    """A time that was waited for has come."""
+
+    key: str
+    at: float
+    kind: Literal["timer_fired"] = "timer_fired"
+
+
+@frozen(kw_only=True)
+class LoopEntered:
+    """A loop began; its items and their keys are fixed from now on."""
+
+    address: str
+    at: float
+    items: tuple[JsonValue, ...] | None = None
+    keys: tuple[str, ...] | None = None
+    item: str = "item"
+    count: int | None = None
+    steered: bool = False
+    """Whether a step of its body may end it by what it gives."""
+    why: Why | None = None
+    kind: Literal["loop_entered"] = "loop_entered"
+
+
+@frozen(kw_only=True)
+class RoundStarted:
+    """A round of a loop began."""
+
+    address: str
+    round: int
+    at: float
+    why: Why | None = None
+    kind: Literal["round_started"] = "round_started"
+
+
+@frozen(kw_only=True)
+class RoundEnded:
+    """A round of a loop is over; a failed one was caught by the loop."""
+
+    address: str
+    round: int
+    failed: bool
+    at: float
+    error: str = ""
+    undone: bool = False
+    """Whether what a failed round changed is taken back."""
+    kind: Literal["round_ended"] = "round_ended"
+
+
+@frozen(kw_only=True)
+class LoopEnded:
+    """A loop is over."""
+
+    address: str
+    reason: Literal["done", "condition", "max", "exit"]
+    at: float
+    why: Why | None = None
+    kind: Literal["loop_ended"] = "loop_ended"
+
+
+@frozen(kw_only=True)
+class GroupEntered:
+    """The steps of a routine begin, with its inputs bound."""
+
+    address: str
+    inputs: dict[str, JsonValue]
+    at: float
+    kind: Literal["group_entered"] = "group_entered"
+
+
+@frozen(kw_only=True)
+class GroupLeft:
+    """The steps of a routine are done."""
+
+    address: str
+    at: float
+    kind: Literal["group_left"] = "group_left"
+
+
+@frozen(kw_only=True)
+class ApprovalRequested:
+    """A person is asked."""
+
+    address: str
+    message: str
+    show: dict[str, JsonValue]
+    revise: str | None
+    revisions_left: int
+    at: float
+    due: float | None = None
+    why: Why | None = None
+    kind: Literal["approval_requested"] = "approval_requested"
+
+
+@frozen(kw_only=True)
+class ApprovalDecided:
+    """A person answered."""
+
+    address: str
+    asked: int
+    decision: Decision
+    by: str
+    at: float
+    feedback: str = ""
+    back_to: int | None = None
+    """Place in the same list of the step that a revision goes back to."""
+    target: str = ""
+    """Name of that step."""
+    kind: Literal["approval_decided"] = "approval_decided"
+
+
+@frozen(kw_only=True)
+class ChildStarted:
+    """Another workflow was started on behalf of a step."""
+
+    address: str
+    child: str
+    workflow: str
+    inputs: dict[str, JsonValue]
+    at: float
+    output: str = ""
+    why: Why | None = None
+    kind: Literal["child_started"] = "child_started"
+
+
+@frozen(kw_only=True)
+class RunWaits:
+    """The run goes on when something comes from outside."""
+
+    reason: WaitReason
+    message: str
+    at: float
+    until: float | None = None
+    kind: Literal["run_waits"] = "run_waits"
+
+
+@frozen(kw_only=True)
+class RunBlocked:
+    """The run needs a person."""
+
+    reason: BlockReason
+    message: str
+    at: float
+    address: str = ""
+    next_step: str = ""
+    escalate_to: str = ""
+    kind: Literal["run_blocked"] = "run_blocked"
+
+
+@frozen(kw_only=True)
+class RunResumed:
+    """The run goes on, beginning its current step anew."""
+
+    by: str
+    at: float
+    kind: Literal["run_resumed"] = "run_resumed"
+
+
+@frozen(kw_only=True)
+class RunRewound:
+    """The run went back to before a step; what came after stays in the history."""
+
+    to: str
+    seq: int
+    state: str
+    """Digest of the blob of the state before that step."""
+    crossed: tuple[str, ...]
+    """Effects that cannot be taken back."""
+    by: str
+    at: float
+    kind: Literal["run_rewound"] = "run_rewound"
+
+
+@frozen(kw_only=True)
+class RunTaken:
+    """An outside performer drives the run from now on."""
+
+    by: str
+    at: float
+    hands: Hands = "all"
+    kind: Literal["run_taken"] = "run_taken"
+
+
+@frozen(kw_only=True)
+class RunReleased:
+    """The engine drives the run again."""
+
+    by: str
+    at: float
+    kind: Literal["run_released"] = "run_released"
+
+
+@frozen(kw_only=True)
+class RunEnded:
+    """The run is over."""
+
+    status: Literal["succeeded", "failed", "cancelled"]
+    at: float
+    message: str = ""
+    by: str = ""
+    kind: Literal["run_ended"] = "run_ended"
+
+
+Event: TypeAlias = (
+    RunStarted
+    | RunForked
+    | WorkspaceReady
+    | TreeRestored
+    | WorkEntered
+    | WorkLeft
+    | ItemStarted
+    | ItemEnded
+    | QuestionAsked
+    | QuestionAnswered
+    | MessageGiven
+    | StepSkipped
+    | StepChosen
+    | StepBegan
+    | StepEnded
+    | StepRefused
+    | WorkReported
+    | DelegationReported
+    | CheckpointMade
+    | PreferencesSet
+    | GapRecorded
+    | CapabilityObserved
+    | ToolCalled
+    | ChildEnded
+    | ContextMerged
+    | CallRequested
+    | StepPassedOver
+    | RetryScheduled
+    | TimerFired
+    | LoopEntered
+    | RoundStarted
+    | RoundEnded
+    | LoopEnded
+    | GroupEntered
+    | GroupLeft
+    | ApprovalRequested
+    | ApprovalDecided
+    | ChildStarted
+    | RunWaits
+    | RunBlocked
+    | RunResumed
+    | RunRewound
+    | RunTaken
+    | RunReleased
+    | RunEnded
+)

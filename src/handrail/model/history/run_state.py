@@ -1,0 +1,296 @@
+"""The state of a run: what its events add up to. Persistent maps make each change cheap whatever the history."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from rpds import HashTrieMap, Queue
+
+from handrail.frozen import frozen
+from handrail.model.history.events import BlockReason, Hands, Parent, RunStatus, StepStatus, WaitReason
+from handrail.model.history.spending import NOTHING, Spent
+from handrail.model.history.trees import Tree, TreeSource
+from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, Budget
+from handrail.model.workflow.values import JsonValue
+
+REDUCER = 9
+"""Version of the fold; a checkpoint of another version is not used."""
+
+
+_NO_ROUNDS: "Queue[JsonValue]" = Queue()
+
+
+def _nothing() -> "HashTrieMap[Any, Any]":
+    return HashTrieMap()
+
+
+class StepState(NamedTuple):
+    """What is known of a step at its address; new fields go to the end, since kept states hold it as a row.
+
+    A tuple, since a long run has as many of them as steps: nothing else is made and copied as fast.
+    """
+
+    status: StepStatus
+    attempts: int = 0
+    output: JsonValue = None
+    exit_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    error: str = ""
+    feedback: str = ""
+    began: int = 0
+    began_at: float = 0.0
+    ended_at: float | None = None
+    seconds: float = 0.0
+    """What its efforts took, as `cost`, `tokens` and `calls`: all tries at this address together."""
+    summary: str = ""
+    """What its performer said last."""
+    session: str = ""
+    """The agent's conversation."""
+    cost: float = 0.0
+    tokens: int = 0
+    before: str = ""
+    """The snapshot on which it began, in the first of its tries; nothing once it was passed over."""
+    files: str = ""
+    """The git tree of all files after it."""
+    commit: str = ""
+    branch: str = ""
+    waits: int = 0
+    """How often it waited for an agent that could not answer."""
+    calls: int = 0
+    agent: str = ""
+    """The agent that it was given to, whose conversation its session is."""
+    falls: int = 0
+    """How many agents were replaced, since they were missing or stayed overloaded."""
+    changed: str = ""
+    """The files that it changed, a line for each, where a later step is told them."""
+
+
+def awaits_confirmation(step: StepState) -> bool:
+    """Tell whether the work of a step is done, and a person has yet to confirm it."""
+    asked = step.output.get("confirmation") if isinstance(step.output, dict) else None
+    return step.status == "waiting" and isinstance(asked, dict) and not asked.get("confirmed")
+
+
+@frozen
+class LoopState:
+    """Where a loop stands."""
+
+    address: str
+    round: int = 0
+    item: str = "item"
+    """The name under which the body sees its item."""
+    items: tuple[JsonValue, ...] | None = None
+    keys: tuple[str, ...] | None = None
+    count: int | None = None
+    done: "Queue[JsonValue]" = _NO_ROUNDS
+    failed: "Queue[JsonValue]" = _NO_ROUNDS
+    """Items of the rounds that are over, in their order; without items, the numbers of the rounds."""
+    undone: "Queue[JsonValue]" = _NO_ROUNDS
+    before: str = ""
+    """The snapshot on which the round began."""
+    leaving: bool = False
+    """A step of the body asked to leave the loop."""
+    steered: bool = False
+    """Whether what a step of the body gives may end it."""
+
+
+@frozen
+class GroupState:
+    """The names that a routine hides while its steps run."""
+
+    address: str
+    inputs: dict[str, JsonValue]
+    names: "HashTrieMap[str, JsonValue]"
+    latest: "HashTrieMap[str, str]"
+
+
+@frozen
+class WorkState:
+    """Where a step stands that is made of several efforts; each kind keeps in `data` what it needs."""
+
+    address: str
+    action: str
+    data: dict[str, JsonValue]
+    output: str = ""
+
+
+@frozen
+class Frame:
+    """A list of steps that is being worked through, and the next one in it."""
+
+    prefix: str
+    index: int = 0
+    loop: LoopState | None = None
+    group: GroupState | None = None
+    work: WorkState | None = None
+
+
+Hindrance: TypeAlias = Literal["try", "wait", "person", "replace", "budget", "anew"]
+"""What a failure asks for: another try, waiting until the agent can answer, a person, another agent, more budget, or a
+new conversation."""
+
+
+@frozen
+class Failure:
+    """The current step's last try failed."""
+
+    address: str
+    attempt: int
+    error: str
+    retry_at: float | None = None
+    hindrance: Hindrance = "try"
+    after: float = 0.0
+    """Seconds to wait, where waiting helps."""
+    blocks: BlockReason | None = None
+    feedback: str = ""
+    """What the next try is told, where that is more than the error."""
+
+
+PendingKind: TypeAlias = Literal["step", "approval", "child", "items", "question"]
+
+
+@frozen
+class Pending:
+    """Something that was begun and has no outcome yet; identified by the sequence number that began it."""
+
+    seq: int
+    address: str
+    kind: PendingKind
+    action: str
+    attempt: int = 1
+    child: str = ""
+    output: str = ""
+    """The name under which later steps see the result."""
+    reported: int = 0
+    """The event by which a connected agent handed in its work, while the engine looks whether that holds."""
+
+
+@frozen
+class FlowState:
+    """The dynamic step that is under way, and the calls it made; their outcomes stand with the steps."""
+
+    pending: Pending
+    calls: "HashTrieMap[int, tuple[str, str]]" = field(default_factory=_nothing)
+    """Of each call, counted from 0, the hash of what was asked for, and the same in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunState:
+    """Everything that decides what comes next; without slots, since `changed` copies its fields at once."""
+
+    run: str
+    status: RunStatus
+    plan: str
+    definition: str
+    workflow: str
+    inputs: dict[str, JsonValue]
+    workspace: str
+    started_at: float
+    checks: dict[str, str] = field(default_factory=dict[str, str])
+    task: str = ""
+    seq: int = 0
+    reason: WaitReason | BlockReason | None = None
+    message: str = ""
+    next_step: str = ""
+    until: float | None = None
+    ended_at: float | None = None
+    names: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
+    steps: "HashTrieMap[str, StepState]" = field(default_factory=_nothing)
+    latest: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    """Name of a step, as expressions write it, with the address at which it ran last."""
+    context: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
+    """What guided steps know: a flat map, to which each of them may add."""
+    stack: tuple[Frame, ...] = ()
+    pending: Pending | None = None
+    flow: FlowState | None = None
+    failure: Failure | None = None
+    previous: str = ""
+    """Address of the step that ended last."""
+    revisions: "HashTrieMap[str, int]" = field(default_factory=_nothing)
+    feedback: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    """Name of a step with what a person said about its work."""
+    crossed: tuple[tuple[int, str], ...] = ()
+    """Effects that cannot be taken back, with their sequence numbers."""
+    held_by: str = ""
+    """Who drives the run; empty means the engine."""
+    hands: Hands = "all"
+    """Which steps its holder performs."""
+    autonomy: str = "guided"
+    risk: str = "conservative"
+    capabilities: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    """What is known of the agent's abilities: available or unavailable."""
+    gaps: tuple[dict[str, JsonValue], ...] = ()
+    """What is missing although the run went on: `{category, severity, message, address, about, resolved}`."""
+    source: TreeSource | None = None
+    """What the work tree is made from, while there is none yet."""
+    pinned: TreeSource | None = None
+    """What it was made from, afterwards."""
+    tree: Tree | None = None
+    snapshot: str = ""
+    """The newest snapshot of the work tree."""
+    files: str = ""
+    """The git tree of all files in it."""
+    restore: str = ""
+    """The snapshot that the work tree has to be brought back to before anything else."""
+    agent: str = ""
+    agents: AgentPolicy = NO_POLICY
+    script: str = ""
+    pass_env: tuple[str, ...] = ()
+    turns: "HashTrieMap[str, int]" = field(default_factory=_nothing)
+    """Address of an agent's step, without rounds, with how often it was called."""
+    used: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
+    """What an agent's conversation took in all so far, from agents that tell only that: `[input, output, cached]`."""
+    answers: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    """Address of a step with the answer to its agent's question."""
+    messages: tuple[tuple[int, str, str], ...] = ()
+    """What a person said to the agents and none has heard yet: the event, who, and the text."""
+    said: tuple[int, str] = (0, "")
+    """What the agent of a step said last of how far it is, with the number under which that step is pending."""
+    children: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
+    """Runs that its agents started by a tool, each with what it had taken when it ended last."""
+    spent: Spent = NOTHING
+    allowance: dict[str, float] = field(default_factory=dict[str, float])
+    around: Budget | None = None
+    """The budget of the runs around it, whose rest is the allowance."""
+    granted: int = 0
+    """How often a person let the run go on beyond its budget."""
+    parent: Parent | None = None
+    forked_from: tuple[str, int] | None = None
+    blocked_at: str = ""
+    """The step at which it needed a person last."""
+    observed: dict[str, str] = field(default_factory=dict[str, str])
+    """What was seen of the workspace as the run started."""
+
+    @property
+    def open_gaps(self) -> "tuple[dict[str, JsonValue], ...]":
+        """What is still missing."""
+        return tuple(gap for gap in self.gaps if not gap.get("resolved"))
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more can happen."""
+        return self.status in ("succeeded", "cancelled")
+
+
+def changed(state: RunState, **changes: Any) -> RunState:
+    """Give a state with some fields changed; `dataclasses.replace` does the same in ten times the time."""
+    return changed_by(state, changes)
+
+
+def changed_by(state: RunState, changes: dict[str, Any]) -> RunState:
+    """Give a state with the fields changed that a map holds."""
+    copy = object.__new__(RunState)
+    fields = copy.__dict__
+    fields.update(state.__dict__)
+    fields.update(changes)
+    return copy
+
+
+_DEFAULTS = tuple(StepState("waiting"))
+_MISSING = tuple(_DEFAULTS[length:] for length in range(len(_DEFAULTS) + 1))
+
+
+def step_of(row: Sequence[Any]) -> StepState:
+    """Give a step by its fields in their order; what is missing at the end stands at its default."""
+    return StepState._make((*row, *_MISSING[len(row)]))

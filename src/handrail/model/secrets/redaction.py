@@ -1,0 +1,243 @@
+"""Takes secrets out of bytes and texts: the values that are known, and what has the form of a credential.
+
+1. A mask is as long as what it hides: masking can be done in a file while its writer goes on appending to it.
+2. A mask holds no quote, backslash or line break, and hides none of the line breaks: lines of JSON stay lines of JSON.
+3. Time is linear in the input: every pattern begins with a literal, and what it may take is bounded or cannot overlap.
+
+A pattern is compiled when the literal that belongs to it is met: most processes never meet one. In a lot of data a
+look for each literal costs more than all else: there one gate, compiled once, stands before several patterns.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from json import dumps
+
+from handrail.frozen import frozen
+from handrail.model.secrets.secret_forms import FORMS, Form
+
+SHORTEST = 8
+"""A value below this is no secret: hiding it would hide words that say nothing about it."""
+SHORTEST_LINE = 16
+"""Of a value with several lines, a line from this length on is hidden by itself too."""
+HELD = 128 << 10
+"""Bytes that are held back at most while more may follow."""
+MOST_PASSES = 8
+LARGE = 32 << 10
+"""Bytes from which on it pays to compile the gates."""
+_FREQUENT = b'etaosnri":,lcdupmhg0123456789{}fwybv[]_'
+"""What events are made of, the most frequent first."""
+_HIDDEN = re.compile(rb"[^\r\n]+")
+_OPEN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
+_CLOSED = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----")
+
+
+@frozen
+class Found:
+    """A secret in some bytes, and what it is: the kind of credential, or the variable whose value it is."""
+
+    start: int
+    end: int
+    kind: str
+    since: int
+    """Where that begins by which it is known for one: the name before it, the address around it."""
+    until: int
+
+
+class Redactor:
+    """Knows the secrets of one place: values by name, and the forms of credentials."""
+
+    def __init__(self, values: Mapping[str, str] | None = None) -> None:
+        self._names = _spellings((values or {}).items())
+        self._words = sorted(self._names, key=lambda word: (-len(word), word))
+        self._begun = [word[: at + 1] for word in self._words for at in _line_ends(word)]
+        """What a value of several lines may have begun with, up to the end of one of its lines."""
+
+    def find(self, data: bytes, *, forms: bool = True) -> list[Found]:
+        """Find the secrets, in order and apart from each other; without the forms only values that are known."""
+        if not self._words and forms and not _may_hold_a_form(data):
+            return []
+        found = [
+            Found(*_whole_escapes(data, *at), self._names[word], *at)
+            for word in self._words
+            for at in _each(data, word)
+        ]
+        for form in _candidates(data) if forms else ():
+            found += [_of_form(data, form, m) for m in _compiled(form.pattern).finditer(data)]
+        return _apart(sorted(found, key=lambda each: (each.start, -each.end))) if found else found
+
+    def data(self, data: bytes, *, forms: bool = True) -> bytes:
+        """Mask every secret; what is masked stays as it is when it is masked again."""
+        for _ in range(MOST_PASSES):
+            found = self.find(data, forms=forms)
+            masked = _masked(data, found) if found else data
+            if masked == data:
+                break
+            # What stood right beside a secret may be seen as one only now.
+            data = masked
+        return data
+
+    def text(self, text: str) -> str:
+        """Mask every secret of a text."""
+        data = text.encode("utf-8", "surrogatepass")
+        masked = self.data(data)
+        return text if masked == data else masked.decode("utf-8", "surrogatepass")
+
+    def named_in(self, text: str) -> tuple[str, ...]:
+        """Name the variables whose values stand in a text."""
+        data = text.encode("utf-8", "surrogatepass")
+        return tuple(dict.fromkeys(self._names[word] for word in self._words if word in data))
+
+    def kinds_in(self, text: str) -> tuple[str, ...]:
+        """Name what stands in a text: variables whose values do, and kinds of credentials."""
+        return tuple(dict.fromkeys(each.kind for each in self.find(text.encode("utf-8", "surrogatepass"))))
+
+    def settled(self, data: bytes) -> int:
+        """Say up to where nothing that follows can change what is a secret: whole lines, but no open private key."""
+        end = data.rfind(b"\n") + 1
+        opened = [m.start() for m in _OPEN.finditer(data)] if b"PRIVATE KEY" in data else []
+        if opened:
+            closed = _CLOSED.search(data, opened[-1])
+            end = end if closed is not None and closed.end() <= end else self._before(data, min(end, opened[-1]))
+        begun = next((each for each in self._begun if data.endswith(each, 0, end)), b"")
+        end = self._before(data, end - len(begun)) if begun else end
+        if len(data) - end <= HELD:
+            return end
+        end = len(data) - HELD // 2
+        return self._before(data, end) or end
+
+    def _before(self, data: bytes, end: int) -> int:
+        """Give a place that no secret goes across, with the backslashes before it: the last one up to a place."""
+        for each in reversed(self.find(data)):
+            if each.since < end < each.until:
+                end = each.since
+        return len(data[:end].rstrip(b"\\"))
+
+
+class RedactedStream:
+    """Masks what comes in pieces; a piece is given out once nothing that follows can make it a secret's part."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._held = bytearray()
+        self._looked = 0
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take a piece; give what is settled of all pieces so far."""
+        self._held += chunk
+        # Many small pieces of one long line are looked at together.
+        if b"\n" not in chunk and len(self._held) - self._looked <= HELD:
+            return b""
+        return self._give(self._redactor.settled(bytes(self._held)))
+
+    def close(self) -> bytes:
+        """Give the rest."""
+        return self._give(len(self._held))
+
+    def _give(self, size: int) -> bytes:
+        masked = self._redactor.data(bytes(self._held))[:size]
+        del self._held[:size]
+        self._looked = len(self._held)
+        return masked
+
+
+def _line_ends(word: bytes) -> list[int]:
+    """Give where the lines of a value end, but for the last."""
+    return [at for at, byte in enumerate(word[:-1]) if byte == ord("\n")]
+
+
+def _may_hold_a_form(data: bytes) -> bool:
+    """Every event that is recorded is looked at, and hardly one holds a hint: this is the cheapest way to say no."""
+    return len(data) >= LARGE or _any_hint().search(data) is not None
+
+
+def _candidates(data: bytes) -> Iterator[Form]:
+    """Give the forms that data may hold."""
+    if len(data) < LARGE:
+        held = FORMS if _may_hold_a_form(data) else ()
+        return (form for form in held if any(hint in data for hint in form.hints))
+    gates = {gate for gate in {form.gate for form in FORMS} if gate and _compiled(gate).search(data)}
+    return (form for form in FORMS if (form.gate in gates if form.gate else any(hint in data for hint in form.hints)))
+
+
+@cache
+def _any_hint() -> "re.Pattern[bytes]":
+    """Finds any hint by the letter of it that is met least: looking at the first of each would stop at every word."""
+    by_letter: dict[bytes, list[bytes]] = {}
+    for hint in sorted({hint for form in FORMS for hint in form.hints}):
+        at = max(range(len(hint)), key=lambda place: (_rarity(hint[place]), -place))
+        around = rb"(?<=%s)%s" % (re.escape(hint[: at + 1]), re.escape(hint[at + 1 :]))
+        by_letter.setdefault(re.escape(hint[at : at + 1]), []).append(around)
+    return re.compile(b"|".join(rb"%s(?:%s)" % (letter, b"|".join(around)) for letter, around in by_letter.items()))
+
+
+def _rarity(letter: int) -> int:
+    at = _FREQUENT.find(letter)
+    return at if at >= 0 else len(_FREQUENT)
+
+
+@cache
+def _compiled(pattern: bytes) -> "re.Pattern[bytes]":
+    return re.compile(pattern)
+
+
+def _spellings(named: Iterable[tuple[str, str]]) -> dict[bytes, str]:
+    """Every way in which a value is written: as it is, in JSON, and its long lines each by itself."""
+    names: dict[bytes, str] = {}
+    for name, value in named:
+        lines = [line for line in value.splitlines() if len(line.strip()) >= SHORTEST_LINE]
+        for each in (value, value.strip(), *(lines if len(lines) > 1 or "\n" in value else ())):
+            if len(each) >= SHORTEST and each.strip("*"):
+                inner = (dumps(each)[1:-1], dumps(each, ensure_ascii=False)[1:-1])
+                for word in (each, *inner, *(one.replace("/", "\\/") for one in inner)):
+                    names.setdefault(word.encode("utf-8", "surrogatepass"), name)
+    return names
+
+
+def _of_form(data: bytes, form: Form, match: "re.Match[bytes]") -> Found:
+    start, end = match.span(match.re.groups and 1)
+    return Found(*_whole_escapes(data, start, end), form.kind, *match.span())
+
+
+def _each(data: bytes, word: bytes) -> Iterator[tuple[int, int]]:
+    at = data.find(word)
+    while at >= 0:
+        yield at, at + len(word)
+        at = data.find(word, at + len(word))
+
+
+def _whole_escapes(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """Leave escapes of JSON whole: one that begins before a secret, and one that goes on after it."""
+    before = start - len(data[max(0, start - 64) : start].rstrip(b"\\")) - max(0, start - 64)
+    inside = data[start:end]
+    trailing = len(inside) - len(inside.rstrip(b"\\"))
+    return start + before % 2, max(start + before % 2, end - trailing % 2)
+
+
+def _apart(found: list[Found]) -> list[Found]:
+    joined: list[Found] = []
+    for each in found:
+        last = joined[-1] if joined else None
+        if each.start == each.end:
+            continue
+        if last is None or each.start >= last.end:
+            joined.append(each)
+        elif each.end > last.end:
+            since, until = min(last.since, each.since), max(last.until, each.until)
+            joined[-1] = Found(last.start, each.end, last.kind, since, until)
+    return joined
+
+
+def _masked(data: bytes, found: list[Found]) -> bytes:
+    pieces: list[bytes] = []
+    at = 0
+    for each in found:
+        hidden = data[each.start : each.end]
+        pieces += (data[at : each.start], _HIDDEN.sub(lambda m, kind=each.kind: _mask(len(m[0]), kind), hidden))
+        at = each.end
+    return b"".join((*pieces, data[at:]))
+
+
+def _mask(length: int, kind: str) -> bytes:
+    label = f"[secret:{kind}".encode()
+    return label + b"*" * (length - len(label) - 1) + b"]" if length > len(label) else b"*" * length

@@ -1,0 +1,1 @@
+"""Plan and everything in it."""

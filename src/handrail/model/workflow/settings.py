@@ -1,0 +1,103 @@
+"""What can be set on a step or a workflow: limits, tries, failure, and how an agent is called."""
+
+from typing import Literal, TypeAlias
+
+from handrail.frozen import frozen
+from handrail.model.workflow.values import Prompt, Value
+
+OnFail: TypeAlias = Literal["block", "fail", "continue", "warn", "escalate", "undo"]
+Access: TypeAlias = Literal["read", "edit", "full"]
+Carry: TypeAlias = Literal["conversation", "summary"]
+Handoff: TypeAlias = Literal["summary", "full", "none"]
+Limits: TypeAlias = Literal["shared", "own", "ask"]
+Sandbox: TypeAlias = Literal["none", "bwrap"]
+Autonomy: TypeAlias = Literal["guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"]
+Risk: TypeAlias = Literal["conservative", "balanced", "aggressive"]
+HandrailTool: TypeAlias = Literal["report_progress", "ask_person", "create_child_run", "give_feedback", "list_runs"]
+"""Tools of Handrail itself that an agent may be given."""
+
+
+@frozen
+class Retry:
+    """How many more tries, and the pause before the first of them in seconds, doubled each time."""
+
+    more: int = 0
+    backoff: int = 0
+
+
+NO_RETRY = Retry()
+
+
+@frozen
+class Budget:
+    """What may be spent before the run stops, asks or finishes up."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    minutes: float | None = None
+    agent_calls: int | None = None
+    at_limit: Literal["ask", "finish", "stop"] | None = None
+    unknown_price: Literal["estimate", "block"] | None = None
+
+
+@frozen(kw_only=True)
+class AgentTask:
+    """One way of asking an agent: its prompt and everything that shapes the call, defaults already applied."""
+
+    prompt: Prompt
+    agent: str | None = None
+    """Name of the agent; None means the one configured."""
+    model: str | None = None
+    access: Access = "edit"
+    session: str = "fresh"
+    """`fresh`, or the name of the earlier step whose conversation goes on."""
+    carry: Carry = "conversation"
+    """What goes on of that step: its conversation, or a summary of it in a new one."""
+    handoff: Handoff = "summary"
+    system_prompt: Prompt | None = None
+    single_turn: bool = False
+    suppress_thoughts: bool = False
+    allowed_tools: tuple[str, ...] | None = None
+    disallowed_tools: tuple[str, ...] = ()
+    handrail_tools: tuple[HandrailTool, ...] = ()
+    """The tools of Handrail that it may call while it works."""
+    idle_timeout: int | None = None
+    """Seconds for which it may print nothing; None means what the run says."""
+    tmux: bool = False
+    sandbox: Sandbox | None = None
+    """None means what the run's configuration says."""
+    network: bool = True
+    """Whether it reaches the network out of its sandbox."""
+    max: int = 1
+    """How often it may be asked, where the step asks repeatedly."""
+    budget: Budget | None = None
+    with_values: tuple[tuple[str, Value], ...] = ()
+    """Values that only this prompt sees."""
+
+
+@frozen
+class AgentPolicy:
+    """Whom a run turns to where its steps name no agent, and what it does where an agent cannot answer."""
+
+    usual: str = ""
+    """The agent of steps that name none, as people write it: `claude/opus`."""
+    usual_why: str = ""
+    """Where that was said."""
+    fallback: tuple[str, ...] = ()
+    """The agents that are turned to, one after the other, when one is missing or stays overloaded."""
+    limits: Limits = "shared"
+    """At a usage limit: wait with all runs on the account, wait alone, or ask a person."""
+    sandbox: Sandbox = "none"
+    """The sandbox of agents whose steps name none."""
+    network: bool = True
+    """Whether they reach the network out of it."""
+    idle_timeout: int = 0
+    """Seconds for which an agent may print nothing, where its step does not say it; 0 means the usual."""
+
+
+NO_POLICY = AgentPolicy()
+
+
+def confinement(task: AgentTask, policy: AgentPolicy) -> tuple[Sandbox, bool]:
+    """Give the sandbox of a call, and whether it reaches the network out of it: as its step says, else its run."""
+    return (policy.sandbox, policy.network) if task.sandbox is None else (task.sandbox, task.network)

@@ -1,0 +1,84 @@
+"""Whether the agents of a run are here and can be held to what its steps ask of them: looked at before it starts."""
+
+from collections.abc import Iterator
+
+from handrail.agents.programs import PROGRAMS, is_here, require_program
+from handrail.agents.registry import KnownAgents
+from handrail.engine.prompts.choose_agent import Choice, Given, chosen
+from handrail.errors import InvalidWorkflow, NotFound, UsageError
+from handrail.model.parts import every_step, parts
+from handrail.model.workflow.actions import AgentAction
+from handrail.model.workflow.agent_names import Named, named
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.settings import AgentTask
+from handrail.operations.agents.configured_agents import ConfiguredAgents
+from handrail.operations.agents.for_run import installed
+from handrail.ports.agent_demands import unmet
+from handrail.ports.agents import Agent, AgentCall, Agents, ToolServer
+
+
+def require_agents(
+    plans: tuple[Plan, ...], given: Given, agents: Agents | None = None, pulled: Plan | None = None
+) -> tuple[str, ...]:
+    """Name the agents of a run; refuses one that is not here, or that cannot do what a step asks of it.
+
+    Of a plan that is pulled a connected agent performs the plain steps of agents: nobody has to be here for them.
+    """
+    known = KnownAgents() if agents is None else agents
+    for each in given.policy.fallback:
+        known.find(named(each).agent)
+    problems: dict[str, None] = {}
+    names: dict[str, None] = {}
+    for plan in plans:
+        for address, task in _tasks(plan, pulled=plan is pulled):
+            agent, model = _performer(chosen(task, given), known)
+            names[agent.name] = None
+            missing = unmet(agent.name, agent.can, _asked(task, address, model))
+            problems.update(dict.fromkeys(f"step '{address}': {what}" for what in missing))
+    if problems:
+        raise InvalidWorkflow("; ".join(problems), next_step="change the step, or name another agent for it")
+    return tuple(names)
+
+
+def _tasks(plan: Plan, *, pulled: bool) -> Iterator[tuple[str, AgentTask]]:
+    for address, step in every_step(plan.steps):
+        if pulled and isinstance(step.action, AgentAction):
+            continue
+        yield from ((address, task) for task in parts(step.action, AgentTask))
+
+
+def _performer(choice: Choice, known: Agents) -> tuple[Agent, str | None]:
+    """The agent that is chosen, or the first of its fallbacks that is here; raises what to install for the chosen."""
+    if choice.agent is None:
+        raise _nobody(known.installed() if isinstance(known, ConfiguredAgents) else installed())
+    chain = (Named(choice.agent, choice.model), *(named(text) for text in choice.instead))
+    agents = [(known.find(each.agent), each.model) for each in chain]
+    found = next((pair for pair in agents if is_here(pair[0])), None)
+    if found is None:
+        require_program(agents[0][0])
+    return found or agents[0]
+
+
+def _nobody(names: tuple[str, ...]) -> UsageError | NotFound:
+    if names:
+        hint = f'name one with --agent, or write [agent] default = "{names[0]}" into .handrail/config.toml'
+        return UsageError(f"no agent was chosen, and several are installed: {', '.join(names)}", next_step=hint)
+    ways = " or ".join(program.install for program in PROGRAMS.values())
+    return NotFound("no agent is installed", next_step=f"{ways}; or play a script with --script FILE")
+
+
+def _asked(task: AgentTask, address: str, model: str | None) -> AgentCall:
+    return AgentCall(
+        run="",
+        address=address,
+        turn=1,
+        prompt="",
+        workspace="",
+        model=model,
+        access=task.access,
+        session=None if task.session == "fresh" or task.carry == "summary" else task.session,
+        single_turn=task.single_turn,
+        allowed_tools=task.allowed_tools,
+        disallowed_tools=task.disallowed_tools,
+        server=ToolServer((), (), task.handrail_tools) if task.handrail_tools else None,
+    )

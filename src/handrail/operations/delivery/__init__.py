@@ -1,0 +1,1 @@
+"""What leaves a run: changes, exports, cassettes, clean-up."""

@@ -1,0 +1,98 @@
+"""Makes a cassette of a run from what was kept of it: its events, what its agents printed, its snapshots.
+
+Nothing is recorded while an agent works: all that a cassette holds is kept anyway, and it is without secrets already.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from handrail.agents.json_lines import read_line, text
+from handrail.agents.played.cassette import HEAD
+from handrail.agents.played.cassette_format import RecordedCall, digest, write_cassette
+from handrail.frozen import frozen
+from handrail.model.history.events import Event, QuestionAsked, StepBegan, StepEnded, StepRefused
+from handrail.operations.delivery.recorded_calls import agent_calls
+from handrail.operations.views.run_tree import family
+from handrail.ports.log import Log
+from handrail.ports.processes import Ended, Processes
+from handrail.ports.workspaces import Workspaces
+from handrail.processes.environment_secrets import redactor_here
+from handrail.runtime.handlers.agents.handler import MOST_TRANSCRIPT, SLOT
+from handrail.runtime.history import events_of, state_before, state_of
+
+
+@frozen
+class Recording:
+    """Where what was kept of a run is found."""
+
+    log: Log
+    workspaces: Workspaces
+    processes: Processes
+    folder: Path
+    """The folder of all runs' processes."""
+
+    def cassette(self, run: str) -> bytes:
+        """Give the cassette of a run and of all that it started."""
+        calls = [call for member in family(self.log, run) for call in self._calls(run, member)]
+        return write_cassette(calls, {"workflow": state_of(self.log, run).workflow, "run": run})
+
+    def drifts(self, run: str) -> tuple[str, ...]:
+        """Say which prompts of a replayed run were not the recorded ones."""
+        heads = (
+            (event.address, self._lines(place)[:1])
+            for member in family(self.log, run)
+            for _, event, place in self._begun(member)
+        )
+        said = ((address, read_line(first[0])) for address, first in heads if first)
+        return tuple(
+            f"step '{address}': {text(line, 'drift')}"
+            for address, line in said
+            if line.get("type") == HEAD and line.get("drift")
+        )
+
+    def _begun(self, run: str) -> Iterator[tuple[int, StepBegan, Path]]:
+        for seq, event in agent_calls(events_of(self.log, run)):
+            place = _newest(self.folder / run / str(seq))
+            if place is not None:
+                yield seq, event, place
+
+    def _calls(self, root: str, run: str) -> Iterator[RecordedCall]:
+        endings = _endings(event for _, event in events_of(self.log, run))
+        for seq, began, place in self._begun(run):
+            ended = self.processes.look(str(place))
+            if not isinstance(ended, Ended):
+                continue
+            prompt, model = str(began.spec["prompt"]), began.spec.get("model")
+            yield RecordedCall(
+                run=run.removeprefix(root),
+                address=began.address,
+                turn=int(str(began.spec["turn"])),
+                agent=str(began.spec.get("agent")),
+                model=model if isinstance(model, str) else None,
+                prompt_digest=digest(prompt),
+                prompt=prompt,
+                lines=tuple(line.decode("utf-8", "surrogateescape") for line in self._lines(place)),
+                exit_code=ended.exit_code,
+                signal=ended.signal,
+                seconds=round(max(0.0, endings[seq].at - began.at), 3) if seq in endings else 0.0,
+                patch=self._patch(run, seq, endings.get(seq)),
+            )
+
+    def _lines(self, place: Path) -> list[bytes]:
+        return self.processes.read_output(str(place), "stdout", MOST_TRANSCRIPT, tail=False).split(b"\n")[:-1]
+
+    def _patch(self, run: str, seq: int, ended: StepEnded | StepRefused | QuestionAsked | None) -> str:
+        tree, before = state_of(self.log, run).tree, state_before(self.log, run, seq).snapshot
+        after = ended.details.get("snapshot") if isinstance(ended, StepEnded | StepRefused) else None
+        if tree is None or not before or not isinstance(after, str) or before == after:
+            return ""
+        return redactor_here().text(self.workspaces.diff(tree, before, after))
+
+
+def _endings(events: Iterator[Event]) -> dict[int, StepEnded | StepRefused | QuestionAsked]:
+    return {event.began: event for event in events if isinstance(event, StepEnded | StepRefused | QuestionAsked)}
+
+
+def _newest(base: Path) -> Path | None:
+    starts = sorted(base.glob(f"{SLOT}.[0-9]*"), key=lambda path: path.name)
+    return next((path for path in reversed(starts) if path.name.rpartition(".")[2].isdigit()), None)

@@ -1,0 +1,20 @@
+"""The calls of agents in a run's history, each as the intent it was made with."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from handrail.engine.guided.agent_call import call_of, called_again
+from handrail.model.history.events import Event, StepBegan, StepRefused
+
+
+def agent_calls(events: Iterable[tuple[int, Event]]) -> Iterator[tuple[int, StepBegan]]:
+    """Give every call with the number of its event; an agent whose work was refused is called again."""
+    pending: dict[int, StepBegan] = {}
+    for seq, event in events:
+        if isinstance(event, StepBegan):
+            pending[seq] = event
+        elif isinstance(event, StepRefused) and event.began in pending:
+            pending[seq] = called_again(pending[event.began], event)
+        call = call_of(pending[seq]) if seq in pending else None
+        if call is not None:
+            yield seq, replace(pending[seq], action="agent", spec=call)

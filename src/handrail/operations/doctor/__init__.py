@@ -1,0 +1,1 @@
+"""Check and repair the machine and the log."""

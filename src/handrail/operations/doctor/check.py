@@ -1,0 +1,126 @@
+"""Whether everything is there that runs need, and everything recorded is as it was written."""
+
+import os
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from handrail.errors import HandrailError, StorageDamaged
+from handrail.frozen import frozen
+from handrail.operations.agents.health import AgentHealth, examine_agents
+from handrail.operations.doctor.repair import lost_plans, mend_lists, unreadable_lists
+from handrail.ports.log_care import Cut, Finding, Salvage
+from handrail.processes.machine_tools import Installed, find_tools
+from handrail.runtime.handlers.agents.account_limits import FOLDER as LIMITS
+from handrail.runtime.handlers.agents.account_limits import AccountLimits, Limit
+from handrail.runtime.local.driver_lock import DriverInfo, who
+from handrail.store.sqlite.database import FILE, sqlite_version
+from handrail.store.sqlite.log import open_log, salvage_folder
+from handrail.workspace.sandbox import PROGRAM as SANDBOX
+from handrail.workspace.sandbox import unusable
+
+AGENTS = ("claude", "codex", "gemini", "opencode")
+OPTIONAL = ("gh", "tmux", "bwrap")
+"""Tools that only some workflows need."""
+
+
+@frozen
+class Tool:
+    """Something that runs need: its version, or why it cannot be used."""
+
+    name: str
+    version: str | None
+    problem: str = ""
+    """Why runs cannot do without it."""
+    installed: bool = True
+    kind: Literal["needed", "agent", "optional"] = "needed"
+    remark: str = ""
+    """Why only some runs cannot use it."""
+
+
+@frozen
+class Health:
+    """What a check found, and what a repair did."""
+
+    tools: tuple[Tool, ...]
+    database: str
+    findings: tuple[Finding, ...]
+    cuts: tuple[Cut, ...] = ()
+    copy: str | None = None
+    repaired: bool = False
+    runs: int | None = None
+    """How many runs a repair left."""
+    driver: DriverInfo | None = None
+    """The background driver, if it is running."""
+    agents: tuple[AgentHealth, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    """Usage limits that runs wait for."""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing needs a person."""
+        return not self.findings and not any(tool.problem for tool in self.tools)
+
+
+def examine_health(folder: Path, *, repair: bool) -> Health:
+    """Check the tools and the log; with `repair` cut damaged histories back to what is intact, keeping a copy."""
+    programs = find_tools(("git", *AGENTS, *OPTIONAL))
+    tools = (*_tools(programs), Tool("python", platform.python_version()), Tool("sqlite", sqlite_version()))
+    agents = examine_agents({name: programs[name] for name in AGENTS}, os.environ)
+    limits = AccountLimits(folder / LIMITS).known(time.time())
+    found = Health(tools, str(folder / FILE), (), driver=who(folder), agents=agents, limits=limits)
+    if not (folder / FILE).exists():
+        return found
+    findings = _check(folder)
+    if not repair or not findings:
+        return replace(found, findings=findings)
+    done, runs = _mended(folder)
+    return replace(found, findings=_check(folder), cuts=done.cuts, copy=done.copy, repaired=True, runs=runs)
+
+
+def _mended(folder: Path) -> tuple[Salvage, int]:
+    done = salvage_folder(folder)
+    log = open_log(folder)
+    try:
+        mend_lists(log)
+        return done, len(log.streams())
+    finally:
+        log.close()
+
+
+def _tools(found: Mapping[str, Installed | None]) -> tuple[Tool, ...]:
+    agents = (_tool(name, found[name], "agent") for name in AGENTS)
+    optional = (_tool(name, found[name], "optional") for name in OPTIONAL)
+    return (_git(found["git"]), *agents, *(_tried(each) for each in optional))
+
+
+def _tried(tool: Tool) -> Tool:
+    """Bubblewrap may be there and forbidden."""
+    return replace(tool, remark=unusable()) if tool.name == SANDBOX and tool.installed else tool
+
+
+def _git(found: Installed | None) -> Tool:
+    if found is None:
+        return Tool("git", None, "not found; install git and put it on the PATH", installed=False)
+    problem = "" if found.version else "does not say its version; try: git --version"
+    return Tool("git", found.version, problem)
+
+
+def _tool(name: str, found: Installed | None, kind: Literal["agent", "optional"]) -> Tool:
+    return Tool(name, None if found is None else found.version, installed=found is not None, kind=kind)
+
+
+def _check(folder: Path) -> tuple[Finding, ...]:
+    try:
+        log = open_log(folder)
+    except StorageDamaged as error:
+        return (Finding("database", FILE, error.message),)
+    try:
+        return log.check().findings or unreadable_lists(log) or lost_plans(log)
+    except HandrailError as error:
+        return (Finding("database", FILE, error.message),)
+    finally:
+        log.close()

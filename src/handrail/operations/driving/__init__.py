@@ -1,0 +1,1 @@
+"""Drive runs in this process or the background, and report what happens."""

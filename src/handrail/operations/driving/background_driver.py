@@ -1,0 +1,138 @@
+"""Keeps runs going when no terminal is open: the one background driver of a database, started on demand."""
+
+import asyncio
+import os
+import signal
+import time
+
+from handrail.errors import EnvironmentFault
+from handrail.frozen import frozen
+from handrail.operations.runs import lifecycle as runs
+from handrail.ports.log import Holder, Log
+from handrail.processes.detach import Detached, start_detached
+from handrail.processes.environment import marks_of
+from handrail.runtime.local import background_driver as background
+from handrail.runtime.local.background_driver import Background
+from handrail.runtime.local.driver_lock import DriverInfo, DriverLock
+from handrail.runtime.local.driver_lock import who as who_drives
+from handrail.runtime.local.supervisor import Supervisor
+from handrail.sources.folders import Folders
+
+IDLE = "HANDRAIL_DRIVER_IDLE"
+"""Seconds without work after which the background driver ends; for tests."""
+SAYS = "driver.log"
+_STARTS_WITHIN = 20.0
+_CONSUMED_WITHIN = 1.0
+_LOOK_EVERY = 0.01
+
+
+@frozen
+class Started:
+    """A background driver was started."""
+
+    pid: int
+
+
+@frozen
+class AlreadyRunning:
+    """There is a background driver already; it takes care of everything."""
+
+    pid: int
+    since: float
+
+
+def who(folders: Folders) -> DriverInfo | None:
+    """Say which background driver is running."""
+    return who_drives(folders.data)
+
+
+def ensure(folders: Folders) -> Started | AlreadyRunning:
+    """See to it that there is a background driver, and come back when it drives."""
+    running = who(folders)
+    if running is not None:
+        return AlreadyRunning(running.pid, running.since)
+    folders.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    started = start_detached(["drive"], {**os.environ, **_home(folders)}, folders.data / SAYS)
+    try:
+        return _at_work(folders, started)
+    finally:
+        started.close()
+
+
+def _at_work(folders: Folders, started: Detached) -> Started | AlreadyRunning:
+    """Come back when it drives, or as soon as it is over."""
+    next_step = f"see {started.output}, or: handrail resume RUN"
+    until = time.monotonic() + _STARTS_WITHIN
+    while time.monotonic() < until:
+        running = who(folders)
+        if running is not None and running.pid:
+            return Started(running.pid)
+        if started.has_ended(_LOOK_EVERY):
+            return _ended(folders, started, next_step)
+    raise EnvironmentFault("the background driver does not start", next_step=next_step)
+
+
+def _ended(folders: Folders, started: Detached, next_step: str) -> Started | AlreadyRunning:
+    """It is over already: another one was first, or there was nothing to do, or it died."""
+    pid, other = started.ended_well(), who(folders)
+    if other is not None:
+        return AlreadyRunning(other.pid, other.since)
+    if pid is not None:
+        return Started(pid)
+    said = started.last_words() or "it said nothing"
+    raise EnvironmentFault(f"the background driver died at its start: {said}", next_step=next_step)
+
+
+def differing(driver: DriverInfo) -> tuple[str, ...]:
+    """Name the variables that commands see otherwise when the background driver runs them than when we do."""
+    ours = marks_of(os.environ) if driver.environment else {}
+    return tuple(sorted({name for name, _ in ours.items() ^ driver.environment.items()}))
+
+
+def _home(folders: Folders) -> dict[str, str]:
+    """Name the folders where they are not the ones that the environment gives."""
+    return {"HANDRAIL_HOME": str(folders.config)} if folders.data == folders.config / "data" else {}
+
+
+def keep_going(folders: Folders, log: Log, run: str) -> Holder | Started | AlreadyRunning:
+    """Let a run go on after a message was left for it: by whoever drives it, else by the background driver."""
+    holder = log.holder(run)
+    until = time.monotonic() + _CONSUMED_WITHIN
+    while holder is not None and time.monotonic() < until:
+        if not log.inbox(run, limit=1):
+            return holder
+        # It may have looked for the last time just before we wrote, and be on its way out.
+        time.sleep(_LOOK_EVERY)
+        holder = log.holder(run)
+    return ensure(folders)
+
+
+def continue_run(folders: Folders, log: Log, run: str, by: str) -> Holder | Started | AlreadyRunning:
+    """Resume a run without waiting for it."""
+    runs.resume(log, run, by)
+    return keep_going(folders, log, run)
+
+
+def drive(folders: Folders, log: Log, supervisor: Supervisor) -> AlreadyRunning | None:
+    """Be the background driver until there is nothing left to wait for; None when that was so."""
+    lock = DriverLock(folders.data)
+    while True:
+        other = lock.take(marks_of(os.environ))
+        if other is not None:
+            return AlreadyRunning(other.pid, other.since)
+        try:
+            serving = Background(log, supervisor, time.time, float(os.environ.get(IDLE) or background.GRACE))
+            stopped = asyncio.run(_serve(serving))
+        finally:
+            lock.free()
+        # Somebody may have left a message while we still held the lock, and trusts us to see it.
+        if stopped or serving.settled():
+            return None
+
+
+async def _serve(serving: Background) -> bool:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, serving.stop.set)
+    await serving.serve()
+    return serving.stop.is_set()

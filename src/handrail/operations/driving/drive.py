@@ -1,0 +1,150 @@
+"""Drives one run and its children in this process, shows what happens, and pauses when asked."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from handrail.engine.fold.step_tools import started_by
+from handrail.frozen import frozen
+from handrail.model.history.events import ChildStarted, Event, ItemStarted
+from handrail.operations.views.run_tree import belongs_to, family, holder_of, pause
+from handrail.ports.log import Log
+from handrail.runtime.clock_waits import Waits
+from handrail.runtime.event_records import from_log
+from handrail.runtime.history import state_of
+from handrail.runtime.local.supervisor import Supervisor
+
+LOOK_EVERY = 0.05
+PATIENCE = 10.0
+"""Seconds in which another process should have taken up a message."""
+
+
+@frozen
+class Happened:
+    """An event of a run that is watched; `via` is the way from the watched run to the child it happened in."""
+
+    run: str
+    seq: int
+    event: Event
+    via: str = ""
+
+
+@dataclass(slots=True)
+class Follower:
+    """Gives each event of a run and its children once, as they come."""
+
+    log: Log
+    run: str
+    _seen: dict[str, int] = field(default_factory=dict[str, int])
+    _via: dict[str, str] = field(default_factory=dict[str, str])
+
+    def skip(self) -> None:
+        """Begin with what comes from now on."""
+        self.news()
+
+    def has_told(self, run: str, seq: int) -> bool:
+        """Whether an event was given already."""
+        return self._seen.get(run, 0) >= seq
+
+    def news(self) -> list[Happened]:
+        """Give what happened since the last time, in the order in which it was recorded."""
+        self._via.setdefault(self.run, "")
+        found: list[tuple[int, Happened]] = []
+        waiting = list(self._via)
+        for run in waiting:
+            for stored in self.log.read(run, after=self._seen.get(run, 0)):
+                self._seen[run] = stored.seq
+                happened = Happened(run, stored.seq, from_log(stored), self._via[run])
+                found.append((stored.position, happened))
+                event = happened.event
+                if isinstance(event, ChildStarted | ItemStarted) and event.child not in self._via:
+                    # The steps of an item have its whole address already.
+                    own = f"{event.address}: " if isinstance(event, ChildStarted) else ""
+                    self._via[event.child] = f"{self._via[run]}{own}"
+                    waiting.append(event.child)
+                child = started_by(event)
+                if child and child not in self._via:
+                    self._via[child] = f"{child}: "
+                    waiting.append(child)
+        return [happened for _, happened in sorted(found, key=lambda each: each[0])]
+
+
+@dataclass(slots=True)
+class Drive:
+    """One run in this process, until it is over or needs the outside."""
+
+    log: Log
+    supervisor: Supervisor
+    run: str
+    show: Callable[[Happened], None]
+    follower: Follower
+    pausing: bool = False
+    _changed: int = -1
+    _waits: Waits = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._waits = Waits(self.log, self.supervisor.clock, wanted=belongs_to(self.run))
+
+    async def go(self) -> None:
+        """Drive; times that are waited for are waited for."""
+        self.supervisor.wanted = belongs_to(self.run)
+        watching = [asyncio.create_task(each) for each in (self._watch(), self._waits.watch())]
+        try:
+            while True:
+                await self.supervisor.run_until_idle()
+                if holder_of(self.log, self.run) is not None:
+                    # Another process was first, such as the background driver: what it does is followed.
+                    await asyncio.sleep(LOOK_EVERY)
+                    continue
+                until = self._waits_until()
+                if until is None:
+                    break
+                await self._sleep(until)
+        finally:
+            for each in watching:
+                each.cancel()
+            await asyncio.gather(*watching, return_exceptions=True)
+            self._tell()
+
+    def pause(self) -> None:
+        """Ask the run and its children to pause."""
+        self.pausing = True
+        pause(self.log, self.run)
+
+    async def _watch(self) -> None:
+        while True:
+            if self.pausing:
+                # A child may have come into being after the first request.
+                pause(self.log, self.run)
+            changed = self.log.changed()
+            if changed != self._changed:
+                self._changed = changed
+                self._tell()
+            await asyncio.sleep(LOOK_EVERY)
+
+    def _tell(self) -> None:
+        for happened in self.follower.news():
+            self.show(happened)
+
+    def _waits_until(self) -> float | None:
+        states = [state_of(self.log, each) for each in family(self.log, self.run)]
+        times = [each.until for each in states if each.status == "waiting" and each.reason in ("timer", "quota")]
+        return min((time for time in times if time is not None), default=None)
+
+    async def _sleep(self, until: float) -> None:
+        """Wait for a time, or until a pause is asked for, which is taken up as at any other place."""
+        told = self._waits.told
+        while self.supervisor.clock() < until and self._waits.told == told:
+            await asyncio.sleep(min(LOOK_EVERY, max(0.0, until - self.supervisor.clock())))
+            if self.pausing:
+                return
+
+
+async def until_taken_up(log: Log, run: str) -> bool:
+    """Wait until the messages of a run that another process drives are taken up; False when they are not."""
+    ends = asyncio.get_running_loop().time() + PATIENCE
+    while log.inbox(run, limit=1):
+        if asyncio.get_running_loop().time() > ends or log.holder(run) is None:
+            return not log.inbox(run, limit=1)
+        await asyncio.sleep(LOOK_EVERY)
+    return True

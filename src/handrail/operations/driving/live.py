@@ -1,0 +1,179 @@
+"""What a run and the runs that come from it are doing right now, kept up to date event by event.
+
+Nothing here folds a history: each event is looked at once, and a refresh looks at what is under way alone.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from handrail.engine.fold.step_tools import progress_words
+from handrail.engine.guided.agent_call import call_of
+from handrail.frozen import frozen
+from handrail.model.history import events as ev
+from handrail.model.history.spending import Spent
+from handrail.model.parts import every_step
+from handrail.model.workflow.actions import GateAction
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.driving.drive import Happened
+from handrail.operations.views.costs import added
+from handrail.operations.views.event_sentences import agent_words, spent_in
+
+ENDS = frozenset(
+    {"step_ended", "question_asked", "run_blocked", "run_waits", "run_ended", "run_rewound", "retry_scheduled"}
+    | {"approval_requested", "work_left", "workspace_ready"}
+)
+TREE = "worktree"
+"""What stands in the place of an address while a work tree is made and set up."""
+NOTHING = Spent()
+_PLACES = re.compile(r"@\d+|\[[^\]]*\]")
+
+
+@frozen
+class Effort:
+    """A step that is being performed."""
+
+    run: str
+    seq: int
+    address: str
+    """As seen from the run that is watched."""
+    who: str
+    """Who performs it, `claude/sonnet`; empty for a command."""
+    says: str
+    """What a command runs."""
+    attempt: int
+    attempts: int
+    """How many tries there are at most; 0 where that is not known."""
+    began: float
+    agent: str | None = None
+    reports: str = ""
+    """How far its agent said last that it is."""
+
+
+@frozen
+class Break:
+    """A step that waits for a time."""
+
+    address: str
+    until: float
+    quota: bool
+
+
+@dataclass(slots=True)
+class Activity:
+    """The steps that are being performed, the times that are waited for, and what all of it took so far."""
+
+    plan: Callable[[str], Plan]
+    """Gives a pinned plan by its digest."""
+    spent: Spent = NOTHING
+    _efforts: dict[str, Effort] = field(default_factory=dict[str, Effort])
+    _breaks: dict[str, Break] = field(default_factory=dict[str, Break])
+    _last: dict[str, Effort] = field(default_factory=dict[str, Effort])
+    _plans: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def efforts(self) -> tuple[Effort, ...]:
+        """The steps under way, the oldest first; a run performs one at a time."""
+        return tuple(sorted(self._efforts.values(), key=lambda each: each.began))
+
+    @property
+    def breaks(self) -> tuple[Break, ...]:
+        """The waits for a time, the soonest first."""
+        return tuple(sorted(self._breaks.values(), key=lambda each: each.until))
+
+    def last(self, run: str) -> Effort | None:
+        """Give what one run is at, or was at last."""
+        return self._last.get(run)
+
+    def fixes(self, run: str, address: str) -> int:
+        """Give how many fixes a gate has at most."""
+        digest = self._plans.get(run)
+        return 0 if digest is None else _fixes(self.plan(digest), address)
+
+    def see(self, happened: Happened) -> None:
+        """Take in one event."""
+        event, run = happened.event, happened.run
+        self._breaks.pop(run, None)
+        if isinstance(event, ev.StepEnded | ev.StepRefused | ev.QuestionAsked):
+            self.spent = added(self.spent, spent_in(event) or Spent())
+        if event.kind in ENDS:
+            self._efforts.pop(run, None)
+        match event:
+            case ev.RunStarted():
+                self._started(happened, event)
+            case ev.StepBegan():
+                self._efforts[run] = self._last[run] = self._effort(happened, event)
+            case ev.StepRefused() if run in self._last and event.details.get("agent"):
+                again = replace(self._last[run], seq=happened.seq, attempt=self._last[run].attempt + 1, began=event.at)
+                self._efforts[run] = self._last[run] = again
+            case ev.ToolCalled():
+                self._reported(run, event)
+            case ev.RetryScheduled():
+                self._breaks[run] = Break(f"{happened.via}{event.address}", event.due, event.reason == "quota")
+            case _:
+                pass
+
+    def _started(self, happened: Happened, event: ev.RunStarted) -> None:
+        """A run began, which may have to make a work tree first."""
+        run = happened.run
+        self._plans[run] = event.plan
+        if event.source is not None:
+            where = event.prefix.removesuffix("/") or TREE
+            setup = " && ".join(event.source.setup)
+            self._efforts[run] = Effort(run, happened.seq, f"{happened.via}{where}", "", setup, 1, 0, event.at)
+
+    def _reported(self, run: str, event: ev.ToolCalled) -> None:
+        """Keep how far an agent says that it is."""
+        if event.tool == "report_progress" and event.success and run in self._efforts:
+            self._efforts[run] = replace(self._efforts[run], reports=progress_words(event.arguments))
+
+    def _effort(self, happened: Happened, event: ev.StepBegan) -> Effort:
+        call = call_of(event)
+        agent = None if call is None else call.get("agent")
+        return Effort(
+            happened.run,
+            happened.seq,
+            f"{happened.via}{event.address}",
+            "" if call is None else agent_words(call),
+            _command(event.spec) if call is None else "",
+            event.attempt,
+            self._attempts(happened.run, event),
+            event.at,
+            str(agent) if agent else None,
+        )
+
+    def _attempts(self, run: str, event: ev.StepBegan) -> int:
+        digest = self._plans.get(run)
+        return 0 if digest is None or event.attempt < 2 else tries(self.plan(digest), event.address)
+
+
+def tries(plan: Plan, address: str) -> int:
+    """Give how many tries the step at an address has at most; 0 where the plan does not say."""
+    plain = _PLACES.sub("", address)
+    fixes = _fixes(plan, plain.removesuffix("/fix"))
+    if fixes:
+        return fixes if plain.endswith("/fix") else fixes + 1
+    step = _step(dict(every_step(plan.steps)), plain)
+    return 0 if step is None else step.retry.more + 1
+
+
+def _fixes(plan: Plan, address: str) -> int:
+    """Give how many fixes the gate at an address has at most; 0 where there is no gate."""
+    step = _step(dict(every_step(plan.steps)), _PLACES.sub("", address))
+    action = None if step is None else step.action
+    return action.fix.max if isinstance(action, GateAction) and action.fix is not None else 0
+
+
+def _step(known: dict[str, Step], address: str) -> Step | None:
+    """Find a step; an item's own plan does not know what stands around it."""
+    return known.get(address) or known.get(address.rpartition("/")[2])
+
+
+def _command(spec: dict[str, JsonValue]) -> str:
+    """The first words of what a step runs: its command, or the names of its checks."""
+    commands = cast("list[dict[str, JsonValue]]", spec.get("commands") or [])
+    if len(commands) == 1:
+        return str(commands[0].get("script", "")).strip().partition("\n")[0]
+    return ", ".join(str(each.get("name", "")) for each in commands)

@@ -1,0 +1,75 @@
+"""Which runs can go on, and letting them, their children included."""
+
+from handrail.errors import UsageError
+from handrail.model.history.run_state import StepState
+from handrail.operations.runs.lifecycle import release, resume, stop
+from handrail.operations.views.run_document import by_start, iso
+from handrail.operations.views.run_tree import family, standing, tell_family
+from handrail.operations.views.step_addresses import members
+from handrail.ports.log import Filter, Log
+from handrail.runtime.history import state_of
+
+
+def resumable(log: Log) -> list[str]:
+    """Name the runs that `resume` would move, the newest first."""
+    rows = [row for row in log.summaries(Filter()) if row.document.get("parent") is None]
+    return [row.key for row in by_start(rows) if _can_go_on(log, row.key)]
+
+
+def _can_go_on(log: Log, run: str) -> bool:
+    at = standing(log, run).acting
+    if at.held_by or log.holder(at.run) is not None:
+        return False
+    return at.status in ("running", "blocked", "failed") or at.reason in ("pause", "timer", "quota")
+
+
+def resume_family(log: Log, run: str, by: str) -> None:
+    """Let a run and its children go on."""
+    held = next((state for each in family(log, run) if (state := state_of(log, each)).held_by), None)
+    if held is not None:
+        raise UsageError(f"{held.run} is held by {held.held_by}", next_step=f"handrail release {held.run}")
+    resume(log, run, by)
+    for each in family(log, run)[1:]:
+        # A child that failed was answered for already; its step begins a new one.
+        if state_of(log, each).status in ("waiting", "blocked"):
+            resume(log, each, by)
+
+
+def stop_family(log: Log, run: str, by: str) -> None:
+    """Stop a run and its children for good."""
+    stop(log, run, by)
+    tell_family(log, run, "stop", by)
+
+
+def release_family(log: Log, run: str, by: str) -> tuple[str, ...]:
+    """Give a run and its children back to the engine; name those that were held."""
+    held = tuple(each for each in family(log, run) if state_of(log, each).held_by)
+    for each in held or (run,):
+        release(log, each, by)
+    return held
+
+
+def done_words(log: Log, run: str) -> str:
+    """Say what is done and not repeated, or for what the run still waits."""
+    state = state_of(log, run)
+    waits = state.failure if state.reason == "pause" else None
+    if waits is not None and waits.retry_at:
+        return f"{run}: try {waits.attempt + 1} of {waits.address} follows at {iso(waits.retry_at)}"
+    inner = [address for address, step in state.steps.items() if _is_done(step) and "/" not in address]
+    done = [*sorted(inner, key=lambda address: state.steps[address].began), *_items_done(log, run, inner)]
+    if not done:
+        return f"{run}: begins anew"
+    shown = ", ".join(done[-6:])
+    more = f"{len(done) - 6} more and " if len(done) > 6 else ""
+    return f"{run}: {more}{shown} {'is' if len(done) == 1 else 'are'} done and not repeated"
+
+
+def _items_done(log: Log, run: str, steps: list[str]) -> list[str]:
+    """Name the items that are done of a fan-out that is not: `build[auth]`."""
+    items = [each for each in members(log, run) if each.own and each.whole.partition("[")[0] not in steps]
+    return [each.whole for each in items if state_of(log, each.run).status == "succeeded"]
+
+
+def _is_done(step: StepState) -> bool:
+    sent_back = isinstance(step.output, dict) and step.output.get("decision") == "revise"
+    return step.status == "succeeded" and not sent_back

@@ -1,0 +1,1 @@
+"""What `handrail init` does."""

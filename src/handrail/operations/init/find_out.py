@@ -1,0 +1,180 @@
+"""What `init` finds out about a repository, and what of it is not in its configuration yet."""
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from handrail.errors import InvalidWorkflow, UsageError, WorkspaceFault
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Report
+from handrail.operations.init.config_text import Settings, is_put_aside
+from handrail.operations.workflows.repository_config import CONFIG
+from handrail.sources.config.config import RepositoryConfig, Worktrees
+from handrail.sources.foreign_files import Refusal, decode, read_bytes, real, stays_inside
+from handrail.sources.projects.detect import Project, detect
+from handrail.sources.tiers import Place
+from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import take
+from handrail.workspace.git import repositories
+from handrail.workspace.git.command import Git, split
+from handrail.workspace.worktrees.copy_ignored import INCLUDE, ignored_files
+
+AGENTS = {"claude": "claude/sonnet", "codex": "codex", "gemini": "gemini", "opencode": "opencode"}
+"""The programs that are looked for, and what the configuration says for each."""
+SECRETS = (".env", ".env.*", ".envrc", ".dev.vars", "local.settings.json")
+"""Ignored files that a project usually needs to run."""
+BUILT = frozenset(("node_modules", ".venv", "venv", "target", "vendor", "dist", "build", ".tox", ".git", "__pycache__"))
+WORKFLOW = "fix-bug"
+
+
+@frozen
+class Survey:
+    """Everything that was found; nothing was changed for it."""
+
+    root: Path
+    branch: str
+    """The default branch."""
+    head: repositories.Head
+    uncommitted: tuple[str, ...]
+    agents: tuple[str, ...]
+    """The agents on PATH, as the configuration names them."""
+    project: Project
+    copy: tuple[str, ...]
+    included: bool
+    """Whether a `.worktreeinclude` names further files to copy."""
+    config: RepositoryConfig
+    """What is configured already."""
+    text: str | None = None
+    """The configuration's text; none where there is no such file."""
+    distrust: str = ""
+    """Why the present configuration may not be used."""
+    workflow: bool = False
+    """Whether there is a workflow of the name already."""
+
+    @property
+    def where(self) -> str:
+        """Where a run would start, in words."""
+        return self.head.branch or self.head.commit[:12]
+
+    @property
+    def pass_env(self) -> tuple[str, ...]:
+        """Variables that a trusted configuration passes on."""
+        return () if self.distrust else self.config.pass_env
+
+
+def survey(place: Place) -> Survey:
+    """Look at the repository that a command was called in."""
+    root = _root(place)
+    head = _head(root)
+    config, text, distrust = _present(replace(place, repository=root), root)
+    return Survey(
+        root=root,
+        branch=repositories.default_branch(root),
+        head=head,
+        uncommitted=repositories.uncommitted(root),
+        agents=tuple(words for program, words in AGENTS.items() if shutil.which(program)),
+        project=detect(root, _ignored(root, ".venv")),
+        copy=_copies(root),
+        included=(root / INCLUDE).is_file(),
+        config=config,
+        text=text,
+        distrust=distrust,
+        workflow=_has_workflow(root),
+    )
+
+
+def missing(found: Survey) -> Settings:
+    """Give what was found and is not in the configuration yet; what a person put aside stays so."""
+    text, config = found.text or "", found.config
+    taken = {command for _, command in config.checks} | {name for name, _ in config.checks}
+    checks = tuple(
+        (check.name, check.command)
+        for check in found.project.checks
+        if not {check.name, check.command} & taken and not is_put_aside(text, check.name)
+    )
+    trees = config.worktrees
+    return Settings(
+        agent=found.agents[0] if found.agents and not config.agent and not is_put_aside(text, "default") else "",
+        checks=checks,
+        setup=() if trees.setup or is_put_aside(text, "setup") else found.project.setup,
+        copy=() if trees.copy or is_put_aside(text, "copy") else found.copy,
+    )
+
+
+def together(found: Survey, fresh: Settings) -> Settings:
+    """Give what would hold after writing; of a configuration that is not trusted only what is new."""
+    config = found.config if not found.distrust else RepositoryConfig(found.root)
+    trees: Worktrees = config.worktrees
+    return Settings(
+        agent=config.agent or fresh.agent,
+        checks=(*config.checks, *fresh.checks),
+        setup=trees.setup or fresh.setup,
+        copy=trees.copy or fresh.copy,
+    )
+
+
+def _root(place: Place) -> Path:
+    root = repositories.find_root(place.cwd or Path.cwd())
+    if Git(root).asks("rev-parse", "--git-dir") is None:
+        raise WorkspaceFault(f"{root} is no git repository", next_step="run `git init` there, and commit")
+    if root.is_relative_to(real(place.folders.data)):
+        message = f"{root} is the work tree of a run, which ends with it"
+        raise UsageError(message, next_step="go to your own checkout of the repository")
+    if place.repository is not None and real(place.repository) != root:
+        message = f"{place.repository} has a .handrail folder of its own inside the repository {root}"
+        raise UsageError(message, next_step="remove that folder, or move it to the root of the repository")
+    if not stays_inside(root / CONFIG, root):
+        message = f"{CONFIG} leads outside the repository"
+        raise UsageError(message, next_step="replace the link by a folder and a file of its own")
+    return root
+
+
+def _head(root: Path) -> repositories.Head:
+    try:
+        return repositories.head(root)
+    except WorkspaceFault as error:
+        if "no commit" not in error.message:
+            raise
+        step = 'git add -A && git commit --allow-empty -m "Start", then: handrail init'
+        raise WorkspaceFault(error.message, next_step=step) from error
+
+
+def _present(place: Place, root: Path) -> tuple[RepositoryConfig, str | None, str]:
+    """The configuration that is there, its text, and why it may not be used."""
+    path = root / CONFIG
+    if not path.exists() and not path.is_symlink():
+        return RepositoryConfig(root), None, ""
+    report = Report()
+    snapshot = take(path)
+    config = place.config(report)
+    data = read_bytes(path, root)
+    text = data if isinstance(data, Refusal) else decode(data)
+    if config is None or any(each.is_error for each in report) or isinstance(text, Refusal):
+        message = f"{place.shown(path)} is there already and cannot be used"
+        raise InvalidWorkflow(message, tuple(report), next_step="mend it, then: handrail init")
+    trust = TrustStore(place.folders).status_of(snapshot)
+    return config, text, "" if trust.granted else trust.reason
+
+
+def _ignored(root: Path, *names: str) -> list[str]:
+    """Which of the names git ignores as folders."""
+    given = "\0".join(f"{name}/" for name in names).encode()
+    found = split(Git(root).run("check-ignore", "-z", "--stdin", stdin=given, ok=(0, 1)).out)
+    return [entry.decode().rstrip("/") for entry in found]
+
+
+def _copies(root: Path) -> tuple[str, ...]:
+    """The ignored files that a fresh copy lacks, by their names; those of `.worktreeinclude` are copied anyway."""
+    found = [PurePosixPath(path) for path in ignored_files(root, SECRETS)]
+    own = [path.name for path in found if not BUILT & set(path.parts) and any(map(path.match, SECRETS))]
+    # Names go into a file that git reads as patterns: only those that mean themselves.
+    return tuple(sorted({name for name in own if re.fullmatch(r"[\w.-]+", name, re.ASCII)}))
+
+
+def _has_workflow(root: Path) -> bool:
+    folder = root / ".handrail" / "workflows"
+    return any((folder / f"{WORKFLOW}{end}").is_symlink() or (folder / f"{WORKFLOW}{end}").exists() for end in _ENDS)
+
+
+_ENDS = ("", ".yaml", ".yml", ".json", ".py")

@@ -1,0 +1,59 @@
+"""Removes what a trial left whose process was killed: its commands, its worktree and its files."""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from handrail.errors import WorkspaceFault
+from handrail.ports.processes import Processes, Running
+from handrail.runtime.handlers.commands.start_command import GRACE
+from handrail.workspace.git_workspaces import GitWorkspaces
+from handrail.workspace.worktrees.records import all_records
+
+PREFIX = "init."
+
+
+def trial_folder(workspaces: GitWorkspaces) -> Path:
+    """Give the folder in which trials keep what their commands print."""
+    return workspaces.places.folder / "trials"
+
+
+async def sweep(workspaces: GitWorkspaces, processes: Processes) -> None:
+    """Remove every trial that nobody makes any more."""
+    for folder in sorted(trial_folder(workspaces).glob(f"{PREFIX}*")):
+        if not _is_alive(folder.name.removeprefix(PREFIX)):
+            await _end(folder, processes)
+            _throw_away(workspaces, folder.name)
+            remove_trial(folder)
+
+
+def remove_trial(folder: Path) -> None:
+    """Remove the files of a trial, and the folder of all trials when it was the last."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        folder.parent.rmdir()
+
+
+def _is_alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+async def _end(folder: Path, processes: Processes) -> None:
+    for start in folder.iterdir():
+        if isinstance(processes.look(str(start)), Running):
+            await processes.end(str(start), GRACE)
+
+
+def _throw_away(workspaces: GitWorkspaces, run: str) -> None:
+    for record in all_records(workspaces.places):
+        if record.run == run:
+            # A repository that is gone took its worktree's entry along.
+            with suppress(WorkspaceFault):
+                workspaces.throw_away(Path(record.repository), run)

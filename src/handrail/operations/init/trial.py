@@ -1,0 +1,169 @@
+"""Tries set-up and checks on the base, in a worktree that is made for it and removed whatever happens."""
+
+import asyncio
+import os
+import re
+import shlex
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from handrail.frozen import frozen
+from handrail.operations.init.config_text import LeftOut, Settings
+from handrail.operations.init.find_out import Survey
+from handrail.operations.init.sweep import PREFIX, remove_trial, sweep, trial_folder
+from handrail.ports.workspaces import Source
+from handrail.runtime.handlers.commands.outcomes import Result
+from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
+from handrail.runtime.handlers.trees import in_thread
+from handrail.workspace.git_workspaces import GitWorkspaces
+
+Outcome: TypeAlias = Literal["green", "red", "not installed", "took too long", "not tried"]
+NOT_FOUND = 127
+MOST_LINES = 12
+_MISSING = re.compile(r"^\S*python\S*: No module named ([\w.]+)$", re.MULTILINE)
+"""What `python -m` says; a module that a test misses is the test's own failure."""
+_IDLE = re.compile(r"^make(\[\d+\])?: (Nothing to be done for|'.*' is up to date)", re.MULTILINE)
+
+
+@frozen
+class Tried:
+    """One thing that was tried, how long it took and how it ended."""
+
+    name: str
+    """`worktree`, `setup`, or the name of a check."""
+    command: str
+    seconds: float
+    outcome: Outcome
+    why: str = ""
+    """In a few words, where it is not green."""
+    output: str = ""
+    """The end of what it printed, where it is not green."""
+
+
+@frozen
+class Trial:
+    """What a trial needs."""
+
+    workspaces: GitWorkspaces
+    starts: Starts
+    timeout: int
+    """Seconds for each command."""
+    progress: Callable[[str], None]
+
+    def run(self, found: Survey, settings: Settings) -> tuple[Tried, ...]:
+        """Try everything; an interruption ends what runs and removes the worktree first."""
+        try:
+            return asyncio.run(self._guarded(found, settings))
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
+
+    async def _guarded(self, found: Survey, settings: Settings) -> tuple[Tried, ...]:
+        task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, lambda: task.cancel() if task is not None else None)
+        await sweep(self.workspaces, self.starts.processes)
+        folder = trial_folder(self.workspaces) / f"{PREFIX}{os.getpid()}"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            return await self._in_worktree(found, settings, folder.name, folder)
+        finally:
+            await in_thread(self.workspaces.throw_away, found.root, folder.name)
+            remove_trial(folder)
+
+    async def _in_worktree(self, found: Survey, settings: Settings, run: str, folder: Path) -> tuple[Tried, ...]:
+        self.progress("making a worktree")
+        began = time.monotonic()
+        source = Source(
+            run=run,
+            repository=str(found.root),
+            base=found.where,
+            commit=found.head.commit,
+            branch=f"handrail-init-{os.getpid()}",
+            copy=settings.copy,
+        )
+        tree = await in_thread(self.workspaces.prepare, source)
+        tried = [Tried("worktree", "", time.monotonic() - began, "green")]
+        orders = [("setup", command) for command in settings.setup] + list(settings.checks)
+        for number, (name, command) in enumerate(orders):
+            before = _failed_setup(tried)
+            if before is not None:
+                tried.append(Tried(name, command, 0.0, "not tried", f"{before.command} failed"))
+                continue
+            self.progress(command)
+            effect = replace(self._effect(run, number, tree.path, folder), pass_env=found.pass_env)
+            tried.append(await self._one(effect, Order(str(number), name, command)))
+        return tuple(tried)
+
+    def _effect(self, run: str, number: int, workspace: str, folder: Path) -> Effect:
+        until = asyncio.get_running_loop().time() + self.timeout
+        return Effect(run=run, seq=number, workspace=workspace, base=folder, timeout=self.timeout, until=until)
+
+    async def _one(self, effect: Effect, order: Order) -> Tried:
+        tool = program_of(order.script)
+        if tool and "/" not in tool and shutil.which(tool) is None:
+            return Tried(order.name, order.script, 0.0, "not installed", f"{tool} is not installed")
+        began = time.monotonic()
+        try:
+            result = await self.starts.run(effect, order)
+        except asyncio.CancelledError:
+            await self.starts.stop(effect, order.slot)
+            raise
+        seconds = time.monotonic() - began
+        if isinstance(result, Lost):
+            return Tried(order.name, order.script, seconds, "red", result.why)
+        outcome, why = _judged(result, self.timeout)
+        return Tried(order.name, order.script, seconds, outcome, why, "" if outcome == "green" else _end_of(result))
+
+
+def kept(settings: Settings, tried: tuple[Tried, ...], where: str) -> Settings:
+    """Give the settings that proved to work; the others are named as left out."""
+    bad = {each.name: each for each in reversed(tried) if each.outcome != "green"}
+    red = [each for each in settings.checks if each[0] in bad]
+    left = [LeftOut("checks", name, command, _reason(bad[name], where)) for name, command in red]
+    no_setup = bool(settings.setup) and "setup" in bad
+    if no_setup:
+        left.append(LeftOut("worktrees", "setup", settings.setup, _reason(bad["setup"], where)))
+    checks = tuple(each for each in settings.checks if each[0] not in bad)
+    return Settings(settings.agent, checks, () if no_setup else settings.setup, settings.copy, tuple(left))
+
+
+def program_of(command: str) -> str:
+    """Give the program that a command starts, behind assignments and a change of folder; empty when unclear."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    if words[:1] == ["cd"] and words[2:3] == ["&&"]:
+        words = words[3:]
+    return next((word for word in words if not re.match(r"\w+=", word)), "") if words else ""
+
+
+def _failed_setup(tried: list[Tried]) -> Tried | None:
+    return next((each for each in tried if each.name == "setup" and each.outcome != "green"), None)
+
+
+def _judged(result: Result, timeout: int) -> tuple[Outcome, str]:
+    if result.code is None:
+        return "took too long", f"more than {timeout} s"
+    if result.code == 0:
+        idle = _IDLE.search(result.stdout)
+        return ("red", "make did nothing; mark the target .PHONY") if idle else ("green", "")
+    lacking = _MISSING.search(result.stderr)
+    if result.code == NOT_FOUND or lacking:
+        return "not installed", f"{lacking[1]} is not installed" if lacking else "a program is not installed"
+    return "red", f"exit {result.code}"
+
+
+def _end_of(result: Result) -> str:
+    said = result.stdout.rstrip().splitlines()[-MOST_LINES:] + result.stderr.rstrip().splitlines()[-MOST_LINES:]
+    return "\n".join(line for line in said if line.strip())
+
+
+def _reason(tried: Tried, where: str) -> str:
+    return f"red on {where}" if tried.outcome == "red" else tried.why

@@ -1,0 +1,100 @@
+"""Writes what `init` found, and trusts the very bytes that it wrote."""
+
+import re
+import tempfile
+from pathlib import Path
+from typing import TypeAlias
+
+from handrail.errors import EnvironmentFault, UsageError
+from handrail.frozen import frozen
+from handrail.operations.atomic_files import replace_file
+from handrail.operations.init.find_out import WORKFLOW, Survey
+from handrail.operations.workflows.repository_config import CONFIG
+from handrail.sources.foreign_files import printable, reason, stays_inside
+from handrail.sources.library import library_root
+from handrail.sources.tiers import Place
+from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import Snapshot, take
+
+MAIN = "workflow.yaml"
+PROOF = b'pytest -q "${repro.test}"'
+"""How the library's workflow runs the test that proves a bug."""
+Checks: TypeAlias = tuple[tuple[str, str], ...]
+_PYTEST = re.compile(r"([\w./-]+ )*(\S+/)?pytest")
+
+
+@frozen
+class Wrote:
+    """A file or folder that was written, and whether it may run."""
+
+    path: str
+    """From the root of the repository."""
+    trusted: bool
+
+
+def write_config(place: Place, found: Survey, text: str) -> Wrote:
+    """Write the configuration; it is trusted when what stood there before was, and nothing else came in between."""
+    path = found.root / CONFIG
+    before = take(path) if found.text is not None else None
+    if before is not None and before.files.get(path.name) != (found.text or "").encode():
+        raise UsageError(f"{CONFIG} was changed meanwhile; it is unchanged by us", next_step="handrail init")
+    _make_folder(path.parent, found.root)
+    replace_file(path, text.encode())
+    expected = {**(before.files if before is not None else {}), path.name: text.encode()}
+    return Wrote(CONFIG, not found.distrust and _trust(place, take(path), expected))
+
+
+def proof_command(checks: Checks) -> str:
+    """Give the command by which the project calls pytest from its root; empty when it does not."""
+    return next((command for _, command in checks if _PYTEST.fullmatch(command)), "")
+
+
+def write_workflow(place: Place, found: Survey, checks: Checks) -> Wrote:
+    """Copy the library's first workflow into the repository; it proves bugs as the project calls its tests."""
+    source = library_root() / "workflows" / WORKFLOW
+    files = {str(path.relative_to(source)): path.read_bytes() for path in source.rglob("*") if _is_content(path)}
+    files[MAIN] = files[MAIN].replace(PROOF, PROOF.replace(b"pytest", proof_command(checks).encode() or b"pytest"))
+    folder = found.root / ".handrail" / "workflows"
+    _make_folder(folder, found.root)
+    try:
+        _copy(files, folder / WORKFLOW)
+    except OSError as error:
+        message = f"{printable(str(folder / WORKFLOW))} cannot be written: {reason(error)}"
+        raise EnvironmentFault(message, next_step=f"check the permissions of {printable(str(folder))}") from error
+    wrote = take(folder / WORKFLOW / MAIN)
+    expected = {name: files[name] for name in take(source / MAIN).files}
+    return Wrote(f".handrail/workflows/{WORKFLOW}/", _trust(place, wrote, expected))
+
+
+def _is_content(path: Path) -> bool:
+    return path.is_file() and "__pycache__" not in path.parts
+
+
+def _copy(files: dict[str, bytes], target: Path) -> None:
+    """Write a folder so that it is there whole or not at all."""
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as draft:
+        whole = Path(draft) / target.name
+        for name, data in files.items():
+            path = whole / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        whole.rename(target)
+
+
+def _make_folder(folder: Path, root: Path) -> None:
+    if not stays_inside(folder, root):
+        message = f"{printable(str(folder))} leads outside the repository"
+        raise UsageError(message, next_step="replace the link by a folder of its own")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"{printable(str(folder))} cannot be made: {reason(error)}"
+        raise EnvironmentFault(message, next_step=f"check the permissions of {printable(str(root))}") from error
+
+
+def _trust(place: Place, snapshot: Snapshot, expected: dict[str, bytes]) -> bool:
+    """Trust a content if it is exactly the expected one."""
+    store = TrustStore(place.folders)
+    if snapshot.files == expected and not snapshot.refused:
+        store.trust_snapshot(snapshot)
+    return store.status_of(snapshot).granted

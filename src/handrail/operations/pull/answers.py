@@ -1,0 +1,216 @@
+"""What a connected agent is answered: made from the log alone, so that the same point always gives the same answer."""
+
+from collections.abc import Sequence
+from dataclasses import field, replace
+from typing import Literal, TypeAlias
+
+from handrail.engine.state.performer import is_holders
+from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
+from handrail.frozen import frozen
+from handrail.model.history.events import Event, Shortfall, ShortfallCode, StepEnded, StepRefused
+from handrail.model.history.run_state import Pending, RunState
+from handrail.model.tokens import NO_BRANCH
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.pull.decision_trace import TraceEntry, trace_of
+from handrail.operations.pull.desk import Desk, holder_in
+from handrail.operations.pull.pending_step import PulledStep, step_at
+from handrail.runtime.history import plan_of
+
+Lifecycle: TypeAlias = Literal["start", "advance", "rehydrate"]
+NextIntent: TypeAlias = Literal[
+    "perform_pending_then_continue", "await_user_confirmation", "rehydrate_only", "complete"
+]
+
+CODES: dict[ShortfallCode, str] = {
+    "missing_output": "MISSING_REQUIRED_OUTPUT",
+    "invalid_output": "INVALID_REQUIRED_OUTPUT",
+    "missing_assessment": "MISSING_REQUIRED_OUTPUT",
+    "invalid_assessment": "INVALID_REQUIRED_OUTPUT",
+    "validation_failed": "INVALID_REQUIRED_OUTPUT",
+    "missing_notes": "MISSING_REQUIRED_NOTES",
+    "follow_up": "ASSESSMENT_FOLLOWUP_REQUIRED",
+    "bad_context": "CONTEXT_BUDGET_EXCEEDED",
+    "missing_context": "MISSING_CONTEXT_KEY",
+    "capability_unknown": "REQUIRED_CAPABILITY_UNKNOWN",
+    "capability_unavailable": "REQUIRED_CAPABILITY_UNAVAILABLE",
+    "missing_delegation": "MISSING_REQUIRED_OUTPUT",
+    "invalid_delegation": "INVALID_REQUIRED_OUTPUT",
+    "not_confirmed": "USER_ONLY_DEPENDENCY",
+}
+_OVER = ("succeeded", "failed", "cancelled")
+
+
+@frozen(kw_only=True)
+class Blocker:
+    """One thing that stands in the way, by the names and in the sizes that agents know; the log has shortfalls."""
+
+    code: str
+    message: str
+    about: str = ""
+    fix: str = ""
+    schema: JsonValue = None
+    example: JsonValue = None
+    sent: JsonValue = None
+
+
+@frozen(kw_only=True)
+class Item:
+    """A piece of text beside the answer, which the agent gets as an item of its own."""
+
+    kind: str
+    text: str
+    data: JsonValue = None
+    """The same for programs, where a text is not enough."""
+
+
+@frozen(kw_only=True)
+class Caution:
+    """Something that the agent should know and that stands in nobody's way."""
+
+    code: str
+    message: str
+    data: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+
+@frozen(kw_only=True)
+class Answer:
+    """Where the run stands after a call, and what the agent is to do."""
+
+    run: str
+    state: RunState
+    lifecycle: Lifecycle
+    step: PulledStep | None = None
+    working: bool = False
+    """The engine is at work on a step of its own: the agent looks again a little later."""
+    blockers: tuple[Blocker, ...] = ()
+    retryable: bool = False
+    shortfalls: tuple[Shortfall, ...] = ()
+    continue_token: str | None = None
+    checkpoint_token: str | None = None
+    before: tuple[Item, ...] = ()
+    after: tuple[Item, ...] = ()
+    """Items that stand before and after the answer's own text."""
+    recovery: str = ""
+    """What was done so far, for an agent that knows nothing of it."""
+    warnings: tuple[Caution, ...] = ()
+    trace: tuple[TraceEntry, ...] = ()
+    """What was decided since the call, and why."""
+    assessed: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """The judgments that the call brought and that were taken: of each assessment its dimensions."""
+
+    @property
+    def kind(self) -> Literal["ok", "blocked"]:
+        """Whether what was sent was taken."""
+        return "blocked" if self.blockers else "ok"
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run is over."""
+        return self.state.status in _OVER
+
+    @property
+    def intent(self) -> NextIntent:
+        """Say what comes next."""
+        if self.complete:
+            return "complete"
+        if self.step is None:
+            return "rehydrate_only"
+        return "await_user_confirmation" if self.step.confirmation else "perform_pending_then_continue"
+
+
+def answer_at(
+    desk: Desk, state: RunState, lifecycle: Lifecycle, happened: Sequence[Event] = (), branch: str = NO_BRANCH
+) -> Answer:
+    """Give the answer at a point of a run's history, after the events that led there from the call."""
+    answer = Answer(
+        run=state.run, state=state, lifecycle=lifecycle, trace=trace_of(happened), assessed=_assessed(happened)
+    )
+    pending = state.pending
+    holder = holder_in(state.held_by)
+    seq = state.seq if pending is None else pending.seq
+    point = desk.mint("continue", state.run, seq, holder or "00000000", branch)
+    if not answer.complete:
+        answer = replace(answer, continue_token=point)
+    if waits_for_holder(state) and pending is not None:
+        checkpoint = desk.mint("checkpoint", state.run, seq, holder, branch)
+        step = step_at(desk, state, pending, rules_at(desk, state, lifecycle))
+        answer = replace(answer, step=step, checkpoint_token=checkpoint)
+        return _with_refusal(answer, pending, happened)
+    if state.status == "running":
+        return replace(answer, working=True)
+    if answer.complete:
+        return answer
+    return replace(answer, blockers=(_standstill(state),), retryable=state.reason != "capability")
+
+
+def rules_at(desk: Desk, state: RunState, lifecycle: Lifecycle) -> tuple[str, ...]:
+    """Give the rules of the whole workflow, for an agent that begins or comes back; one that goes on has them."""
+    guided = plan_of(desk.log, state.plan).guided if lifecycle != "advance" else None
+    return guided.meta_guidance if guided is not None else ()
+
+
+def _assessed(happened: Sequence[Event]) -> dict[str, JsonValue]:
+    for event in happened:
+        if isinstance(event, StepEnded) and isinstance(event.output, dict):
+            found = event.output.get("assessments")
+            return found if isinstance(found, dict) else {}
+    return {}
+
+
+def waits_for_holder(state: RunState) -> bool:
+    """Tell whether a run waits for the connected agent that holds it."""
+    pending = state.pending
+    return (
+        state.status == "running"
+        and pending is not None
+        and pending.kind == "step"
+        and not pending.reported
+        and is_holders(state, pending.action)
+    )
+
+
+def _with_refusal(answer: Answer, pending: Pending, happened: Sequence[Event]) -> Answer:
+    """What was sent may not have been taken: then it says why, and the step is still there."""
+    for event in reversed(happened):
+        if isinstance(event, StepRefused) and event.address == pending.address:
+            return replace(
+                answer,
+                shortfalls=event.shortfalls,
+                blockers=tuple(blocker_of(each) for each in event.shortfalls[:MOST_SHORTFALLS]),
+                retryable=True,
+            )
+        if isinstance(event, StepEnded) and event.status == "failed" and event.address == pending.address:
+            fix = str(event.details.get("feedback") or "repair the cause, then complete the step again")
+            blocker = _cut_blocker("NOT_PROVEN", event.error, event.address, fix)
+            return replace(answer, blockers=(blocker,), retryable=True)
+    return answer
+
+
+def blocker_of(shortfall: Shortfall) -> Blocker:
+    """Give a shortfall as agents know it, within its size."""
+    return Blocker(
+        code=CODES[shortfall.code],
+        message=cut(shortfall.message, MOST_MESSAGE),
+        about=cut(shortfall.about, MOST_MESSAGE),
+        fix=cut(shortfall.fix, MOST_FIX),
+        schema=shortfall.schema,
+        example=shortfall.example,
+        sent=cut_value(shortfall.sent),
+    )
+
+
+def _cut_blocker(code: str, message: str, about: str, fix: str) -> Blocker:
+    return Blocker(code=code, message=cut(message, MOST_MESSAGE), about=about, fix=cut(fix, MOST_FIX))
+
+
+def _standstill(state: RunState) -> Blocker:
+    """Say what the run waits for, where that is not the agent."""
+    if state.status == "waiting" and state.reason == "approval":
+        fix = f"ask your user for: handrail approve {state.run} (or revise, reject); then rehydrate"
+        return _cut_blocker("USER_ONLY_DEPENDENCY", state.message or "a person must approve", "", fix)
+    fix = state.next_step or f"handrail status {state.run}"
+    code = "USER_ONLY_DEPENDENCY" if state.status == "waiting" else "RUN_BLOCKED"
+    if state.reason == "capability":
+        code = CODES["capability_unavailable"]
+    about = state.blocked_at if state.status == "blocked" else ""
+    return _cut_blocker(code, state.message or f"the run is {state.status}", about, fix)

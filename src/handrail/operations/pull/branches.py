@@ -1,0 +1,67 @@
+"""Branches of a run: a token that was made away from its newest step begins a copy, always the same one."""
+
+from handrail.engine.decide.advance import advance
+from handrail.engine.fold.apply import apply
+from handrail.engine.guided.preferences import Wish, preferred
+from handrail.errors import VersionConflict
+from handrail.frozen import frozen
+from handrail.model.history.events import Event, RunForked, RunTaken
+from handrail.model.history.run_state import RunState
+from handrail.model.tokens import Token
+from handrail.operations.pull.desk import Desk, PullRefused, held_name
+from handrail.operations.pull.history_points import first_stand
+from handrail.operations.runs.lifecycle import copy_at
+from handrail.runtime.event_records import from_log
+from handrail.runtime.history import beginning, plan_of, state_before, state_of
+
+
+@frozen
+class Branch:
+    """A copy of a run that a token began."""
+
+    run: str
+    seq: int
+    """The event that made its first step pending; 0 while the engine is still getting there."""
+    holder: str
+
+
+def branch_of(desk: Desk, token: Token) -> Branch:
+    """Give the branch of a token; the first call makes it, whoever else calls at once."""
+    run = f"{token.run}-b{token.branch}"
+    if not desk.log.last(run).seq:
+        try:
+            desk.log.append([beginning(desk.log, run, *_first_events(desk, token, run))], [])
+        except VersionConflict:
+            # Another process was first, with the same events.
+            return branch_of(desk, token)
+    return Branch(run, _first_step(desk, run), token.branch)
+
+
+def _first_events(desk: Desk, token: Token, run: str) -> tuple[Event, ...]:
+    source = state_of(desk.log, token.run)
+    at = state_before(desk.log, token.run, token.seq + 1)
+    if at.pending is None or at.pending.seq != token.seq:
+        message = f"the point of this token is not in the history of {token.run}"
+        raise PullRefused("TOKEN_STALE", message, next_step="call resume_session to find the run again")
+    began = at.steps[at.pending.address].began
+    forked = copy_at(desk.log, source, began, run, held_name(token.branch))
+    return (forked, *_decided(desk, forked, source, token.branch))
+
+
+def _decided(desk: Desk, forked: RunForked, source: RunState, holder: str) -> tuple[Event, ...]:
+    """What a person prefers for the run now holds for the branch: going back is no way around it."""
+    blobs, plan = desk.log.get_blob, plan_of(desk.log, source.plan)
+    state = apply(None, forked, 1, blobs)
+    taken = RunTaken(by=held_name(holder), hands="agents", at=forked.at)
+    wish = Wish(by=f"who set it for {source.run}", autonomy=source.autonomy, risk=source.risk)
+    first = (taken, *preferred(plan, state, wish, forked.at))
+    for event in first:
+        state = apply(state, event, state.seq + 1, blobs)
+    return (*first, *advance(plan, state, forked.at, blobs).events)
+
+
+def _first_step(desk: Desk, run: str) -> int:
+    first, *later = (from_log(stored) for stored in desk.log.read(run))
+    reached = first_stand(desk, apply(None, first, 1, desk.log.get_blob), later)
+    pending = reached.state.pending
+    return pending.seq if reached.settled and pending is not None else 0

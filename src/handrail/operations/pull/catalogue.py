@@ -1,0 +1,170 @@
+"""The workflows seen from a folder, each compiled once, and again only when what it is made of has changed."""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from handrail.compiler.catalog import Catalog
+from handrail.errors import NotFound
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Diagnostic, Report
+from handrail.model.document import Document
+from handrail.operations.pull.workflow_offer import Offered
+from handrail.operations.runs.lifecycle import written
+from handrail.operations.workflows.check import Checked, check
+from handrail.operations.workflows.find_targets import one
+from handrail.runtime.ports import Pinned
+from handrail.sources.change_stamps import Stamp, stamp_of
+from handrail.sources.open_workflow import catalog_for, files_of
+from handrail.sources.tiers import Found, Place, discover, same_name
+
+MOST_PLACES = 8
+MOST_WRITTEN = 32
+MOST_WORKFLOWS = 1_000
+"""Compiled workflows that are kept of one place."""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """Notes what a compilation asks the catalog for."""
+
+    catalog: Catalog
+    workflows: set[str] = field(default_factory=set[str])
+    names: tuple[str, ...] | None = None
+
+    def noting(self) -> Catalog:
+        return replace(self.catalog, workflow=self._workflow, names=self._names)
+
+    def _workflow(self, name: str) -> Document | None:
+        self.workflows.add(name)
+        return self.catalog.workflow(name)
+
+    def _names(self) -> tuple[str, ...]:
+        self.names = self.catalog.names()
+        return self.names
+
+
+@frozen
+class _Made:
+    """A compiled workflow, and everything that it was made from."""
+
+    checked: Checked
+    contents: tuple[tuple[str, str | None], ...]
+    """Itself and the workflows that were asked for, by name, with the digest of their files."""
+    names: tuple[str, ...] | None
+    bindings: str | None
+
+
+@dataclass(slots=True)
+class Seen:
+    """What is seen from one place, as long as nothing changes there."""
+
+    place: Place
+    stamp: Stamp | None
+    every: tuple[Found, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    catalog: Catalog
+    offered: dict[bool, tuple[Offered, ...]] = field(default_factory=dict[bool, tuple[Offered, ...]])
+    """What lists say of them, once one was asked for."""
+    made: dict[Path, _Made] = field(default_factory=dict[Path, _Made])
+    before: dict[Path, _Made] = field(default_factory=dict[Path, _Made])
+    """What was known before something changed: good where the contents are still the same."""
+    digests: dict[str, str | None] = field(default_factory=dict[str, str | None])
+
+    def winner(self, name: str) -> Found | None:
+        """Give the workflow that a name means."""
+        wanted = same_name(name)
+        return next((each for each in self.every if each.wins and same_name(each.name) == wanted), None)
+
+    def find(self, words: str) -> Found:
+        """Find a workflow by name or path."""
+        try:
+            return self.winner(words) or one(self.place, words)
+        except NotFound as error:
+            raise NotFound(error.message, next_step="call list_workflows to see what there is") from error
+
+    def checked(self, found: Found) -> Checked:
+        """Give a workflow as it compiles."""
+        if found.form == "python" or found not in self.every:
+            # What Python makes of itself may depend on anything, and a file elsewhere is not looked after.
+            return check(self.place, found, self.catalog)
+        made = self.made.get(found.main)
+        if made is None or made.checked.found != found:
+            made = self._known_before(found) or self._compiled(found)
+            if len(self.made) < MOST_WORKFLOWS:
+                self.made[found.main] = made
+        return made.checked
+
+    def _known_before(self, found: Found) -> _Made | None:
+        made = self.before.get(found.main)
+        if made is None or made.checked.found != found or made.bindings != _text(self.catalog):
+            return None
+        same = all(self._digest(name, found) == digest for name, digest in made.contents)
+        return made if same and made.names in (None, self.catalog.names()) else None
+
+    def _compiled(self, found: Found) -> _Made:
+        asked = _Asked(self.catalog)
+        checked = check(self.place, found, asked.noting())
+        snapshot = checked.opened.snapshot
+        own = ("", snapshot.fingerprint if snapshot is not None else None)
+        contents = (own, *((name, self._digest(name, found)) for name in sorted(asked.workflows)))
+        return _Made(checked, contents, asked.names, _text(self.catalog))
+
+    def _digest(self, name: str, own: Found) -> str | None:
+        """Give the digest of a workflow's files; without a name, of the one that is asked about."""
+        key = name or str(own.main)
+        if key not in self.digests:
+            found = self.winner(name) if name else own
+            self.digests[key] = _fingerprint(found) if found is not None else None
+        return self.digests[key]
+
+
+@dataclass(slots=True)
+class Catalogue:
+    """Keeps what was seen from the places that were asked about last."""
+
+    _places: OrderedDict[Place, Seen] = field(default_factory=OrderedDict[Place, Seen])
+    _written: OrderedDict[str, Pinned] = field(default_factory=OrderedDict[str, Pinned])
+
+    def seen(self, place: Place) -> Seen:
+        """Give what is seen from a place now."""
+        stamp = stamp_of(place)
+        kept = self._places.get(place)
+        if kept is None or stamp is None or kept.stamp != stamp:
+            report = Report()
+            every = discover(place, report)
+            before = {} if kept is None else {**kept.before, **kept.made}
+            kept = Seen(place, stamp, every, tuple(report), catalog_for(place), before=_bounded(before, every))
+            self._places[place] = kept
+        self._places.move_to_end(place)
+        if len(self._places) > MOST_PLACES:
+            self._places.popitem(last=False)
+        return kept
+
+    def written(self, pinned: Pinned) -> Pinned:
+        """Give a workflow with its plan as it is kept, which is written once."""
+        kept = self._written.pop(pinned.definition, None)
+        if kept is None or kept.plan is not pinned.plan:
+            kept = replace(pinned, written=written(pinned.plan))
+        self._written[pinned.definition] = kept
+        if len(self._written) > MOST_WRITTEN:
+            self._written.popitem(last=False)
+        return kept
+
+    def look_up(self, place: Place, words: str) -> tuple[Checked, Catalog]:
+        """Give a workflow by name or path as it compiles, and what it may draw on."""
+        seen = self.seen(place)
+        return seen.checked(seen.find(words)), seen.catalog
+
+
+def _bounded(made: dict[Path, _Made], every: tuple[Found, ...]) -> dict[Path, _Made]:
+    """Forget the workflows that are gone."""
+    return {each.main: made[each.main] for each in every if each.main in made}
+
+
+def _text(catalog: Catalog) -> str | None:
+    return catalog.bindings.text if catalog.bindings is not None else None
+
+
+def _fingerprint(found: Found) -> str | None:
+    return files_of(found).fingerprint if found.problem is None else None

@@ -1,0 +1,86 @@
+"""Lists of workflows on the disk: a server that was just started need not compile everything to tell what there is.
+
+A list is good as long as no file that it was made from has changed, of the workflows or of Handrail itself. Nothing is
+ever started from it: whoever starts a workflow compiles it and asks for trust.
+"""
+
+import json
+from contextlib import suppress
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from handrail.model.diagnostics import Diagnostic, Severity
+from handrail.operations.pull.workflow_offer import Offered
+from handrail.operations.workflows.list import Listed
+from handrail.sources.change_stamps import Stamp, code_stamp
+from handrail.sources.tiers import Place, Tier
+
+Fields: TypeAlias = dict[str, Any]
+
+MOST = 32
+"""Lists that are kept."""
+
+
+def read_list(place: Place, stamp: Stamp | None) -> tuple[Offered, ...] | None:
+    """Give the list of a place; None where none is kept that is still true."""
+    if stamp is None:
+        return None
+    try:
+        read = json.loads(_path(place).read_bytes())
+        if read["made_from"] != _made_from(stamp):
+            return None
+        return tuple(_offered(each) for each in read["workflows"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def keep_list(place: Place, stamp: Stamp | None, offered: tuple[Offered, ...]) -> None:
+    """Keep the list of a place; where that cannot be done it is made again the next time."""
+    if stamp is None or any(each.about.form == "python" for each in offered):
+        return
+    path = _path(place)
+    content = json.dumps({"made_from": _made_from(stamp), "workflows": [asdict(each) for each in offered]})
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _replace(path, path.with_suffix(f".{sha256(repr(stamp).encode()).hexdigest()[:8]}.draft"), content)
+        _forget_oldest(path.parent)
+
+
+def _replace(path: Path, draft: Path, content: str) -> None:
+    try:
+        draft.write_text(content)
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _path(place: Place) -> Path:
+    name = sha256(f"{place.folders.config}\0{place.repository}\0{place.cwd}".encode("utf-8", "surrogateescape"))
+    return place.folders.data / "lists" / f"{name.hexdigest()[:32]}.json"
+
+
+def _made_from(stamp: Stamp) -> str:
+    return sha256(repr((code_stamp(), stamp)).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _forget_oldest(folder: Path) -> None:
+    every = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    for path in every[MOST:]:
+        path.unlink(missing_ok=True)
+
+
+def _offered(read: Fields) -> Offered:
+    about: Fields = dict(read["about"])
+    about["tier"] = Tier(about["tier"])
+    about["shadows"] = tuple(about["shadows"])
+    about["diagnostics"] = tuple(_diagnostic(each) for each in about["diagnostics"])
+    fields: Fields = {**read, "about": Listed(**about), "tags": tuple(read["tags"])}
+    return Offered(**fields)
+
+
+def _diagnostic(read: Fields) -> Diagnostic:
+    fields: Fields = {**read, "severity": Severity(read["severity"])}
+    return Diagnostic(**fields)

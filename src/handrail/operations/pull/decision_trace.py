@@ -1,0 +1,126 @@
+"""Tells what was decided and why: the conditions that were looked at, the loops, the step that is next; bounded."""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+from handrail.engine.text.byte_limits import cut
+from handrail.engine.text.untrusted_text import json_text
+from handrail.frozen import frozen
+from handrail.model.history.events import (
+    Event,
+    LoopEnded,
+    LoopEntered,
+    RoundStarted,
+    RunForked,
+    StepBegan,
+    StepChosen,
+    StepSkipped,
+    Why,
+)
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.pull.desk import Desk
+from handrail.runtime.event_records import from_log
+
+MOST_ENTRIES = 25
+MOST_BYTES_EACH = 512
+MOST_BYTES = 8192
+_LOOK_BACK = 100
+"""Events before a point in which its newest decisions are looked for."""
+
+TraceKind: TypeAlias = Literal[
+    "selected_next_step", "evaluated_condition", "entered_loop", "exited_loop", "detected_non_tip_advance"
+]
+_ENDS = {
+    "done": "every pass is done",
+    "condition": "its condition does not hold any more",
+    "max": "it reached its limit of passes",
+    "exit": "a step said stop",
+}
+
+
+@frozen
+class TraceEntry:
+    """One decision."""
+
+    kind: TraceKind
+    summary: str
+    refs: tuple[tuple[str, JsonValue], ...] = ()
+    """What it is about: `step_id`, `loop_id`, `iteration`, `run_id`."""
+
+    def document(self) -> dict[str, JsonValue]:
+        """Give it as data."""
+        refs: list[JsonValue] = [{"kind": kind, "id": value} for kind, value in self.refs]
+        return {"kind": self.kind, "summary": self.summary, "refs": refs}
+
+
+def trace_of(events: Iterable[Event]) -> tuple[TraceEntry, ...]:
+    """Give the decisions in a row of events; where there are too many the newest stay."""
+    kept: list[TraceEntry] = []
+    room = MOST_BYTES
+    for entry in reversed([entry for event in events for entry in _entries(event)]):
+        summary = cut(entry.summary, MOST_BYTES_EACH)
+        room -= len(summary.encode())
+        if room < 0 or len(kept) == MOST_ENTRIES:
+            break
+        kept.append(TraceEntry(entry.kind, summary, entry.refs))
+    return tuple(reversed(kept))
+
+
+def newest_trace(desk: Desk, state: RunState) -> tuple[TraceEntry, ...]:
+    """Give the newest decisions that led to a state, without reading all of its history."""
+    after = max(state.seq - _LOOK_BACK, 0)
+    return trace_of(from_log(each) for each in desk.log.read(state.run, after=after, limit=state.seq - after))
+
+
+def non_tip(source: str, branch: str) -> TraceEntry:
+    """Give the decision to go on in a copy, since a token was made away from the newest step."""
+    summary = f"the token was made away from the newest step of {source}: going on in the branch {branch}"
+    return TraceEntry("detected_non_tip_advance", summary, (("run_id", branch),))
+
+
+def _entries(event: Event) -> Iterator[TraceEntry]:
+    match event:
+        case RunForked():
+            yield non_tip(event.source, event.run)
+        case StepChosen():
+            for each in event.passed_by:
+                yield _evaluated("SKIP", each.why, ("step_id", each.address))
+        case StepSkipped():
+            yield _evaluated("SKIP", event.why, ("step_id", event.address))
+        case StepBegan():
+            yield from _passed(event.why, ("step_id", event.address))
+            yield TraceEntry("selected_next_step", f"next is {event.address}", (("step_id", event.address),))
+        case LoopEntered() | LoopEnded() | RoundStarted():
+            yield from _of_loop(event)
+        case _:
+            pass
+
+
+def _of_loop(event: LoopEntered | LoopEnded | RoundStarted) -> Iterator[TraceEntry]:
+    loop = ("loop_id", event.address)
+    match event:
+        case LoopEntered():
+            yield from _passed(event.why, loop)
+            yield TraceEntry("entered_loop", f"entered {event.address}", (loop,))
+        case RoundStarted():
+            yield from _passed(event.why, loop, ("iteration", event.round))
+        case LoopEnded():
+            if event.why is not None and event.why.condition:
+                yield _evaluated("SKIP", event.why, loop)
+            yield TraceEntry("exited_loop", f"left {event.address}: {_ENDS[event.reason]}", (loop,))
+
+
+def _passed(why: Why | None, *refs: tuple[str, JsonValue]) -> Iterator[TraceEntry]:
+    if why is not None and why.condition:
+        yield _evaluated("PASS", why, *refs)
+
+
+def _evaluated(verdict: Literal["SKIP", "PASS"], why: Why, *refs: tuple[str, JsonValue]) -> TraceEntry:
+    read = ", ".join(f"{name}={_value(value)}" for name, value in why.values.items())
+    about = " ".join(str(value) for _, value in refs)
+    return TraceEntry("evaluated_condition", f"{verdict}: {read or about} ({why.condition})", refs)
+
+
+def _value(value: JsonValue) -> str:
+    return "[unset]" if value is None else cut(json_text(value), 80)

@@ -1,0 +1,164 @@
+"""Finds a run that a connected agent began earlier, from the list of runs alone: none of them is folded."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from handrail.engine.text.byte_limits import DOTS, cut
+from handrail.frozen import frozen
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.pull.desk import Desk, holder_in
+from handrail.operations.pull.rank_sessions import (
+    Confidence,
+    Kept,
+    Match,
+    Remembered,
+    ranked,
+    remembered_words,
+    words_in,
+)
+from handrail.ports.log import Filter, Row
+from handrail.workspace.git.checkout_state import observed
+
+MOST = 5
+MOST_SNIPPET = 2_048
+"""Bytes of what a candidate shows of itself."""
+_OVER = ("succeeded", "failed", "cancelled")
+
+
+@frozen(kw_only=True)
+class Sought:
+    """What an agent remembers."""
+
+    workspace: str = ""
+    query: str = ""
+    run: str = ""
+    branch: str = ""
+    head: str = ""
+    same_workspace: bool = False
+
+
+@frozen(kw_only=True)
+class Candidate:
+    """A run that may be the one, with the token that takes it up."""
+
+    run: str
+    resume_token: str
+    workflow: str
+    title: str
+    snippet: str
+    confidence: Confidence
+    why: tuple[str, ...]
+    pending: str | None
+    complete: bool
+    status: str
+    active: float
+
+
+@frozen
+class Finding:
+    """The best candidates, of how many; and runs that only a person can hand over."""
+
+    candidates: tuple[Candidate, ...]
+    eligible: int
+    of_engine: tuple[str, ...] = ()
+    """Runs that fit and that the engine drives: a connected agent gets them with `handrail take`."""
+
+
+def find_runs(desk: Desk, sought: Sought) -> Finding:
+    """Search the runs that a connected agent holds or has finished; the best match comes first."""
+    here = observed(desk.place_of(sought.workspace).cwd or Path(sought.workspace)) if sought.workspace else {}
+    rows = {row.key: row for row in desk.log.summaries(Filter()) if row.document.get("parent") is None}
+    held = {key: row for key, row in rows.items() if holder_in(_text(row.document, "held_by"))}
+    eligible = {key: row for key, row in held.items() if _is_here(row, sought, here)}
+    remembered = _remembered(sought, here)
+    best = ranked(remembered, map(_kept, eligible.values()))[:MOST]
+    candidates = tuple(_candidate(desk, match, eligible[match.kept.run]) for match in best)
+    others = [row for key, row in rows.items() if key not in held]
+    return Finding(candidates, len(eligible), _of_engine(remembered, others))
+
+
+def _remembered(sought: Sought, here: Mapping[str, str]) -> Remembered:
+    """What the agent does not say is taken from where it is, as long as it says nothing better."""
+    return Remembered(
+        run=sought.run,
+        words=remembered_words(sought.query),
+        query=sought.query.strip(),
+        branch=sought.branch or here.get("branch", ""),
+        head=sought.head or here.get("head", ""),
+        repository=here.get("repository", ""),
+    )
+
+
+def _is_here(row: Row, sought: Sought, here: Mapping[str, str]) -> bool:
+    if not sought.same_workspace:
+        return True
+    seen = _seen(row)
+    if here.get("root") and seen.get("root"):
+        return here["root"] == seen["root"]
+    return bool(sought.workspace) and _text(row.document, "workspace").rstrip("/") == sought.workspace.rstrip("/")
+
+
+def _kept(row: Row) -> Kept:
+    document, seen = row.document, _seen(row)
+    return Kept(
+        run=row.key,
+        workflow=_text(document, "workflow"),
+        words=frozenset(words_in(f"{_text(document, 'goal')} {_text(document, 'recap')}")),
+        branch=seen.get("branch", ""),
+        head=seen.get("head", ""),
+        repository=seen.get("repository", ""),
+        complete=document.get("status") in _OVER,
+        active=_active(document),
+        position=row.position,
+    )
+
+
+def _candidate(desk: Desk, match: Match, row: Row) -> Candidate:
+    document = row.document
+    goal, recap = _text(document, "goal"), _text(document, "recap")
+    pending = document.get("current_step")
+    return Candidate(
+        run=row.key,
+        resume_token=desk.mint("resume", row.key, 0, holder_in(_text(document, "held_by"))),
+        workflow=_text(document, "workflow"),
+        title=goal.partition("\n")[0] or _text(document, "workflow"),
+        snippet=cut("\n\n".join(part for part in (goal, recap) if part), MOST_SNIPPET, DOTS),
+        confidence=match.confidence,
+        why=match.why,
+        pending=None if match.kept.complete or pending is None else str(pending),
+        complete=match.kept.complete,
+        status=_text(document, "status"),
+        active=match.kept.active,
+    )
+
+
+def _of_engine(remembered: Remembered, rows: list[Row]) -> tuple[str, ...]:
+    """Name runs of the engine that were surely meant: by their id, or by all words of the query."""
+    found = [
+        row.key
+        for row in rows
+        if row.key in (remembered.run, remembered.query)
+        or (remembered.words and _all_words(row.document).issuperset(remembered.words))
+    ]
+    return tuple(found[:MOST])
+
+
+def _all_words(document: Mapping[str, JsonValue]) -> frozenset[str]:
+    given = document.get("input")
+    values = given.values() if isinstance(given, dict) else ()
+    texts = (value for value in values if isinstance(value, str))
+    return frozenset(words_in(" ".join((_text(document, "workflow"), *texts))))
+
+
+def _seen(row: Row) -> Mapping[str, str]:
+    return cast("Mapping[str, str]", row.document.get("observed") or {})
+
+
+def _active(document: Mapping[str, JsonValue]) -> float:
+    at = document.get("active_at") or document.get("started_at") or 0
+    return float(at) if isinstance(at, int | float) else 0.0
+
+
+def _text(document: Mapping[str, JsonValue], name: str) -> str:
+    return str(document.get(name) or "")

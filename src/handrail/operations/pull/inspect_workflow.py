@@ -1,0 +1,167 @@
+"""One workflow in full, for a connected agent that has not started it."""
+
+from typing import TypeAlias
+
+from handrail.engine.state.performer import OF_AGENTS
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Diagnostic
+from handrail.model.workflow.actions import (
+    Action,
+    CallAction,
+    Each,
+    LoopAction,
+    ParallelAction,
+    Times,
+    Until,
+    While,
+    body,
+)
+from handrail.model.workflow.guidance import (
+    ArtifactDecides,
+    Confirmation,
+    ContextDecides,
+    DelegateAction,
+    GuidedAction,
+    GuidedLoopAction,
+)
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.list_workflows import offer
+from handrail.operations.pull.references import look_for
+from handrail.operations.pull.workflow_offer import Offered
+from handrail.operations.workflows.condition_text import condition_words
+
+Data: TypeAlias = dict[str, JsonValue]
+
+
+@frozen(kw_only=True)
+class PreviewStep:
+    """A step as it was compiled."""
+
+    id: str
+    address: str
+    title: str
+    kind: str
+    yours: bool
+    """Whether the connected agent does it; else Handrail does."""
+    when: str = ""
+    details: Data
+    """What more there is to say, by WorkRail's names for it; nothing that is not so."""
+    steps: tuple["PreviewStep", ...] = ()
+
+
+@frozen(kw_only=True)
+class Inspected:
+    """A workflow; one that is broken shows what is wrong with it and no more."""
+
+    about: Offered
+    plan: Plan | None
+    references: dict[str, JsonValue]
+    """Of each reference, by its id, where it was found or why not."""
+    steps: tuple[PreviewStep, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def inspect(desk: Desk, workspace: str, name: str) -> Inspected:
+    """Find, compile and describe a workflow."""
+    place = desk.place_of(workspace)
+    seen = desk.catalogue.seen(place)
+    found = seen.find(name)
+    checked = seen.checked(found)
+    plan = checked.plan
+    return Inspected(
+        about=offer(seen, found),
+        plan=plan,
+        references=look_for(plan, place) if plan is not None else {},
+        steps=preview(plan.steps) if plan is not None else (),
+        diagnostics=checked.diagnostics,
+    )
+
+
+def preview(steps: tuple[Step, ...], prefix: str = "") -> tuple[PreviewStep, ...]:
+    """Give steps with everything that decides whether, how often and how they are done."""
+    return tuple(_previewed(step, f"{prefix}{step.name}") for step in steps)
+
+
+def _previewed(step: Step, address: str) -> PreviewStep:
+    action = step.action
+    details = {**_details(action), **_assessed(step)}
+    if step.injected is not None:
+        details["injectedBy"] = step.injected.by
+    return PreviewStep(
+        id=step.name,
+        address=address,
+        title=getattr(action, "title", "") or step.description or step.name,
+        kind=action.kind,
+        yours=action.kind in OF_AGENTS,
+        when=condition_words(step.when) if step.when is not None else "",
+        details={name: value for name, value in details.items() if value not in (None, "", [], {}, False)},
+        steps=preview(body(action), f"{address}/"),
+    )
+
+
+def _details(action: Action) -> Data:
+    match action:
+        case GuidedAction():
+            return _guided(action)
+        case GuidedLoopAction():
+            return {"loop": _guided_loop(action), "confirmation": _confirmation(action.confirmation)}
+        case DelegateAction():
+            delegations: list[JsonValue] = [each.workflow for each in action.delegations]
+            contract = action.synthesis_contract
+            more = {"outputContract": contract.ref if contract is not None else None}
+            return {"delegatesTo": delegations, "confirmation": _confirmation(action.confirmation), **more}
+        case LoopAction():
+            return {"loop": {"type": action.over.kind, "maxIterations": action.max_iterations, **_over(action.over)}}
+        case ParallelAction():
+            return {"loop": {"type": "parallel", **_over(action.over)}}
+        case CallAction():
+            return {"calls": action.workflow}
+        case _:
+            return {}
+
+
+def _guided(action: GuidedAction) -> Data:
+    contract = action.contract
+    return {
+        "agentRole": action.agent_role,
+        "outputContract": contract.ref if contract is not None else None,
+        "confirmation": _confirmation(action.confirmation),
+        "notesOptional": action.notes_optional,
+        "validated": action.validation is not None,
+        "promptFragments": [each.id for each in action.fragments],
+        "modelTier": action.model_tier,
+    }
+
+
+def _assessed(step: Step) -> Data:
+    action = step.action
+    named = (*step.assess, *(action.assessments if isinstance(action, GuidedAction) else ()))
+    sent_back = (*step.follow_ups, *(action.consequences if isinstance(action, GuidedAction) else ()))
+    levels: list[JsonValue] = [each.any_equals_level for each in sent_back]
+    return {"assessments": list(dict.fromkeys(named)), "followUpAtLevels": levels, "proofs": len(step.done_when)}
+
+
+def _guided_loop(action: GuidedLoopAction) -> Data:
+    loop: Data = {"type": action.loop, "maxIterations": action.max_iterations}
+    match action.decides:
+        case ArtifactDecides():
+            loop["decidedBy"] = action.decides.contract
+        case ContextDecides():
+            loop["condition"] = condition_words(action.decides.condition)
+        case None:
+            pass
+    given: Data = {"count": action.count, "items": action.items}
+    return {**loop, **{name: value for name, value in given.items() if value is not None}}
+
+
+def _over(over: While | Until | Times | Each) -> Data:
+    return {"condition": over.condition.source} if isinstance(over, While | Until) else {}
+
+
+def _confirmation(given: Confirmation | None) -> str | None:
+    if given is None or not given.required:
+        return None
+    by = {"user": "your user", "coordinator_eval": "an evaluation", "human_approval": "a person"}[given.by]
+    return f"{by}, when {condition_words(given.condition)}" if given.condition is not None else by

@@ -1,0 +1,142 @@
+"""Which workflows a connected agent can start from a folder; what cannot be started is told, never left out."""
+
+from collections.abc import Iterator
+
+from handrail.errors import Untrusted
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Diagnostic
+from handrail.model.workflow.plan import Plan
+from handrail.operations.pull.catalogue import Seen
+from handrail.operations.pull.catalogue_cache import keep_list, read_list
+from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.workflow_offer import Offered
+from handrail.operations.workflows.check import Checked
+from handrail.operations.workflows.list import Listed, describe, is_routine
+from handrail.sources.tiers import Found, Place, Tier, folders_of
+from handrail.sources.trust.store import TrustStore
+
+ROUTINES = "routines"
+_OF_PROFILE = {
+    "coding": "coding",
+    "review": "review_audit",
+    "research": "investigation",
+    "design": "design",
+    "ticket": "tickets",
+}
+"""Tags of workflows that name none, by the figures that are kept of them."""
+
+
+@frozen
+class TagCount:
+    """A tag, how many workflows have it, and some of them."""
+
+    tag: str
+    count: int
+    examples: tuple[str, ...]
+
+
+@frozen
+class Offers:
+    """The workflows of a place that were asked for, and everything else there is to say about the place."""
+
+    workflows: tuple[Offered, ...]
+    broken: tuple[Listed, ...]
+    """Files that cannot be used, each with its diagnostics."""
+    tags: tuple[TagCount, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    """What is wrong with the places in which workflows are looked for."""
+    sources: tuple[str, ...]
+
+
+def offers(desk: Desk, workspace: str, tags: tuple[str, ...] = ()) -> Offers:
+    """List the workflows that can be started; with tags only those that have one, and routines only by their tag."""
+    place = desk.place_of(workspace)
+    seen = desk.catalogue.seen(place)
+    wanted = {tag.casefold() for tag in tags} or None
+    every = (*_offered(seen, shipped_routines=False), *(_shipped_routines(seen) if ROUTINES in (wanted or ()) else ()))
+    usable = [each for each in every if each.about.valid or each.distrust]
+    chosen = tuple(each for each in usable if _is_wanted(each, wanted))
+    broken = tuple(each.about for each in every if not each.about.valid and not each.distrust)
+    sources = tuple(place.shown(folder) for folder in folders_of(place))
+    return Offers(chosen, broken, _counted(seen, usable), seen.diagnostics, sources)
+
+
+def _is_wanted(each: Offered, wanted: set[str] | None) -> bool:
+    return not each.about.routine if wanted is None else any(tag.casefold() in wanted for tag in each.tags)
+
+
+def _offered(seen: Seen, *, shipped_routines: bool) -> tuple[Offered, ...]:
+    """Describe every workflow that wins its name, and those that are broken whether or not they do."""
+    kept = seen.offered.get(shipped_routines)
+    if kept is None and not shipped_routines:
+        kept = read_list(seen.place, seen.stamp)
+    if kept is None or any(each.about.form == "python" for each in kept):
+        kept = tuple(_described(seen, shipped_routines=shipped_routines))
+        if not shipped_routines:
+            keep_list(seen.place, seen.stamp, kept)
+    seen.offered[shipped_routines] = kept
+    return kept
+
+
+def _described(seen: Seen, *, shipped_routines: bool) -> Iterator[Offered]:
+    for found in seen.every:
+        # What is built in and hidden is of no use to anybody, and as sound as it was shipped.
+        hidden = not found.wins and found.tier is Tier.BUILT_IN
+        if _is_shipped_routine(found) is shipped_routines and not hidden:
+            told = offer(seen, found)
+            yield from (told,) if found.wins or not told.about.valid else ()
+
+
+def _shipped_routines(seen: Seen) -> tuple[Offered, ...]:
+    """The routines that are built in: many, and rarely asked for."""
+    return _offered(seen, shipped_routines=True)
+
+
+def _is_shipped_routine(found: Found) -> bool:
+    return found.tier is Tier.BUILT_IN and is_routine(found.name)
+
+
+def offer(seen: Seen, found: Found) -> Offered:
+    """Describe one workflow."""
+    checked = seen.checked(found)
+    plan = checked.plan
+    about = describe(seen.place, checked, developing=False)
+    guided = plan.guided if plan is not None else None
+    return Offered(
+        about=about,
+        title=guided.title if guided is not None and guided.title else about.name,
+        version=guided.version if guided is not None else None,
+        tags=tags_of(about, plan),
+        distrust=distrust_of(seen.place, checked),
+    )
+
+
+def tags_of(about: Listed, plan: Plan | None) -> tuple[str, ...]:
+    """Give the words by which a workflow is found: its own, else what it is for; and the namespace of its id."""
+    own = () if plan is None else plan.labels if plan.guided is None else plan.guided.tags
+    if not own and plan is not None and plan.guided is not None and plan.guided.metrics_profile in _OF_PROFILE:
+        own = (_OF_PROFILE[plan.guided.metrics_profile],)
+    space, dot, _ = about.name.partition(".")
+    namespace = (space,) if dot and space != "wr" else ()
+    return tuple(dict.fromkeys((*own, *namespace, *((ROUTINES,) if about.routine else ()))))
+
+
+def distrust_of(place: Place, checked: Checked) -> str:
+    """Say why a workflow may not be started yet; only those of a repository have to be trusted."""
+    if any(each.code == Untrusted.code for each in checked.diagnostics):
+        return "it is Python that has not been trusted"
+    snapshot = checked.opened.snapshot
+    if checked.found.tier is not Tier.REPOSITORY or snapshot is None or not checked.ok:
+        return ""
+    trust = TrustStore(place.folders).status_of(snapshot)
+    return "" if trust.granted else trust.reason
+
+
+def _counted(seen: Seen, workflows: list[Offered]) -> tuple[TagCount, ...]:
+    named: dict[str, dict[str, None]] = {}
+    for each in workflows:
+        for tag in each.tags:
+            named.setdefault(tag, {})[each.about.name] = None
+    shipped = (found.name for found in seen.every if _is_shipped_routine(found) and found.wins)
+    named.setdefault(ROUTINES, {}).update(dict.fromkeys(shipped))
+    return tuple(TagCount(tag, len(names), tuple(names)[:5]) for tag, names in sorted(named.items()) if names)

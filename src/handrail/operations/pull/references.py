@@ -1,0 +1,144 @@
+"""The documents that a workflow points to: looked for once, as a run starts, and told the same way ever after."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import cast
+
+from handrail.frozen import frozen
+from handrail.model.history.events import RunForked, RunStarted
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.guidance import Reference
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.pull.answers import Caution, Item, Lifecycle
+from handrail.operations.pull.desk import Desk
+from handrail.runtime.event_records import from_log
+from handrail.runtime.history import plan_of
+from handrail.sources.foreign_files import NOT_A_FILE, NOT_THERE, real
+from handrail.sources.library import library_root
+from handrail.sources.tiers import Place
+
+OUTSIDE = "it leads out of its folder"
+
+
+@frozen
+class Resolved:
+    """A reference with where it was found, or why not."""
+
+    reference: Reference
+    path: str
+    problem: str = ""
+    """Why it could not be resolved, as the end of a sentence; empty where it was."""
+
+    def document(self) -> dict[str, JsonValue]:
+        """Give it as data."""
+        declared = self.reference
+        return {
+            "id": declared.id,
+            "title": declared.title,
+            "path": self.path,
+            "purpose": declared.purpose,
+            "authoritative": declared.authoritative,
+            "resolveFrom": declared.resolve_from,
+            "status": "unresolved" if self.problem else "resolved",
+        }
+
+
+def look_for(plan: Plan, place: Place) -> dict[str, JsonValue]:
+    """Look for what a workflow refers to; what is found out is recorded as the run starts, and blocks nothing."""
+    found: dict[str, JsonValue] = {}
+    for reference in _declared(plan):
+        resolved = resolve(reference, _bases(reference, place))
+        found[reference.id] = {"path": resolved.path, "problem": resolved.problem}
+    return found
+
+
+def resolve(reference: Reference, bases: Iterable[Path]) -> Resolved:
+    """Look for a reference below folders; it must be a file in one of them, symbolic links followed."""
+    problems: list[str] = []
+    for base in bases:
+        problem = _problem(base / reference.source, base)
+        if not problem:
+            return Resolved(reference, str(base / reference.source))
+        problems.append(problem)
+    return Resolved(reference, reference.source, problems[0] if problems else NOT_THERE)
+
+
+def _bases(reference: Reference, place: Place) -> tuple[Path, ...]:
+    if reference.resolve_from == "package":
+        return (library_root(),)
+    return tuple(dict.fromkeys(base for base in (place.cwd, place.repository) if base is not None))
+
+
+def _problem(path: Path, base: Path) -> str:
+    try:
+        found = path.resolve(strict=True)
+        if not found.is_relative_to(real(base)):
+            return OUTSIDE
+        return "" if found.is_file() else NOT_A_FILE
+    except (FileNotFoundError, NotADirectoryError):
+        return NOT_THERE
+    except (OSError, RuntimeError, ValueError):
+        return "it cannot be read"
+
+
+def references_of(desk: Desk, state: RunState) -> tuple[Resolved, ...]:
+    """Give the references of a run as they were found when it started."""
+    declared = _declared(plan_of(desk.log, state.plan))
+    if not declared:
+        return ()
+    pinned = _pinned(desk, state.run)
+    return tuple(_as_pinned(each, pinned.get(each.id)) for each in declared)
+
+
+def _declared(plan: Plan) -> tuple[Reference, ...]:
+    return plan.guided.references if plan.guided is not None else ()
+
+
+def _as_pinned(reference: Reference, pinned: JsonValue) -> Resolved:
+    """A run that no agent started was never looked at for this: then only the declaration is told."""
+    if not isinstance(pinned, dict):
+        return Resolved(reference, reference.source)
+    return Resolved(reference, str(pinned.get("path")), str(pinned.get("problem") or ""))
+
+
+def _pinned(desk: Desk, run: str) -> Mapping[str, JsonValue]:
+    first = from_log(desk.log.read(run, limit=1)[0])
+    while isinstance(first, RunForked):
+        first = from_log(desk.log.read(first.source, limit=1)[0])
+    return cast("RunStarted", first).references
+
+
+def references_item(found: tuple[Resolved, ...], lifecycle: Lifecycle) -> tuple[Item, ...]:
+    """Give the item that goes after an answer: whole at the start, short for who comes back, nothing in between."""
+    if not found or lifecycle == "advance":
+        return ()
+    entries = [_full(each) for each in found] if lifecycle == "start" else [_compact(each) for each in found]
+    heading = "# References\n\nDocuments that this workflow builds on. Read those that your step needs."
+    text = f"{heading}\n\n" + "\n".join(entries)
+    return (Item(kind="references", text=text, data=[each.document() for each in found]),)
+
+
+def _full(each: Resolved) -> str:
+    declared = each.reference
+    marks = (
+        *((" (authoritative)",) if declared.authoritative else ()),
+        *((" [unresolved]",) if each.problem else ()),
+        *((" [package]",) if declared.resolve_from == "package" else ()),
+    )
+    return f"- {declared.title}{''.join(marks)}\n  Path: {each.path}\n  Purpose: {declared.purpose}"
+
+
+def _compact(each: Resolved) -> str:
+    return f"- {each.reference.title}{' [unresolved]' if each.problem else ''}: {each.path}"
+
+
+def reference_cautions(found: Iterable[Resolved]) -> tuple[Caution, ...]:
+    """Warn of references that could not be resolved."""
+    return tuple(_caution(each) for each in found if each.problem)
+
+
+def _caution(each: Resolved) -> Caution:
+    message = f"the reference '{each.reference.title}' could not be resolved ({each.path}): {each.problem}"
+    data: dict[str, JsonValue] = {"referenceId": each.reference.id}
+    return Caution(code="REFERENCE_UNRESOLVED", message=f"{message}; go on without it, and say so", data=data)

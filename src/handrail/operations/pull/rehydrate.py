@@ -1,0 +1,93 @@
+"""Lets a connected agent look again at where it stands, which records nothing, and keep a point to come back to."""
+
+from dataclasses import replace
+
+from handrail.errors import NotFound
+from handrail.frozen import frozen
+from handrail.model.history.events import CheckpointMade
+from handrail.model.history.run_state import RunState
+from handrail.model.tokens import NO_BRANCH, Token
+from handrail.operations.pull.answer_context import at_return, at_start
+from handrail.operations.pull.answers import Answer, Caution, answer_at, waits_for_holder
+from handrail.operations.pull.continue_workflow import require_holder
+from handrail.operations.pull.desk import Desk, PullRefused, held_name, new_name
+from handrail.operations.runs.outside_performer import leased
+from handrail.runtime.event_records import from_log
+from handrail.runtime.history import Known, plan_of, state_before
+from handrail.runtime.recorder import Recorder
+
+
+def rehydrate(desk: Desk, token: Token, *, first: bool = False) -> Answer:
+    """Give the step of a token again with what led there; away from the newest step, going on begins a branch.
+
+    `first` says that the agent that started the run has not seen its first step yet.
+    """
+    run = token.run if token.branch == NO_BRANCH else _existing_branch(desk, token)
+    state = desk.known.folded(desk.log, run).state
+    if token.kind == "continue":
+        require_holder(desk, state, replace(token, holder=token.holder if run == token.run else token.branch))
+    at_tip = token.seq == 0 or run != token.run or _is_newest(state, token.seq)
+    answer = answer_at(desk, state, "rehydrate") if at_tip else _earlier(desk, token)
+    if answer.working:
+        desk.wake(run)
+    return at_start(desk, answer) if first else at_return(desk, answer)
+
+
+def _existing_branch(desk: Desk, token: Token) -> str:
+    """A branch that nobody began yet is its source, at the point where it would begin."""
+    run = f"{token.run}-b{token.branch}"
+    return run if desk.log.last(run).seq else token.run
+
+
+def _is_newest(state: RunState, seq: int) -> bool:
+    """Tell whether nothing was decided since: the step is pending, or nothing will be again."""
+    pending = state.pending
+    return pending is not None and (pending.seq == seq or state.steps[pending.address].began == seq)
+
+
+def _earlier(desk: Desk, token: Token) -> Answer:
+    try:
+        state = state_before(desk.log, token.run, token.seq + 1)
+    except NotFound as error:
+        raise PullRefused("TOKEN_UNKNOWN_NODE", error.message, next_step="call resume_session") from error
+    if not waits_for_holder(state):
+        return answer_at(desk, desk.known.folded(desk.log, token.run).state, "rehydrate")
+    answer = answer_at(desk, state, "rehydrate", branch=new_name())
+    return replace(answer, warnings=(_away_from_the_tip(token.run),))
+
+
+def _away_from_the_tip(run: str) -> Caution:
+    message = f"{run} went on since this point: going on from here begins a branch of its own"
+    return Caution(code="NON_TIP_POINT", message=message)
+
+
+@frozen
+class Kept:
+    """A point that was kept, with the token that comes back to it."""
+
+    run: str
+    address: str
+    resume_token: str
+
+
+def checkpoint(desk: Desk, token: Token) -> Kept:
+    """Keep the point of a token; kept twice it is kept once."""
+    state = desk.known.folded(desk.log, token.run).state
+    require_holder(desk, state, token)
+    lease = leased(desk.log, token.run, held_name(token.holder))
+    try:
+        found = Known().folded(desk.log, token.run)
+        at = state_before(desk.log, token.run, token.seq + 1)
+        address = at.pending.address if at.pending is not None else at.previous
+        if not _was_kept(desk, token):
+            made = CheckpointMade(address=address, began=token.seq, by=held_name(token.holder), at=desk.clock())
+            recorder = Recorder(desk.log, lease, desk.clock, found.checkpointed, desk.known)
+            recorder.commit(recorder.turn(plan_of(desk.log, found.state.plan), found.state, (made,)))
+    finally:
+        desk.log.release(lease)
+    return Kept(token.run, address, desk.mint("resume", token.run, token.seq, token.holder))
+
+
+def _was_kept(desk: Desk, token: Token) -> bool:
+    events = (from_log(stored) for stored in desk.log.read(token.run, after=token.seq))
+    return any(isinstance(event, CheckpointMade) and event.began == token.seq for event in events)

@@ -1,0 +1,130 @@
+"""Starts a workflow for a connected agent, which holds the run from its first moment."""
+
+import json
+from collections.abc import Callable
+from dataclasses import field, replace
+from pathlib import Path
+
+from handrail.engine.decide.advance import advance
+from handrail.engine.fold.apply import apply
+from handrail.engine.guided.context_limits import context_problem
+from handrail.engine.guided.loops import lacking
+from handrail.engine.guided.preferences import Wish, preferred
+from handrail.errors import VersionConflict
+from handrail.frozen import frozen
+from handrail.model.history.events import Event, RunStarted, RunTaken
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.pull.answer_context import at_start
+from handrail.operations.pull.answers import Answer, Caution, answer_at
+from handrail.operations.pull.desk import Desk, PullRefused, held_name, new_name
+from handrail.operations.pull.references import look_for
+from handrail.operations.runs.lifecycle import Request, once_named, start
+from handrail.operations.runs.prefer import configured_wish
+from handrail.operations.runs.prepare import Wanted, pin, prepare
+from handrail.operations.runs.secrets import secrecy_here
+from handrail.sources.tiers import Place
+from handrail.workspace.git.checkout_state import observed
+
+
+@frozen(kw_only=True)
+class StartWanted:
+    """What an agent asks to be started."""
+
+    workflow: str
+    workspace: str
+    goal: str
+    context: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    request: str = ""
+    """Made up by the client: the same one always means the same run."""
+
+
+def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
+    """Start a workflow, held by the agent that asked for it, and give its first step."""
+    place = desk.place_of(wanted.workspace)
+    request = _request(desk, place, wanted)
+    references = look_for(request.pinned.plan, place)
+    found = {"observed": observed(Path(wanted.workspace)), "references": references}
+    request = replace(request, **found, once=wanted.request)
+    holder = new_name()
+    preferences = configured_wish(place)
+    begins = _Beginning(request.pinned.plan, holder, preferences.wish)
+    run = _started(desk, request, begins)
+    found = desk.known.folded(desk.log, run)
+    desk.known.keep(found)
+    answer = answer_at(desk, found.state, "start")
+    if preferences.unused:
+        answer = replace(answer, warnings=(Caution(code="PREFERENCES_NOT_USED", message=preferences.unused),))
+    if answer.working:
+        desk.wake(run)
+    return at_start(desk, answer)
+
+
+def _started(desk: Desk, request: Request, begins: "_Beginning") -> str:
+    """Start a run; a start that was made before gives the run that it made then."""
+    try:
+        return start(desk.log, request, then=_held_from_the_start(desk, begins))
+    except VersionConflict:
+        run = once_named(request)
+        if desk.known.folded(desk.log, run).state.task != request.task:
+            hint = "make up another requestId for another start; repeat it only together with the same goal"
+            message = f"this requestId started {run}, with another goal"
+            raise PullRefused("VALIDATION_ERROR", message, next_step=hint) from None
+        return run
+
+
+def _request(desk: Desk, place: Place, wanted: StartWanted) -> Request:
+    look_up = desk.catalogue.look_up
+    pinned = desk.catalogue.written(pin(place, wanted.workflow, look_up))
+    if pinned.plan.selection != "rescan":
+        given = tuple(f"{name}={_written(value)}" for name, value in wanted.context.items())
+        workspace = str(place.cwd or wanted.workspace)
+        asked = Wanted(wanted.workflow, wanted.goal, given, folder=workspace, by="a connected agent", connected=True)
+        return prepare(place, asked, look_up).request
+    problem = context_problem({"goal": wanted.goal}, wanted.context)
+    if problem:
+        hint = "leave out what the workflow does not read, or keep it in a file and name the file"
+        raise PullRefused("CONTEXT_BUDGET_EXCEEDED", problem, next_step=hint)
+    secrecy = secrecy_here()
+    secrecy.require_none_in(pinned.plan, pinned.written)
+    inputs = secrecy.inputs(dict(wanted.context))
+    return Request(pinned, wanted.workspace, inputs=inputs, task=secrecy.task(wanted.goal), by="a connected agent")
+
+
+def _written(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@frozen
+class _Beginning:
+    """Who begins a run, and how far it goes on alone."""
+
+    plan: Plan
+    holder: str
+    wish: Wish
+
+
+def _held_from_the_start(desk: Desk, begins: _Beginning) -> Callable[[RunStarted], tuple[Event, ...]]:
+    """The run is the agent's before the first step is decided, in the very append that makes it."""
+    blobs = desk.log.get_blob
+
+    def then(started: RunStarted) -> tuple[Event, ...]:
+        state = apply(None, started, 1, blobs)
+        taken = RunTaken(by=held_name(begins.holder), hands="agents", at=started.at)
+        first = (taken, *preferred(begins.plan, state, begins.wish, started.at))
+        for event in first:
+            state = apply(state, event, state.seq + 1, blobs)
+        decided = advance(begins.plan, state, started.at, blobs)
+        _require_all_it_needs(begins.plan, decided.state)
+        return (*first, *decided.events)
+
+    return then
+
+
+def _require_all_it_needs(plan: Plan, state: RunState) -> None:
+    """A workflow that begins with a loop without its variable has no step in which to ask for it."""
+    found = lacking(plan, state) if state.status == "blocked" else None
+    if found is not None:
+        hint = f"call start_workflow again with this in its context: {json.dumps({found.variable: found.example})}"
+        raise PullRefused("PRECONDITION_FAILED", found.message, next_step=hint)

@@ -1,0 +1,36 @@
+"""Hands a run that the engine drives to a connected agent, in the middle of whatever it does."""
+
+from handrail.frozen import frozen
+from handrail.operations.pull.answers import waits_for_holder
+from handrail.operations.pull.desk import Desk, held_name, new_name
+from handrail.operations.runs.lifecycle import take
+from handrail.ports.log import Log
+from handrail.runtime.history import state_of
+
+
+@frozen
+class Handover:
+    """A run on its way to a connected agent."""
+
+    run: str
+    continue_token: str
+    step: str
+    """The step that waits for the agent; empty while the engine has something to do first."""
+    over: bool
+    """Whether the run changed hands; if not, it does when the engine's own step is done."""
+
+
+def hand_to_agent(log: Log, run: str) -> str:
+    """Ask for a run on behalf of an agent that is to be given its token; give the name of that holder."""
+    holder = new_name()
+    take(log, run, held_name(holder), "agents")
+    return holder
+
+
+def handover(desk: Desk, run: str, holder: str) -> Handover:
+    """Give the token by which an agent goes on with a run that was asked for."""
+    state = state_of(desk.log, run)
+    waits = waits_for_holder(state) and state.held_by == held_name(holder)
+    pending = state.pending if waits else None
+    seq, step = (0, "") if pending is None else (pending.seq, pending.address)
+    return Handover(run, desk.mint("continue", run, seq, holder), step, over=state.held_by == held_name(holder))

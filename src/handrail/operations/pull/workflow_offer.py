@@ -1,0 +1,29 @@
+"""One workflow, as an agent that chooses one sees it."""
+
+import shlex
+from typing import Literal
+
+from handrail.frozen import frozen
+from handrail.operations.workflows.list import Listed
+
+
+@frozen(kw_only=True)
+class Offered:
+    """One workflow, as an agent that chooses one sees it."""
+
+    about: Listed
+    title: str
+    version: str | None
+    tags: tuple[str, ...]
+    distrust: str = ""
+    """Why it may not be started yet; empty where it may."""
+
+    @property
+    def kind(self) -> Literal["workflow", "routine"]:
+        """Whether it stands on its own or is meant to be used inside others."""
+        return "routine" if self.about.routine else "workflow"
+
+    @property
+    def needs(self) -> str:
+        """What the user must do before it can be started."""
+        return f"ask your user to read it, then: handrail trust {shlex.quote(self.about.path)}" if self.distrust else ""

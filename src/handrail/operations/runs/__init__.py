@@ -1,0 +1,1 @@
+"""Start a run and change its course."""

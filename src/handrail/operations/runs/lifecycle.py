@@ -1,0 +1,288 @@
+"""What a user may do with runs: start, answer, stop, resume, go back, copy, take and release."""
+
+import time
+from collections.abc import Callable
+from dataclasses import field, replace
+from hashlib import sha256
+from typing import Literal
+
+import rfc8785
+
+from handrail.engine.decide.from_outside import Answer, decide_approval
+from handrail.engine.state import fork as copies
+from handrail.engine.state.codec import encode_state
+from handrail.errors import NotFound, UsageError, VersionConflict
+from handrail.frozen import frozen
+from handrail.model.codec import encode
+from handrail.model.history.events import Decision, Event, Hands, RunForked, RunStarted
+from handrail.model.history.run_state import RunState
+from handrail.model.history.trees import Tree, TreeSource
+from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.views.inner_steps import refusal
+from handrail.operations.views.step_addresses import BEGINS
+from handrail.ports.log import Filter, Log
+from handrail.runtime.event_records import from_log
+from handrail.runtime.history import beginning, events_of, plan_of, state_before, state_of
+from handrail.runtime.inbox_events import message
+from handrail.runtime.ports import Pinned
+
+
+@frozen
+class Request:
+    """Everything a new run is given."""
+
+    pinned: Pinned
+    workspace: str
+    inputs: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    checks: dict[str, str] = field(default_factory=dict[str, str])
+    task: str = ""
+    by: str = ""
+    source: TreeSource | None = None
+    """What the run's own work tree is made from; its branch is a template with `{run}` in it."""
+    agent: str = ""
+    script: bytes = b""
+    tree: Tree | None = None
+    """The checkout that the run borrows, where it has no work tree of its own."""
+    pass_env: tuple[str, ...] = ()
+    agents: AgentPolicy = NO_POLICY
+    observed: dict[str, str] = field(default_factory=dict[str, str])
+    references: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    once: str = ""
+    """What tells this start from every other one: made again, it is refused with a `VersionConflict`."""
+
+
+def _nothing_more(_: RunStarted) -> tuple[Event, ...]:
+    return ()
+
+
+def written(plan: Plan) -> bytes:
+    """Give a plan as it is kept with its runs."""
+    return rfc8785.dumps(encode(plan))
+
+
+def start(log: Log, request: Request, then: Callable[[RunStarted], tuple[Event, ...]] = _nothing_more) -> str:
+    """Bring a run into being, pinned to its plan; give its id, such as `fix-bug-1`.
+
+    `then` gives what is recorded with its first event, in the same append.
+    """
+    plan = log.put_blob(request.pinned.written or written(request.pinned.plan))
+    number = next_number(log, request.pinned.plan.name)
+    script = log.put_blob(request.script) if request.script else ""
+    source = request.source
+    while True:
+        run = once_named(request) if request.once else f"{request.pinned.plan.name}-{number}"
+        started = RunStarted(
+            run=run,
+            workflow=request.pinned.plan.name,
+            definition=request.pinned.definition,
+            plan=plan,
+            inputs=request.inputs,
+            workspace=request.workspace if source is None else "",
+            checks=request.checks,
+            task=request.task,
+            by=request.by,
+            source=None if source is None else replace(source, branch=source.branch.replace("{run}", run)),
+            tree=request.tree,
+            agent=request.agent,
+            agents=request.agents,
+            script=script,
+            pass_env=request.pass_env,
+            observed=request.observed,
+            references=request.references,
+            at=time.time(),
+        )
+        try:
+            log.append([beginning(log, run, started, *then(started))], [])
+        except VersionConflict:
+            if request.once:
+                raise
+            number += 1
+        else:
+            return run
+
+
+def once_named(request: Request) -> str:
+    """Name the run of a start that is made only once, however often it is asked for."""
+    return f"{request.pinned.plan.name}-r{sha256(request.once.encode()).hexdigest()[:12]}"
+
+
+def next_number(log: Log, name: str) -> int:
+    """Give the number of a workflow's next run."""
+    numbers = [row.key.removeprefix(f"{name}-") for row in log.summaries(Filter(prefix=f"{name}-"))]
+    return 1 + max((int(number) for number in numbers if number.isdigit()), default=0)
+
+
+def find(log: Log, words: str) -> str:
+    """Find a run by its id, a unique beginning of it, or `@last`; a child is meant only where its id is begun."""
+    rows = log.summaries(Filter(prefix="" if words == "@last" else words))
+    own = [row for row in rows if row.document.get("parent") is None]
+    if words == "@last":
+        if not own:
+            raise NotFound("there are no runs yet", next_step="handrail run WORKFLOW")
+        return max(own, key=lambda row: float(str(row.document.get("started_at") or 0))).key
+    keys = [row.key for row in rows]
+    if words in keys:
+        return words
+    found = [row.key for row in own] or keys
+    if len(found) == 1:
+        return found[0]
+    if found and words:
+        next_step = f"give more of it, such as {sorted(found)[0]}"
+        message = f"'{words}' begins the ids of {len(found)} runs: {', '.join(sorted(found)[:5])}"
+        raise UsageError(message, next_step=next_step)
+    near = did_you_mean(words, (row.key for row in log.summaries(Filter()) if row.document.get("parent") is None))
+    raise NotFound(f"there is no run '{words}'{near}", next_step="handrail status")
+
+
+def answer(log: Log, run: str, decision: Decision, by: str, feedback: str = "") -> None:
+    """Answer the question a run waits on; the answer is taken once."""
+    state = state_of(log, run)
+    pending = state.pending
+    if pending is None or pending.kind != "approval":
+        raise UsageError(f"{run} asks nobody for approval", next_step=f"handrail status {run}")
+    # An answer that cannot be given is refused here: once sent it would use up the question.
+    decide_approval(plan_of(log, state.plan), state, Answer(decision, by, feedback), time.time())
+    said = message("answer", decision=decision, by=by, feedback=feedback, asked=pending.seq)
+    if not log.send(run, f"answer:{point(log, run, pending.seq)}", said):
+        way = "resume" if log.inbox(run, limit=1) else "status"
+        raise UsageError(f"the question of '{pending.address}' was answered already", next_step=f"handrail {way} {run}")
+
+
+def say(log: Log, run: str, text: str, by: str) -> None:
+    """Answer the question of a run's agent in words; the answer is taken once."""
+    pending = state_of(log, run).pending
+    if pending is None or pending.kind != "question":
+        raise UsageError(f"{run} asks no question", next_step=f"handrail status {run}")
+    if not text.strip():
+        raise UsageError("the answer is empty", next_step=f'handrail answer {run} "what you want to say"')
+    said = message("say", asked=pending.seq, answer=text, by=by)
+    if not log.send(run, f"say:{point(log, run, pending.seq)}", said):
+        raise UsageError(
+            f"the question of '{pending.address}' was answered already", next_step=f"handrail resume {run}"
+        )
+
+
+def stop(log: Log, run: str, by: str) -> None:
+    """Stop a run for good, and end what it started."""
+    state = state_of(log, run)
+    if state.status in ("succeeded", "cancelled"):
+        raise UsageError(f"{run} is over already ({state.status})")
+    log.send(run, f"stop:{point(log, run, state.seq)}", message("stop", by=by))
+
+
+def resume(log: Log, run: str, by: str) -> RunState:
+    """Let a run go on that is blocked, failed or paused; what is done is not repeated."""
+    state = state_of(log, run)
+    if state.over:
+        raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
+    log.send(run, f"resume:{point(log, run, state.seq)}", message("resume", by=by))
+    return state
+
+
+def rewind(log: Log, run: str, step: str, by: str) -> int:
+    """Let a run go back to before a step; give the event it goes back to."""
+    if state_of(log, run).status == "cancelled":
+        raise UsageError(f"{run} was stopped for good", next_step=f"handrail fork {run} {step}")
+    seq = _own_place(log, run, step, "rewind")
+    before = log.put_blob(encode_state(state_before(log, run, seq)))
+    state = state_of(log, run)
+    crossed = list(crossing(state, seq))
+    log.send(
+        run,
+        f"rewind:{point(log, run, state.seq)}:{seq}",
+        message("rewind", to=step, seq=seq, state=before, crossed=crossed, by=by),
+    )
+    return seq
+
+
+def crossing(state: RunState, seq: int) -> tuple[str, ...]:
+    """Name the effects since an event that cannot be taken back."""
+    return tuple(dict.fromkeys(what for at, what in state.crossed if at >= seq))
+
+
+def fork(log: Log, run: str, step: str | None, by: str) -> str:
+    """Copy a run as it was before a step, or as it is; the original is untouched."""
+    source = state_of(log, run)
+    seq = copies.begins_at(source) if step is None else _own_place(log, run, step, "fork")
+    since = (from_log(stored) for stored in log.read(run, after=seq - 1, limit=source.seq - seq + 1))
+    later = copies.taken_over(source, since) if step is None else ()
+    number = next_number(log, source.workflow)
+    while True:
+        copy = f"{source.workflow}-{number}"
+        try:
+            log.append([beginning(log, copy, copy_at(log, source, seq, copy, by), *later)], [])
+        except VersionConflict:
+            number += 1
+        else:
+            return copy
+
+
+def copy_at(log: Log, source: RunState, seq: int, copy: str, by: str) -> RunForked:
+    """Give the first event of a copy of a run as it was before an event."""
+    before = state_before(log, source.run, seq)
+    state = log.put_blob(encode_state(before))
+    tree = _tree_of_copy(source, before, copy)
+    return RunForked(run=copy, source=source.run, seq=seq, state=state, by=by, source_tree=tree, at=time.time())
+
+
+def _tree_of_copy(source: RunState, before: RunState, copy: str) -> TreeSource | None:
+    """A copy gets a work tree of its own, as it stood at that point; only a borrowed one is shared."""
+    tree = source.tree
+    if before.source is not None:
+        return replace(before.source, branch=f"work/{copy}")
+    if tree is None or not tree.owned:
+        return None
+    pinned = source.pinned or TreeSource(repository=tree.repository, base=tree.base, commit=tree.commit, branch="")
+    changes = before.snapshot
+    return replace(pinned, commit=tree.commit, branch=f"work/{copy}", changes=changes, merge=())
+
+
+def _own_place(log: Log, run: str, step: str, command: Literal["rewind", "fork"]) -> int:
+    try:
+        return place_of(log, run, step)
+    except NotFound:
+        refused = refusal(log, run, step, command)
+        if refused is None:
+            raise
+        raise refused from None
+
+
+def place_of(log: Log, run: str, step: str) -> int:
+    """Give the event that began a step: `STEP`, `STEP@2` for its second beginning, `LOOP[key]/STEP`."""
+    name, _, nth = step.rpartition("@") if step.rpartition("@")[2].isdigit() else (step, "", "")
+    begun = [(seq, str(getattr(event, "address", ""))) for seq, event in events_of(log, run) if event.kind in BEGINS]
+    exact = [seq for seq, address in begun if address == step]
+    if exact:
+        return exact[-1]
+    named = [seq for seq, address in begun if address == name]
+    if named and nth and 1 <= int(nth) <= len(named):
+        return named[int(nth) - 1]
+    known = tuple(dict.fromkeys(address for _, address in begun))
+    message = f"{run} never began a step '{step}'{did_you_mean(step, known)}"
+    raise NotFound(message, next_step=f"steps it began: {', '.join(known) or 'none'}")
+
+
+def take(log: Log, run: str, by: str, hands: Hands = "all") -> None:
+    """Hand a run to an outside performer: all of its steps, or only those of agents."""
+    state = state_of(log, run)
+    if state.held_by:
+        raise UsageError(f"{run} is held by {state.held_by}", next_step=f"handrail release {run}")
+    if state.over:
+        raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
+    log.send(run, f"take:{point(log, run, state.seq)}", message("take", by=by, hands=hands))
+
+
+def release(log: Log, run: str, by: str) -> None:
+    """Give a run back to the engine."""
+    state = state_of(log, run)
+    if not state.held_by:
+        raise UsageError(f"nobody holds {run}", next_step=f"handrail status {run}")
+    log.send(run, f"release:{point(log, run, state.seq)}", message("release", by=by))
+
+
+def point(log: Log, run: str, seq: int) -> str:
+    """Name an event for good: after a repair another one may get its number, but not its hash."""
+    return f"{seq}:{log.read(run, after=seq - 1, limit=1)[0].hash[:16]}"

@@ -1,0 +1,60 @@
+"""How far a run goes on alone, and what it may risk: said by a person, for new runs or for one that runs."""
+
+import uuid
+
+from handrail.engine.guided.preferences import Wish, preferred
+from handrail.errors import UsageError
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Report
+from handrail.operations.workflows.repository_config import read_configured
+from handrail.ports.log import Log
+from handrail.runtime.history import plan_of, state_of
+from handrail.runtime.inbox_events import message
+from handrail.sources.config.config import read_user_config
+from handrail.sources.config.pull import NO_PULL
+from handrail.sources.tiers import Place
+
+
+@frozen
+class Configured:
+    """What the configuration prefers, and why a part of it does not count."""
+
+    wish: Wish
+    unused: str = ""
+
+
+@frozen
+class Preferred:
+    """How a run goes on from now on."""
+
+    run: str
+    autonomy: str
+    risk: str
+
+
+def configured_wish(place: Place) -> Configured:
+    """Give what is preferred for new runs of connected agents: what the user says, then a trusted repository."""
+    own = read_user_config(place.folders, Report()).pull
+    found = read_configured(place)
+    theirs = NO_PULL if found is None else found.config.pull
+    wish = Wish(by="the configuration", autonomy=own.autonomy, risk=own.risk)
+    if found is None or theirs == NO_PULL:
+        return Configured(wish)
+    if found.distrust:
+        return Configured(wish, f"[pull] in {found.shown} is not used until your user trusts it: {found.distrust}")
+    merged = Wish(by=wish.by, autonomy=own.autonomy or theirs.autonomy, risk=own.risk or theirs.risk)
+    return Configured(merged)
+
+
+def prefer(log: Log, run: str, wish: Wish) -> Preferred:
+    """Say how far a run goes on alone from now on, and what it may risk."""
+    state = state_of(log, run)
+    if not wish.autonomy and not wish.risk:
+        hint = f"handrail prefer {run} --autonomy full_auto_stop_on_user_deps"
+        raise UsageError("say what you prefer", next_step=hint)
+    if state.over:
+        raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
+    if preferred(plan_of(log, state.plan), state, wish, 0.0):
+        said = message("prefer", autonomy=wish.autonomy, risk=wish.risk, by=wish.by)
+        log.send(run, f"prefer:{uuid.uuid4().hex}", said)
+    return Preferred(run, wish.autonomy or state.autonomy, wish.risk or state.risk)

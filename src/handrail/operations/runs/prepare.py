@@ -1,0 +1,234 @@
+"""Everything before a run: find, compile, trust, bind the inputs, pin the project's checks."""
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from handrail.agents.played.cassette import NAME as CASSETTE
+from handrail.agents.played.cassette_format import as_strict, read_cassette
+from handrail.agents.played.script_format import read_script
+from handrail.compiler.bounds import Bound, agent_calls
+from handrail.compiler.catalog import Catalog
+from handrail.engine.prompts.choose_agent import Given
+from handrail.errors import InvalidWorkflow, NotFound, Untrusted, UsageError
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Diagnostic
+from handrail.model.parts import every_step
+from handrail.model.workflow.actions import CallAction, Checks
+from handrail.model.workflow.plan import Plan
+from handrail.operations.agents.configured_agents import ConfiguredAgents
+from handrail.operations.agents.for_run import override_of, policy_of
+from handrail.operations.agents.require_agents import require_agents
+from handrail.operations.agents.require_wrappings import require_wrappings
+from handrail.operations.runs.lifecycle import Request
+from handrail.operations.runs.secrets import secrecy_here
+from handrail.operations.runs.worktree_source import borrowed, ground_of
+from handrail.operations.workflows.check import Checked, check, valid
+from handrail.operations.workflows.find_targets import one
+from handrail.operations.workflows.inputs import bind
+from handrail.operations.workflows.list import workflow_names
+from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
+from handrail.operations.workflows.trust import TrustQuestion, examine
+from handrail.runtime.ports import Pinned, Workflows
+from handrail.sources.open_workflow import catalog_for
+from handrail.sources.tiers import Place, here
+from handrail.sources.trust.store import TrustStore
+
+LookUp: TypeAlias = Callable[[Place, str], tuple[Checked, Catalog]]
+"""Gives a workflow by name or path as it compiles, and what it may draw on."""
+
+
+@frozen
+class Wanted:
+    """What a person asked to be run."""
+
+    workflow: str
+    task: str = ""
+    inputs: tuple[str, ...] = ()
+    folder: str | None = None
+    by: str = ""
+    agent: str = ""
+    model: str = ""
+    script: str | None = None
+    base: str | None = None
+    with_changes: bool = False
+    tmux: bool = False
+    """Whether a person wants to look at its agents in tmux."""
+    strict: bool = False
+    """Whether a call of a cassette fails whose prompt is not the recorded one."""
+    connected: bool = False
+    """Whether a connected agent performs the plain steps of agents."""
+
+
+@frozen
+class Prepared:
+    """A run that can be started, and what to say about it."""
+
+    request: Request
+    bound: Bound
+    diagnostics: tuple[Diagnostic, ...]
+    left_out: tuple[str, ...] = ()
+    """Uncommitted files of the checkout, which are no part of the run."""
+
+
+def looked_up(place: Place, words: str) -> tuple[Checked, Catalog]:
+    """Find and compile a workflow, with what it may draw on."""
+    catalog = catalog_for(place)
+    return check(place, one(place, words), catalog), catalog
+
+
+def prepare(place: Place, wanted: Wanted, look_up: LookUp = looked_up) -> Prepared:
+    """Get a run ready; raises what a person can act on, and starts nothing."""
+    pinned, bound, diagnostics = _pinned(place, wanted.workflow, look_up)
+    secrecy = secrecy_here()
+    inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task))
+    called = called_by(place, pinned.plan)
+    for plan in (pinned.plan, *called):
+        secrecy.require_none_in(plan)
+    configured = read_configured(place)
+    checks = project_checks(configured, needed=any(map(_asks_for_checks, (pinned.plan, *called))))
+    folder = _folder(place, wanted.folder)
+    ground = ground_of(place, configured, wanted.folder, wanted.base)
+    known = ConfiguredAgents(place.folders, place.repository)
+    script, policy = _script(place, wanted), policy_of(configured, known.installed())
+    agent = override_of(wanted.agent or ("" if wanted.script is None else "scripted"), wanted.model)
+    pulled = pinned.plan if wanted.connected else None
+    agents = require_agents((pinned.plan, *called), Given(agent, policy, inputs, wanted.task), known, pulled)
+    require_wrappings((pinned.plan, *called), policy, tmux=wanted.tmux)
+    if wanted.script is None and (agent == "scripted" or "scripted" in agents):
+        raise UsageError("the scripted agent plays a script", next_step="--agent scripted --script FILE")
+    request = Request(
+        pinned,
+        str(folder),
+        inputs,
+        checks,
+        secrecy.task(wanted.task),
+        wanted.by,
+        None if ground is None else ground.source,
+        agent,
+        secrecy.script(script),
+        None if wanted.folder is None else borrowed(folder),
+        () if ground is None else ground.pass_env,
+        policy,
+    )
+    if wanted.with_changes and ground is None:
+        where = f"--in {wanted.folder} works on the folder as it is" if wanted.folder else "there is no repository here"
+        raise UsageError(f"--with-changes has nothing to take along: {where}", next_step="leave it out")
+    left_out = () if ground is None else ground.uncommitted
+    return Prepared(request, bound, diagnostics, left_out)
+
+
+def _script(place: Place, wanted: Wanted) -> bytes:
+    """What the scripted agent or a cassette plays, read and checked."""
+    recorded = wanted.agent == CASSETTE
+    if wanted.script is None:
+        if recorded:
+            raise UsageError("the cassette agent plays a cassette", next_step="--agent cassette --script FILE")
+        return b""
+    path = (place.cwd or Path.cwd()) / wanted.script
+    if recorded:
+        read_cassette(str(path))
+        return as_strict(path.read_bytes()) if wanted.strict else path.read_bytes()
+    read_script(str(path))
+    return path.read_bytes()
+
+
+def pin(place: Place, words: str, look_up: LookUp = looked_up) -> Pinned:
+    """Find, compile and check the trust of a workflow."""
+    return _pinned(place, words, look_up)[0]
+
+
+def workflows_seen_from(environ: Mapping[str, str], fallback: Place) -> Workflows:
+    """Find the workflows that steps call: from the run's workspace, else from where the command was called."""
+
+    def find(name: str, workspace: str) -> Pinned:
+        try:
+            return pin(here(Path(workspace), environ), name)
+        except NotFound:
+            return pin(fallback, name)
+
+    return find
+
+
+def project_checks(configured: Configured | None, *, needed: bool) -> dict[str, str]:
+    """Give the checks of the repository's configuration; where they are needed they must be trusted."""
+    if configured is None or not configured.config.checks:
+        return {}
+    if needed:
+        configured.require("the checks")
+    return {} if configured.distrust else dict(configured.config.checks)
+
+
+def names_for(place: Place, words: str) -> UsageError:
+    """Say what can be run where a person gave a task without a workflow."""
+    names = [name for name in workflow_names(place) if "routine-" not in name]
+    known = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    message = f"'{words}' is no workflow; which one shall do it?" if words else "which workflow?"
+    return UsageError(f"{message} Known here: {known or 'none'}", next_step='handrail run WORKFLOW "what to do"')
+
+
+def _pinned(place: Place, words: str, look_up: LookUp) -> tuple[Pinned, Bound, tuple[Diagnostic, ...]]:
+    if not words or (len(words.split()) > 1 and not ((place.cwd or Path.cwd()) / words).exists()):
+        raise names_for(place, words)
+    checked, catalog = look_up(place, words)
+    made = valid(place, checked)
+    snapshot = checked.opened.snapshot
+    trust = TrustStore(place.folders).status_of(snapshot) if snapshot is not None else None
+    if trust is None or not trust.granted:
+        path = place.shown(checked.found.main)
+        why = trust.reason if trust is not None else "it could not be read"
+        next_step = f"read it, then: handrail trust {shlex.quote(path)}"
+        raise Untrusted(f"the workflow {path} needs your trust before it runs: {why}", next_step=next_step)
+    return Pinned(made.plan, made.hash), agent_calls(made.plan, catalog), checked.diagnostics
+
+
+def called_by(place: Place, plan: Plan) -> tuple[Plan, ...]:
+    """Give the workflows that a workflow calls, and those that they call, as far as they are there."""
+    return tuple(_called(place, plan, {plan.name}))
+
+
+def _called(place: Place, plan: Plan, seen: set[str]) -> Iterator[Plan]:
+    """The workflows that it calls, theirs included; one that is not there is the step's own failure."""
+    for _, step in every_step(plan.steps):
+        name = step.action.workflow if isinstance(step.action, CallAction) else None
+        if name is None or name in seen:
+            continue
+        seen.add(name)
+        try:
+            inner = pin(place, name).plan
+        except (NotFound, InvalidWorkflow):
+            continue
+        yield inner
+        yield from _called(place, inner, seen)
+
+
+def _asks_for_checks(plan: Plan) -> bool:
+    steps = (step.action for _, step in every_step(plan.steps))
+    asked = (getattr(action, "checks", None) for action in steps)
+    return any(isinstance(checks, Checks) and checks.project for checks in asked)
+
+
+def _folder(place: Place, given: str | None) -> Path:
+    base = place.cwd or Path.cwd()
+    if given is None:
+        return base
+    folder = base / given
+    if not folder.is_dir():
+        raise UsageError(f"--in {given}: there is no such folder", next_step="name a folder that exists")
+    return folder.resolve()
+
+
+def missing_trust(place: Place, words: str) -> TrustQuestion | None:
+    """Find the first content that a run of this workflow needs and that is not trusted."""
+    asked = examine(place, words)
+    if not asked.granted:
+        return asked
+    plan = valid(place, check(place, one(place, words), catalog_for(place))).plan
+    for name in (step.action.workflow for _, step in every_step(plan.steps) if isinstance(step.action, CallAction)):
+        asked = examine(place, name)
+        if not asked.granted:
+            return asked
+    config = place.repository / CONFIG if place.repository is not None else None
+    asked = examine(place, str(config)) if config is not None and config.is_file() else None
+    return asked if asked is not None and not asked.granted else None

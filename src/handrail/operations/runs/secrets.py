@@ -1,0 +1,61 @@
+"""Keeps secrets out of what a run is pinned to: its workflow, its inputs, its script.
+
+A run records all of that, and a crash must find it again as it was. So a secret is refused where a person can put
+it elsewhere, and masked where it came along by chance.
+"""
+
+import json
+
+import rfc8785
+
+from handrail.errors import UsageError
+from handrail.frozen import frozen
+from handrail.model.codec import encode
+from handrail.model.secrets.redaction import Redactor
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+from handrail.processes.environment_secrets import redactor_here
+from handrail.runtime.event_records import masked
+
+_INSTEAD = "leave it in the variable; commands and agents see it once pass_env in .handrail/config.toml names it"
+
+
+@frozen
+class Secrecy:
+    """Looks for secrets in what a person gives a run."""
+
+    redactor: Redactor
+
+    def require_none_in(self, plan: Plan, written: bytes = b"") -> None:
+        """Refuse a workflow that holds a secret: all of it is kept with the run, as it is `written`."""
+        found = self.redactor.find(written or rfc8785.dumps(encode(plan)))
+        if found:
+            kinds = ", ".join(dict.fromkeys(each.kind for each in found))
+            message = f"the workflow '{plan.name}' holds a secret ({kinds}), and a run keeps its workflow for good"
+            raise UsageError(message, next_step="take it out of the workflow and its prompts, and make it invalid")
+
+    def inputs(self, given: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """Give the inputs without what looks like a secret; a value of a secret variable is refused."""
+        for name, value in given.items():
+            self._require_no_variable(f"the input '{name}'", value)
+        return {name: masked(value, self.redactor) for name, value in given.items()}
+
+    def task(self, given: str) -> str:
+        """Give the task without what looks like a secret; a value of a secret variable is refused."""
+        self._require_no_variable("the task", given)
+        return self.redactor.text(given)
+
+    def script(self, given: bytes) -> bytes:
+        """Give a script without secrets."""
+        return self.redactor.data(given)
+
+    def _require_no_variable(self, what: str, value: JsonValue) -> None:
+        named = self.redactor.named_in(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        if named:
+            message = f"{what} holds the value of {named[0]}, which is a secret, and a run keeps its inputs for good"
+            raise UsageError(message, next_step=_INSTEAD)
+
+
+def secrecy_here() -> Secrecy:
+    """Make what looks for the secrets of this process's environment."""
+    return Secrecy(redactor_here())

@@ -1,0 +1,74 @@
+"""Says something to the agents of a run while it runs."""
+
+import uuid
+
+from handrail.agents.registry import KnownAgents
+from handrail.engine.prompts.person_messages import hears
+from handrail.errors import NotFound, UsageError
+from handrail.frozen import frozen
+from handrail.model.history.events import StepBegan
+from handrail.model.history.run_state import Pending, RunState
+from handrail.operations.views.run_tree import standing
+from handrail.ports.log import Log
+from handrail.runtime.event_records import from_log
+from handrail.runtime.handlers.agents.live_messages import listens
+from handrail.runtime.inbox_events import message
+
+LONGEST = 20_000
+"""Characters of one message."""
+
+
+@frozen
+class Said:
+    """Who hears a message, and when."""
+
+    run: str
+    step: str
+    """The step whose agent is at work; empty where none is."""
+    words: str
+
+
+def tell(log: Log, run: str, text: str, by: str) -> Said:
+    """Leave a message for the agent that is at work in a run or in one that comes from it, else for the next one."""
+    said = hearer(log, run, text)
+    log.send(said.run, f"tell:{uuid.uuid4().hex}", message("tell", text=text, by=by))
+    return said
+
+
+def hearer(log: Log, run: str, text: str) -> Said:
+    """Say who would hear a message; refuses one that nobody can be told."""
+    if not text.strip():
+        raise UsageError("the message is empty", next_step=f'handrail tell {run} "what you want to say"')
+    if len(text) > LONGEST:
+        hint = "put it into a file of the work tree, and tell the agent where it is"
+        raise UsageError(f"the message has {len(text)} characters, more than {LONGEST}", next_step=hint)
+    acting = standing(log, run).acting
+    if acting.status in ("succeeded", "cancelled"):
+        raise UsageError(
+            f"{run} is over already ({acting.status})", next_step=f"handrail rewind {run} STEP, or fork it"
+        )
+    if acting.reason == "question":
+        raise UsageError(f"{acting.run} asks a question", next_step=f'handrail answer {acting.run} "..."')
+    return _said(log, acting)
+
+
+def _said(log: Log, state: RunState) -> Said:
+    pending = state.pending
+    at_work = state.status == "running" and pending is not None and pending.action == "agent" and pending.kind == "step"
+    if pending is not None and at_work and hears(state, pending.address):
+        when = "while it works" if _listens(log, state, pending) else "when it has ended its answer"
+        return Said(state.run, pending.address, f"the agent of '{pending.address}' is told {when}")
+    if state.status in ("running", "queued"):
+        return Said(state.run, "", "the next agent is told")
+    return Said(state.run, "", "the next agent is told, once the run goes on")
+
+
+def _listens(log: Log, state: RunState, pending: Pending) -> bool:
+    """Whether the agent of a call takes words in the middle of it."""
+    (began,) = (from_log(each) for each in log.read(state.run, pending.seq - 1, 1))
+    if not isinstance(began, StepBegan) or not began.spec.get("agent"):
+        return False
+    try:
+        return listens(state, pending, began, KnownAgents().find(str(began.spec["agent"])))
+    except NotFound:
+        return False

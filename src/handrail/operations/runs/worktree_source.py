@@ -1,0 +1,101 @@
+"""Where a new run gets its work tree from: the repository, the branch and commit it starts from, how it is set up."""
+
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+from handrail.errors import NotFound, WorkspaceFault
+from handrail.frozen import frozen
+from handrail.model.history.trees import Tree, TreeSource
+from handrail.operations.workflows.repository_config import Configured
+from handrail.ports.workspaces import Workspaces
+from handrail.sources.config.config import RepositoryConfig, Worktrees
+from handrail.sources.tiers import Place
+from handrail.workspace.git import repositories
+from handrail.workspace.git.command import Git
+from handrail.workspace.git.data_places import plain
+from handrail.workspace.git_workspaces import GitWorkspaces
+
+BRANCH = "work/{run}"
+
+
+@frozen
+class Ground:
+    """What a work tree is made from, and what of the checkout it does not take along."""
+
+    source: TreeSource
+    uncommitted: tuple[str, ...]
+    pass_env: tuple[str, ...] = ()
+
+
+def ground_of(place: Place, configured: Configured | None, folder: str | None, base: str | None) -> Ground | None:
+    """Give the ground of a new run; none where a folder was named, or where there is no repository."""
+    root = None if folder is not None else _root(place)
+    if root is None:
+        return None
+    head = repositories.head(root)
+    config = _usable(configured)
+    settings = config.worktrees if config is not None else Worktrees()
+    wanted = base or settings.base
+    name = wanted or head.branch or head.commit[:12]
+    commit = repositories.commit_of(Git(root), wanted) if wanted else head.commit
+    source = TreeSource(
+        repository=str(root),
+        base=name,
+        commit=commit,
+        branch=settings.branch or BRANCH,
+        copy=settings.copy,
+        setup=settings.setup,
+        setup_timeout=settings.timeout,
+        teardown=settings.teardown,
+        teardown_timeout=settings.teardown_timeout,
+    )
+    left_out = repositories.uncommitted(root)
+    return Ground(source, left_out) if config is None else Ground(source, left_out, config.pass_env)
+
+
+def borrowed(folder: Path) -> Tree | None:
+    """Give the checkout that a folder lies in, as a tree that is only ever read; none where there is no repository."""
+    try:
+        root = repositories.find_root(folder)
+    except (WorkspaceFault, PermissionError):
+        return None
+    branch = (Git(root).asks("symbolic-ref", "-q", "HEAD") or "").removeprefix("refs/heads/")
+    return Tree(path=str(root), repository=str(root), branch=branch, base=branch, commit="", owned=False)
+
+
+def take_along(workspaces: Workspaces, source: TreeSource) -> TreeSource:
+    """Give a source with the uncommitted changes of the checkout on top, which itself is only read."""
+    tree = borrowed(Path(source.repository))
+    if tree is None:
+        raise WorkspaceFault(f"{source.repository} is no git repository any more", next_step="put it back")
+    # One name for each checkout: which run takes the changes along is not known before it starts.
+    taken = workspaces.snapshot(tree, f"checkout.{sha256(source.repository.encode()).hexdigest()[:8]}")
+    return replace(source, changes=taken.id)
+
+
+def future_tree(workspaces: GitWorkspaces, source: TreeSource | None, run: str) -> str | None:
+    """Give the folder in which a run's work tree will be made; None where it gets none."""
+    if source is None:
+        return None
+    root = repositories.find_root(Path(source.repository))
+    return str(workspaces.places.worktrees(root, repositories.common_dir(root)) / plain(run))
+
+
+def _root(place: Place) -> Path | None:
+    try:
+        root = repositories.find_root(place.cwd or Path.cwd())
+    except (NotFound, WorkspaceFault):
+        return None
+    # A folder that only looks like a repository is a plain one.
+    return root if Git(root).asks("rev-parse", "--git-dir") is not None else None
+
+
+def _usable(configured: Configured | None) -> RepositoryConfig | None:
+    """The configuration, as far as it is trusted; what says nothing about work trees and agents needs no trust."""
+    if configured is None or not configured.distrust:
+        return None if configured is None else configured.config
+    config = configured.config
+    if (config.worktrees, config.pass_env, config.agent, config.fallback) != (Worktrees(), (), "", ()):
+        configured.require("[worktrees] and [agent]")
+    return None

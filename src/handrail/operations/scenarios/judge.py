@@ -1,0 +1,173 @@
+"""Holds what happened to what a test expects: first whether it could be played at all, then each expectation."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import cast
+
+from handrail.model.source import Entry, Mapping, Node, Scalar, plain
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.scenarios.addresses import fits, lies_in
+from handrail.operations.scenarios.paths import difference, went
+from handrail.operations.scenarios.playable import in_the_way, not_used
+from handrail.operations.scenarios.problems import NOT_THERE, Evidence, Problem, parts_missing, problem
+from handrail.operations.scenarios.read import listed
+from handrail.operations.scenarios.texts import files, part_problems
+from handrail.operations.scenarios.trace import Call, Visit
+
+Check = Callable[[Evidence, Entry], Iterator[Problem]]
+"""Holds one key of `expect` to what happened."""
+
+
+def judge(evidence: Evidence) -> tuple[Problem, ...]:
+    """Give every problem; where the scenario could not be played to its end, only that: the rest follows from it."""
+    if first := tuple(in_the_way(evidence)):
+        return first
+    expect = evidence.scenario.expect
+    found = list(_status(evidence))
+    for entry in expect:
+        if entry.name in _CHECKS:
+            found += _CHECKS[entry.name](evidence, entry)
+    # What was not used follows from a run that went elsewhere.
+    return tuple(found or not_used(evidence))
+
+
+def _status(evidence: Evidence) -> Iterator[Problem]:
+    expect = evidence.scenario.expect
+    wanted, reason = _text(expect.get("status")) or "succeeded", _text(expect.get("reason"))
+    at = expect.entries.get("status") or expect.entries.get("reason") or evidence.scenario.node.entries["expect"]
+    if wanted != evidence.status or (reason and reason != evidence.reason):
+        expected = f"{wanted} ({reason})" if reason else wanted
+        stands = f"{evidence.status} ({evidence.reason})" if evidence.reason else evidence.status
+        happened = f"{stands}: {evidence.message}" if evidence.message else stands
+        yield problem("the run ended another way", at.key.span, expected, happened)
+
+
+def _message(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    yield from part_problems("the run's message", entry.value, evidence.message)
+
+
+def _path(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    expected = [str(each) for each in cast("list[str]", plain(entry.value))]
+    walked = evidence.trace.path
+    if not went(expected, walked):
+        yield problem("the run took another path", entry.key.span, difference=tuple(difference(expected, walked)))
+
+
+def _not_run(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    for item in listed(entry.value):
+        key = _text(item)
+        ran = next((address for address in evidence.trace.path if lies_in(key, address)), None)
+        if ran is not None:
+            yield problem(f"'{ran}' ran, and should not have", item.span)
+
+
+def _tries(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    for each in cast("Mapping", entry.value):
+        yield from _tries_of(evidence, each.name, each.value)
+
+
+def _tries_of(evidence: Evidence, key: str, node: Node) -> Iterator[Problem]:
+    began = sum(visit.tries for visit in evidence.trace.visits if visit.ran and fits(key, visit.address))
+    if plain(node) != began:
+        yield problem(f"'{key}' began another number of times", node.span, str(plain(node)), str(began))
+
+
+def _prompts(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    for each in cast("Mapping", entry.value):
+        calls = _calls(evidence, each.name)
+        if not calls:
+            yield problem(f"no agent was called for '{each.name}'", each.key.span)
+        else:
+            yield from part_problems(f"the prompt of '{each.name}'", each.value, *(call.prompt for call in calls))
+
+
+def _calls(evidence: Evidence, key: str) -> list[Call]:
+    """The calls of a step; `STEP@2` is the second one where the step has no rounds."""
+    calls = evidence.trace.calls
+    found = [call for call in calls if fits(key, call.address) or fits(key, call.own)]
+    name, _, number = key.rpartition("@")
+    if found or not name or not number.isdigit():
+        return found
+    return [call for call in calls if fits(name, call.address)][int(number) - 1 : int(number)]
+
+
+def _steps(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    for each in cast("Mapping", entry.value):
+        visit = _visit(evidence, each.name)
+        if visit is None:
+            yield problem(f"'{each.name}' was never reached", each.key.span)
+        else:
+            yield from _step(evidence, visit, each.name, cast("Mapping", each.value))
+
+
+def _visit(evidence: Evidence, key: str) -> Visit | None:
+    visits = (*evidence.trace.visits, *evidence.trace.whole)
+    return next((visit for visit in reversed(visits) if fits(key, visit.address)), None)
+
+
+def _step(evidence: Evidence, visit: Visit, key: str, node: Mapping) -> Iterator[Problem]:
+    for entry in node:
+        match entry.name:
+            case "status" if plain(entry.value) != visit.status:
+                happened = f"{visit.status}: {visit.words}" if visit.words else visit.status
+                yield problem(f"'{key}' ended another way", entry.key.span, str(plain(entry.value)), happened)
+            case "error":
+                yield from part_problems(f"the error of '{key}'", entry.value, visit.words)
+            case "output":
+                yield from _values(f"the output of '{key}'", entry.value, visit.output)
+            case "tries":
+                yield from _tries_of(evidence, key, entry.value)
+            case _:
+                pass
+
+
+def _outputs(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    for each in cast("Mapping", entry.value):
+        if each.name not in evidence.outputs:
+            known = ", ".join(evidence.outputs) or "none"
+            yield problem(f"there is no output '{each.name}'", each.key.span, happened=f"outputs there are: {known}")
+        else:
+            yield from _values(each.name, each.value, evidence.outputs[each.name])
+
+
+def _values(name: str, node: Node, found: JsonValue) -> Iterator[Problem]:
+    for at, wanted, got in parts_missing(cast("JsonValue", plain(node)), found):
+        yield problem(f"{name}{at} is another value", node.span, _json(wanted), _json(got))
+
+
+def _json(value: object) -> str:
+    return repr(value) if value is NOT_THERE else json.dumps(value, ensure_ascii=False)
+
+
+def _cost(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    yield from _bounds("the agents cost another sum", entry, round(evidence.state.spent.usd, 6))
+
+
+def _agent_calls(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    yield from _bounds("agents were called another number of times", entry, evidence.state.spent.agent_calls)
+
+
+def _bounds(what: str, entry: Entry, found: float) -> Iterator[Problem]:
+    wanted = plain(entry.value)
+    bounds = cast("dict[str, float]", wanted) if isinstance(wanted, dict) else {"least": wanted, "most": wanted}
+    if found < cast("float", bounds.get("least", found)) or found > cast("float", bounds.get("most", found)):
+        words = " and ".join(f"at {name} {value}" for name, value in bounds.items())
+        yield problem(what, entry.key.span, words if isinstance(wanted, dict) else str(wanted), str(found))
+
+
+def _text(node: Node | None) -> str:
+    return str(node.value) if isinstance(node, Scalar) else ""
+
+
+_CHECKS: dict[str, Check] = {
+    "message": _message,
+    "path": _path,
+    "not_run": _not_run,
+    "tries": _tries,
+    "prompts": _prompts,
+    "steps": _steps,
+    "outputs": _outputs,
+    "files": files,
+    "cost": _cost,
+    "agent_calls": _agent_calls,
+}

@@ -1,0 +1,168 @@
+"""Plays one scenario with the real engine: starts the run, answers for the person, lets times come, stops in time."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from handrail.errors import HandrailError, UsageError
+from handrail.frozen import frozen
+from handrail.model.history.events import Decision
+from handrail.model.history.run_state import RunState
+from handrail.model.source import Mapping, Node, Scalar
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.scenarios.read import Scenario
+from handrail.operations.scenarios.replacements import Prepared
+from handrail.operations.scenarios.room import Engine, Room
+from handrail.operations.views.run_tree import family, root_of, standing
+from handrail.operations.views.step_addresses import members
+from handrail.runtime.history import state_of
+from handrail.runtime.local.supervisor import Supervisor
+from handrail.runtime.ports import Pinned
+
+BY = "test"
+LOOK_EVERY = 0.05
+PATIENCE = 20.0
+"""Seconds for ending what a scenario started."""
+DECISIONS: dict[str, Decision] = {"approve": "approve", "reject": "reject"}
+Trouble: TypeAlias = Literal["", "unanswered", "wrong answer", "timeout", "interrupted"]
+
+
+@frozen
+class Ended:
+    """How far a scenario came."""
+
+    run: str
+    state: RunState
+    acting: RunState
+    """The run of the family at which it stands."""
+    trouble: Trouble = ""
+    address: str = ""
+    """The step that the trouble is about, seen from the run."""
+    words: str = ""
+
+
+class _OutOfTime(Exception):
+    """The scenario has to end now."""
+
+    def __init__(self, trouble: Trouble) -> None:
+        super().__init__(trouble)
+        self.trouble: Trouble = trouble
+
+
+@dataclass(slots=True)
+class Player:
+    """One scenario in its room."""
+
+    scenario: Scenario
+    pinned: Pinned
+    room: Room
+    engine: Engine
+    answers: Prepared
+    stopping: threading.Event
+    _ends: float = 0.0
+
+    def play(self) -> Ended:
+        """Play the scenario to where its run ends or needs what the test does not give."""
+        return asyncio.run(self._play())
+
+    async def _play(self) -> Ended:
+        self._ends = asyncio.get_running_loop().time() + self.scenario.timeout
+        run = runs.start(self.engine.log, self._request())
+        supervisor = self.engine.supervisor(BY)
+        try:
+            trouble, address, words = await self._drive(run, supervisor)
+        except _OutOfTime as out:
+            address = self._shown(standing(self.engine.log, run).acting)
+            await self._stop(run)
+            trouble, words = out.trouble, ""
+        found = standing(self.engine.log, run)
+        return Ended(run, found.state, found.acting, trouble, address, words)
+
+    def _request(self) -> runs.Request:
+        source = self.room.furnish(self.scenario)
+        return runs.Request(
+            self.pinned,
+            str(self.room.repository),
+            self.scenario.inputs,
+            self.scenario.checks,
+            self.scenario.task,
+            BY,
+            source,
+            "scripted",
+            self.scenario.turns,
+        )
+
+    async def _drive(self, run: str, supervisor: Supervisor) -> tuple[Trouble, str, str]:
+        while True:
+            await self._bounded(supervisor.run_until_idle())
+            acting = standing(self.engine.log, run).acting
+            if acting.status == "waiting" and acting.reason in ("approval", "question"):
+                trouble, words = self._answer(acting)
+                if trouble:
+                    return trouble, self._shown(acting), words
+                continue
+            until = self._waits_until(run)
+            if until is None:
+                return "", "", ""
+            self.room.clock.jump(until)
+
+    def _answer(self, acting: RunState) -> tuple[Trouble, str]:
+        """Say for the person what the test says, if it does."""
+        pending = acting.pending
+        own = "" if pending is None else pending.address
+        answer = self.answers.take(self._shown(acting), own)
+        if answer is None:
+            return "unanswered", acting.message
+        try:
+            self._say(acting, answer)
+        except HandrailError as error:
+            return "wrong answer", error.message
+        return "", ""
+
+    def _say(self, acting: RunState, answer: Node) -> None:
+        log, word = self.engine.log, _text(answer)
+        if acting.reason == "question":
+            runs.say(log, acting.run, word, BY)
+        elif isinstance(answer, Mapping):
+            runs.answer(log, acting.run, "revise", BY, _text(answer.get("revise")))
+        elif word in DECISIONS:
+            runs.answer(log, acting.run, DECISIONS[word], BY)
+        else:
+            raise UsageError(f"'{word}' is no answer to an approval")
+
+    def _shown(self, acting: RunState) -> str:
+        address = acting.pending.address if acting.pending is not None else ""
+        via = {each.run: each.via for each in members(self.engine.log, root_of(acting.run))}
+        return f"{via.get(acting.run, '')}{address}"
+
+    def _waits_until(self, run: str) -> float | None:
+        states = [state_of(self.engine.log, each) for each in family(self.engine.log, run)]
+        times = [each.until for each in states if each.status == "waiting" and each.reason in ("timer", "quota")]
+        return min((time for time in times if time is not None), default=None)
+
+    async def _bounded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something until it is done, the time is up, or everything is to end."""
+        task = asyncio.ensure_future(work)
+        try:
+            while not (await asyncio.wait({task}, timeout=LOOK_EVERY))[0]:
+                if self.stopping.is_set():
+                    raise _OutOfTime("interrupted")
+                if asyncio.get_running_loop().time() > self._ends:
+                    raise _OutOfTime("timeout")
+            task.result()
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _stop(self, run: str) -> None:
+        """End the run with everything that it started."""
+        state = state_of(self.engine.log, run)
+        if not state.over:
+            runs.stop(self.engine.log, run, BY)
+            await asyncio.wait_for(self.engine.supervisor(BY).run_until_idle(), PATIENCE)
+
+
+def _text(node: Node | None) -> str:
+    return str(node.value) if isinstance(node, Scalar) else ""

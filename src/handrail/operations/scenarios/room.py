@@ -1,0 +1,123 @@
+"""A throw-away repository, home and set of programs for one scenario; nothing of the user's is read or written."""
+
+import os
+import shutil
+import time
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Protocol
+
+from handrail.agents.played.scripted_turn import FileForm
+from handrail.frozen import frozen
+from handrail.model.history.trees import TreeSource
+from handrail.operations.scenarios.read import Scenario
+from handrail.ports.log import Log
+from handrail.runtime.handlers.commands.handler import Instead
+from handrail.runtime.local.supervisor import Supervisor
+from handrail.runtime.ports import Workflows
+from handrail.sources.folders import HOME
+from handrail.workspace.git.command import Git, Identity
+
+BRANCH = "main"
+_AUTHOR = Identity("Test", "test@localhost")
+
+
+@dataclass(slots=True)
+class Clockwork:
+    """The time of a scenario: what a run waits for comes at once."""
+
+    ahead: float = 0.0
+
+    def __call__(self) -> float:
+        """Give the time."""
+        return time.time() + self.ahead
+
+    def jump(self, until: float) -> None:
+        """Let a time come, if it has not."""
+        self.ahead += max(0.0, until - self())
+
+
+@frozen
+class Room:
+    """Where one scenario is played, and what its engine is made with."""
+
+    folder: Path
+    workflows: Workflows
+    instead: Instead
+    clock: Clockwork = field(default_factory=Clockwork)
+
+    @property
+    def repository(self) -> Path:
+        """The repository in which the run is started."""
+        return self.folder / "repository"
+
+    @property
+    def home(self) -> Path:
+        """What HANDRAIL_HOME is there."""
+        return self.folder / "home"
+
+    @property
+    def data(self) -> Path:
+        """Where the run is recorded."""
+        return self.home / "data"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The variables that differ from those of the person who tests."""
+        path = os.pathsep.join([str(self.folder / "tools"), os.environ.get("PATH", os.defpath)])
+        return {"PATH": path, HOME: str(self.home)}
+
+    def furnish(self, scenario: Scenario) -> TreeSource:
+        """Write the programs and the repository of a scenario; give what the run's work tree is made from."""
+        for name, script in scenario.tools.items():
+            text = script if script.startswith("#!") else f"#!/bin/sh\n{script}\n"
+            put(self.folder / "tools" / name, FileForm(text=text, executable=True))
+        self.repository.mkdir(parents=True)
+        for name, form in scenario.files.items():
+            put(self.repository / name, form)
+        git = Git(self.repository, identity=_AUTHOR)
+        git.run("init", "-q", "--template=", "-b", BRANCH)
+        git.run("add", "-A", "-f")
+        git.run("-c", "commit.gpgSign=false", "commit", "-q", "--allow-empty", "-m", "Start")
+        commit = git.run("rev-parse", "HEAD").out.decode().strip()
+        return TreeSource(repository=str(self.repository), base=BRANCH, commit=commit, branch="work/{run}")
+
+    def clear(self) -> None:
+        """Remove all of it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Engine(Protocol):
+    """A log with what drives its runs."""
+
+    @property
+    def log(self) -> Log:
+        """The log."""
+        ...
+
+    def supervisor(self, name: str) -> Supervisor:
+        """Make a supervisor for the runs of the log."""
+        ...
+
+
+Opens = Callable[[Room], Engine]
+"""Opens the engine of a room."""
+
+
+def new_room(workflows: Workflows, instead: Instead) -> Room:
+    """Make an empty room."""
+    return Room(Path(mkdtemp(prefix="handrail-test-")).resolve(), workflows, instead)
+
+
+def put(path: Path, form: FileForm) -> None:
+    """Write a file as a scenario gives it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if "link" in form:
+        path.symlink_to(form["link"])
+        return
+    path.write_bytes(b64decode(form["base64"]) if "base64" in form else form.get("text", "").encode())
+    if form.get("executable"):
+        path.chmod(0o755)

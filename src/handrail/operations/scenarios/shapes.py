@@ -1,0 +1,158 @@
+"""The shape of a workflow's tests: scenarios, each with what happens to the run and what must come of it."""
+
+from handrail.agents.played.script_shapes import FILE, SCRIPT
+from handrail.authoring.native.parts import COMMAND, DURATION
+from handrail.authoring.shapes.shapes import (
+    Anything,
+    Choice,
+    Either,
+    Flag,
+    Key,
+    ListOf,
+    MapOf,
+    Nothing,
+    Number,
+    Record,
+    Shape,
+    Text,
+)
+
+GAP = "..."
+"""The entry of a path that stands for any steps, or none."""
+STATUSES = ("succeeded", "failed", "stopped", "needs you")
+REASONS = ("approval", "question", "checks", "merge", "budget", "fault", "step", "capability")
+
+_PART = Text("text", 1)
+_PARTS = Either("one text or a list", {"text": _PART, "list": ListOf(_PART, least=1)})
+_ADDRESS = Text("step address", 1)
+_COUNT = Number(least=0, whole=True)
+
+PARTS = Record(
+    "parts of a text",
+    {
+        "contains": Key(_PARTS, "what must stand in it"),
+        "lacks": Key(_PARTS, "what must not stand in it"),
+    },
+)
+
+BOUNDS = Record(
+    "bounds",
+    {
+        "least": Key(Number(least=0), "not less than this"),
+        "most": Key(Number(least=0), "not more than this"),
+    },
+    hints={"min": "the key is 'least'", "max": "the key is 'most'"},
+)
+
+STEP = Record(
+    "an expected step",
+    {
+        "status": Key(
+            Choice(("succeeded", "failed", "skipped", "needs you", "approve", "revise", "reject")),
+            "how it ended the last time; of an approval, the answer",
+        ),
+        "error": Key(_PARTS, "what must stand in its error"),
+        "output": Key(Anything(), "what it gave; of a map, the fields that matter"),
+        "tries": Key(_COUNT, "how often it began"),
+    },
+)
+
+REVISE = Record(
+    "a revision", {"revise": Key(Text("comment", 1), "the comment that sends the work back", required=True)}
+)
+
+_ANSWER = Either("an answer", {"text": Text("answer", 1), "map": REVISE})
+
+RESULT = Record(
+    "the result of a command",
+    {
+        "exit": Key(Number(least=0, most=255, whole=True), "its exit code; default 0"),
+        "stdout": Key(Text(), "what it prints"),
+        "stderr": Key(Text(), "what it prints as an error"),
+    },
+    hints={"exit_code": "the key is 'exit'", "output": "the key is 'stdout'", "code": "the key is 'exit'"},
+)
+
+EXPECT = Record(
+    "expect",
+    {
+        "status": Key(Choice(STATUSES), "how the run stands at the end; default: succeeded"),
+        "reason": Key(Choice(REASONS), "with `needs you`: what for"),
+        "message": Key(_PARTS, "what must stand in what the run says at the end"),
+        "path": Key(ListOf(_ADDRESS, least=1), "the steps in the order in which they ran; `...` stands for any"),
+        "not_run": Key(
+            Either("one step or a list", {"text": _ADDRESS, "list": ListOf(_ADDRESS, least=1)}),
+            "steps that must not have run",
+        ),
+        "tries": Key(MapOf(_COUNT, least=1, key_what="step address"), "how often steps began"),
+        "prompts": Key(
+            MapOf(Either("parts of a prompt", {"text": _PART, "list": ListOf(_PART, least=1), "map": PARTS}), least=1),
+            "what the prompts of steps must hold, or lack",
+        ),
+        "steps": Key(MapOf(STEP, least=1, key_what="step address"), "how single steps ended"),
+        "outputs": Key(MapOf(Anything(), least=1), "named outputs; of a map, the fields that matter"),
+        "files": Key(
+            MapOf(Either("a file", {"text": Text(), "nothing": Nothing(), "map": PARTS}), least=1, key_what="path"),
+            "files of the work tree at the end: their text, parts of it, or null for one that must not be there",
+        ),
+        "cost": Key(Either("a cost", {"number": Number(least=0), "map": BOUNDS}), "US dollars of all agent calls"),
+        "agent_calls": Key(Either("a number of calls", {"number": _COUNT, "map": BOUNDS}), "calls of agents"),
+    },
+    hints={
+        "output": "the key is 'outputs'",
+        "prompt": "the key is 'prompts', with step addresses in it",
+        "error": "what the run says is 'message'; those of a step are `steps: {STEP: {error: ...}}`",
+        "order": "the key is 'path'",
+        "calls": "the key is 'agent_calls'",
+        "usd": "the key is 'cost'",
+    },
+)
+
+SCENARIO = Record(
+    "a scenario",
+    {
+        "name": Key(Text("name", 1, 120), "what it shows, as a sentence", required=True),
+        "task": Key(Text("task", 1), "the sentence after the workflow's name"),
+        "input": Key(MapOf(Anything(), key_what="input name"), "the workflow's inputs"),
+        "files": Key(
+            MapOf(Either("a file", {"text": Text(), "map": FILE}), key_what="path"),
+            "what the repository holds at the start, committed",
+        ),
+        "checks": Key(MapOf(COMMAND, key_what="check name"), "the project's checks, as in .handrail/config.toml"),
+        "tools": Key(
+            MapOf(Text("shell script", 1), key_pattern=r"[A-Za-z0-9][A-Za-z0-9_.+-]*", key_what="program name"),
+            "programs that stand in for real ones, as shell scripts",
+        ),
+        "turns": Key(SCRIPT, "what the agents do, step by step: the script of the scripted agent"),
+        "answers": Key(
+            MapOf(
+                Either("an answer", {"text": Text("answer", 1), "map": REVISE, "list": ListOf(_ANSWER, least=1)}),
+                key_what="step address",
+            ),
+            "what a person says to approvals and questions; a list answers one after the other",
+        ),
+        "commands": Key(
+            MapOf(
+                Either("results of commands", {"map": RESULT, "list": ListOf(RESULT, least=1)}),
+                key_what="step address",
+            ),
+            "results that stand in for the commands of steps, which then do not run",
+        ),
+        "timeout": Key(DURATION, "how long the whole scenario may take; default 60s"),
+        "skip": Key(Either("skip", {"text": Text("reason", 1), "flag": Flag()}), "leave it out, with the reason"),
+        "expect": Key(EXPECT, "what must come of it", required=True),
+    },
+    hints={
+        "script": "the key is 'turns'",
+        "inputs": "the key is 'input'",
+        "answer": "the key is 'answers'",
+        "turn": "the key is 'turns'",
+        "status": "it belongs under 'expect'",
+        "path": "it belongs under 'expect'",
+        "agent": "tests are played by the scripted agent; write what it does under 'turns'",
+        "description": "the key is 'name'",
+    },
+    slips={"text": "write `name: VALUE` and `expect: {status: succeeded}`"},
+)
+
+SCENARIOS: Shape = Either("scenarios", {"map": SCENARIO, "list": ListOf(SCENARIO, least=1)})

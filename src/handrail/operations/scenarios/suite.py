@@ -1,0 +1,127 @@
+"""Tests workflows: plays all their scenarios, several at a time, and says of each what came of it."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from handrail.errors import HandrailError
+from handrail.frozen import frozen
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.scenarios.discover import Suite
+from handrail.operations.scenarios.judge import judge
+from handrail.operations.scenarios.play import Player
+from handrail.operations.scenarios.problems import Evidence, Problem
+from handrail.operations.scenarios.read import Scenario
+from handrail.operations.scenarios.replacements import Prepared, Replacing
+from handrail.operations.scenarios.room import Engine, Opens, Room, new_room
+from handrail.operations.scenarios.trace import Visit, trace_of
+from handrail.runtime.ports import Workflows
+
+
+@frozen(kw_only=True)
+class Outcome:
+    """What came of one scenario."""
+
+    suite: Suite
+    scenario: Scenario
+    seconds: float = 0.0
+    problems: tuple[Problem, ...] = ()
+    visits: tuple[Visit, ...] = ()
+    run: str = ""
+    replaced: tuple[str, ...] = ()
+    """Steps whose commands, and programs which, did not run: the test stood in for them."""
+    kept: str = ""
+    """The folder in which everything of it still lies."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether all is as the test says."""
+        return not self.problems
+
+    def data(self) -> dict[str, JsonValue]:
+        """Give it as JSON data."""
+        return {
+            "workflow": self.suite.name,
+            "name": self.scenario.name,
+            "file": self.scenario.file,
+            "line": self.scenario.line,
+            "status": "skipped" if self.scenario.skip else "passed" if self.ok else "failed",
+            "seconds": round(self.seconds, 3),
+            "problems": [each.data() for each in self.problems],
+            "path": [{"step": each.address, "status": each.status, "tries": each.tries} for each in self.visits],
+            "replaced": list(self.replaced),
+            "run": self.run,
+            "kept": self.kept or None,
+        }
+
+
+@dataclass(slots=True)
+class Bench:
+    """Plays scenarios, as many at a time as there are cores."""
+
+    opens: Opens
+    workflows: Workflows
+    keep: bool = False
+    fail_fast: bool = False
+    stopping: threading.Event | None = None
+
+    def play(self, suites: Sequence[Suite], word: str = "") -> Iterator[Outcome]:
+        """Give the outcomes in the order of the files; whoever stops listening ends what is being played."""
+        stopping = self.stopping = threading.Event()
+        chosen = [(suite, each) for suite in suites for each in suite.scenarios if _wanted(suite, each, word)]
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0)), "scenario") as pool:
+            futures: list[Future[Outcome]] = [pool.submit(self._one, *each) for each in chosen]
+            try:
+                for future in futures:
+                    outcome = future.result()
+                    yield outcome
+                    if self.fail_fast and not outcome.ok:
+                        return
+            finally:
+                stopping.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def _one(self, suite: Suite, scenario: Scenario) -> Outcome:
+        if scenario.skip:
+            return Outcome(suite=suite, scenario=scenario)
+        replacing = Replacing(Prepared(scenario.part("commands")))
+        room = new_room(self.workflows, replacing)
+        began = time.monotonic()
+        try:
+            engine = self.opens(room)
+            try:
+                evidence = self._played(suite, scenario, room, engine, replacing)
+                problems = judge(evidence)
+            finally:
+                engine.log.close()
+        except HandrailError as error:
+            what = f"it could not be played: {error.message}"
+            problems = (Problem(what, scenario.file, scenario.line, hint=error.next_step or ""),)
+            return Outcome(suite=suite, scenario=scenario, seconds=time.monotonic() - began, problems=problems)
+        finally:
+            if not self.keep:
+                room.clear()
+        return Outcome(
+            suite=suite,
+            scenario=scenario,
+            seconds=time.monotonic() - began,
+            problems=problems,
+            visits=evidence.trace.visits,
+            run=evidence.ended.run,
+            replaced=(*replacing.replaced, *scenario.tools),
+            kept=str(room.folder) if self.keep else "",
+        )
+
+    def _played(self, suite: Suite, scenario: Scenario, room: Room, engine: Engine, replacing: Replacing) -> Evidence:
+        answers = Prepared(scenario.part("answers"))
+        stopping = self.stopping or threading.Event()
+        ended = Player(scenario, suite.pinned, room, engine, answers, stopping).play()
+        return Evidence(scenario, ended, trace_of(engine.log, ended.run), answers, replacing.results)
+
+
+def _wanted(suite: Suite, scenario: Scenario, word: str) -> bool:
+    text = f"{suite.name} {scenario.name} {scenario.file}".lower()
+    return word.lower() in text

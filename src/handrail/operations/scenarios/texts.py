@@ -1,0 +1,102 @@
+"""Holds texts to a test: parts that they must hold or lack, files of the work tree, and the small difference."""
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher, ndiff
+from pathlib import Path
+
+from handrail.model.source import Entry, Mapping, Node, Scalar
+from handrail.operations.scenarios.problems import Evidence, Problem, problem
+from handrail.operations.scenarios.read import listed
+
+MOST_LINES = 20
+"""Lines of a difference that are shown."""
+LEAST_ALIKE = 0.5
+"""The share of a part that a line must have to be shown for it."""
+MOST_LOOKED_AT = 500
+SHORT = 6
+
+
+def part_problems(what: str, node: Node, *texts: str) -> Iterator[Problem]:
+    """Hold texts to parts: one of them must have each that is wanted, and none any that is not."""
+    wanted, unwanted = _parts(node)
+    many = len(texts) > 1
+    for item, part in wanted:
+        if not any(part in text for text in texts):
+            near = _nearest(part, "\n".join(texts)) or _short("\n".join(texts))
+            lacks = f"{what} does not hold this in any of {len(texts)} calls" if many else f"{what} does not hold this"
+            yield problem(lacks, item.span, part, near)
+    for item, part in unwanted:
+        line = next((line.strip() for text in texts for line in text.split("\n") if part in line), None)
+        if line is not None or any(part in text for text in texts):
+            yield problem(f"{what} holds what it should not", item.span, f"without: {part}", line or part)
+
+
+def files(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
+    """Hold the files of the work tree to what a test says of them."""
+    for each in entry.value if isinstance(entry.value, Mapping) else ():
+        path = evidence.workspace / each.name
+        text = _read(path)
+        wanted = each.value.value if isinstance(each.value, Scalar) else None
+        if isinstance(each.value, Scalar) and wanted is None:
+            if text is not None:
+                yield problem(f"the file {each.name} is there, and should not be", each.key.span)
+        elif text is None:
+            yield problem(f"the file {each.name} is not there", each.key.span, happened=_beside(path, evidence))
+        elif isinstance(each.value, Mapping):
+            yield from part_problems(f"the file {each.name}", each.value, text)
+        elif text != wanted:
+            shown = changed_lines(str(wanted), text)
+            yield problem(f"the file {each.name} holds something else", each.key.span, difference=shown)
+
+
+def changed_lines(expected: str, found: str) -> tuple[tuple[str, str], ...]:
+    """Give the lines of two texts with their marks, as many as a reader wants."""
+    lines = ndiff(expected.split("\n"), found.split("\n"))
+    marked = [(line[0], line[2:]) for line in lines if line[0] != "?"]
+    more = len(marked) - MOST_LINES
+    return (*marked[:MOST_LINES], *([(" ", f"... and {more} more lines")] if more > 0 else []))
+
+
+def _parts(node: Node) -> tuple[list[tuple[Node, str]], list[tuple[Node, str]]]:
+    if not isinstance(node, Mapping):
+        return _listed(node), []
+    wanted, unwanted = node.get("contains"), node.get("lacks")
+    return ([] if wanted is None else _listed(wanted), [] if unwanted is None else _listed(unwanted))
+
+
+def _listed(node: Node) -> list[tuple[Node, str]]:
+    return [(item, str(item.value)) for item in listed(node) if isinstance(item, Scalar)]
+
+
+def _nearest(part: str, text: str) -> str:
+    """The line of a text that has most of a part, if one has much of it."""
+    first = part.strip().split("\n")[0]
+    rated: list[tuple[int, str]] = []
+    for line in text.split("\n")[:MOST_LOOKED_AT]:
+        matcher = SequenceMatcher(None, first, line, autojunk=False)
+        rated.append((matcher.find_longest_match(0, len(first), 0, len(line)).size, line.strip()))
+    size, line = max(rated, key=lambda each: each[0], default=(0, ""))
+    return line if size >= LEAST_ALIKE * len(first) else ""
+
+
+def _short(text: str) -> str:
+    """A text itself where it is short, else how long it is."""
+    lines = text.strip().split("\n")
+    if not text.strip():
+        return "(nothing)"
+    return text.strip() if len(lines) <= SHORT else f"(nothing like it in {len(lines)} lines)"
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+def _beside(path: Path, evidence: Evidence) -> str:
+    """What there is in its folder."""
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent.relative_to(evidence.workspace)}"
+    names = sorted(each.name for each in path.parent.iterdir() if each.name != ".git")
+    return f"beside it: {', '.join(names[:12]) or 'nothing'}"

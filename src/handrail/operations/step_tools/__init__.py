@@ -1,0 +1,1 @@
+"""Tools that an agent may call during its step."""

@@ -1,0 +1,239 @@
+"""Tools that an agent of the engine calls while it works: each call is checked, left for the run's driver, awaited.
+
+1. The token of a call names the run and the step; it counts only while that step is pending.
+2. Only the driver records: a call is a message, and its answer is the event that the message caused. A call that is
+   made again, since its agent was lost in the middle, is the same message and has the same answer.
+3. What is wrong with a call is recorded as well, as a failed one.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+from handrail.engine.fold.step_tools import PUT, Call, ChildWanted, tools_of
+from handrail.errors import HandrailError, UsageError
+from handrail.frozen import frozen
+from handrail.model.history.events import StepBegan, StepRefused, ToolCalled
+from handrail.model.history.run_state import RunState
+from handrail.model.tokens import Misread, read_token
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.runs.tell import hearer
+from handrail.operations.step_tools.child_runs import child_words, children_of, needs_nobody, wanted_child
+from handrail.ports.log import Log
+from handrail.runtime.event_records import from_log
+from handrail.runtime.history import state_of
+from handrail.runtime.inbox_events import message
+from handrail.sources.tiers import Place
+
+PATIENCE = 30.0
+"""Seconds that a call waits for the driver of its run."""
+CHILD_PATIENCE = 45.0
+"""Seconds that a call waits for a run that it started, where it wants to; clients give up on longer ones."""
+MOST_ARGUMENTS = 100_000
+"""Characters of the arguments of a call, as JSON."""
+_LOOK_EVERY = 0.02
+Arguments = dict[str, Any]
+
+
+@frozen
+class Caller:
+    """Whose call it is: a step of a run, as it stands now."""
+
+    state: RunState
+    seq: int
+    address: str
+    tools: tuple[str, ...]
+    pending: bool
+    """Whether the step is still pending."""
+
+
+@frozen(kw_only=True)
+class Made:
+    """What was found out about a call before the driver decides."""
+
+    result: JsonValue = None
+    error: str = ""
+    child: ChildWanted | None = None
+    letter: dict[str, str] | None = None
+    """A message for another run: `{run, text}`."""
+
+
+@frozen
+class ToolAnswer:
+    """What an agent is told."""
+
+    text: str
+    data: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    good: bool = True
+
+
+@dataclass(slots=True)
+class AgentDesk:
+    """Answers the calls of one agent."""
+
+    log: Log
+    keys: Callable[[], tuple[bytes, ...]]
+    token: str
+    place: Callable[[Path], Place]
+    """Where workflows are looked for, seen from a folder."""
+    patience: float = PATIENCE
+    child_patience: float = CHILD_PATIENCE
+    _times: dict[str, int] = field(default_factory=dict[str, int])
+    """How often each very call was made."""
+
+    async def call(self, tool: str, arguments: Arguments, problem: str = "") -> ToolAnswer:
+        """Answer one call; `problem` is what is wrong with its arguments."""
+        try:
+            caller = self._caller()
+        except HandrailError as error:
+            return ToolAnswer(_sentence(error), good=False)
+        key = self._key(caller, tool, arguments)
+        made = self._made(caller, tool, arguments, problem)
+        call = Call(
+            call=key,
+            seq=caller.seq,
+            address=caller.address,
+            tool=tool[:100],
+            arguments=_bounded(arguments),
+            result=made.result,
+            error=made.error,
+            child=made.child,
+        )
+        if not caller.state.over:
+            self.log.send(caller.state.run, key, message("tool", call=asdict(call), letter=made.letter))
+        if not caller.pending:
+            return ToolAnswer(made.error, good=False)
+        event = await self._recorded(caller, key)
+        if event is None:
+            late = "the engine does not answer now: the call is kept, and recorded when the run goes on"
+            return ToolAnswer(late, good=False)
+        return await self._answer(event)
+
+    def _caller(self) -> Caller:
+        token = read_token(self.token.strip(), self.keys())
+        if isinstance(token, Misread) or token.kind != "agent":
+            why = token.message if isinstance(token, Misread) else f"this is a {token.kind} token"
+            raise UsageError(f"HANDRAIL_AGENT_TOKEN is not the token of a step: {why}")
+        state = state_of(self.log, token.run)
+        began = _began(self.log, state, token.seq)
+        pending = state.pending
+        holds = pending is not None and pending.seq == token.seq and state.status == "running"
+        return Caller(state, token.seq, began.address, tools_of(began), holds)
+
+    def _made(self, caller: Caller, tool: str, arguments: Arguments, problem: str) -> Made:
+        if not caller.pending:
+            return Made(error=f"step '{caller.address}' is over: its tools cannot be used any more")
+        if tool not in caller.tools:
+            return Made(error=f"step '{caller.address}' does not offer {tool}: it offers {', '.join(caller.tools)}")
+        if problem or len(json.dumps(arguments)) > MOST_ARGUMENTS:
+            return Made(error=problem or f"the arguments are longer than {MOST_ARGUMENTS} characters")
+        try:
+            return _TOOLS[tool](self, caller, arguments)
+        except HandrailError as error:
+            return Made(error=_sentence(error))
+
+    def _key(self, caller: Caller, tool: str, arguments: Arguments) -> str:
+        """Name a call so that its repetition after a crash, and nothing else, is the same call."""
+        said = sha256(json.dumps([tool, arguments], sort_keys=True).encode()).hexdigest()[:16]
+        self._times[said] = self._times.get(said, 0) + 1
+        return f"tool:{caller.seq}:{said}:{self._times[said]}"
+
+    async def _recorded(self, caller: Caller, key: str) -> ToolCalled | None:
+        """Wait for the event of a call."""
+        until = asyncio.get_running_loop().time() + self.patience
+        seen = -1
+        while True:
+            now = self.log.changed()
+            if now != seen:
+                seen = now
+                events = (from_log(each) for each in self.log.read(caller.state.run, after=caller.seq))
+                found = (each for each in events if isinstance(each, ToolCalled) and each.call == key)
+                if (event := next(found, None)) is not None:
+                    return event
+            if asyncio.get_running_loop().time() > until:
+                return None
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def _answer(self, event: ToolCalled) -> ToolAnswer:
+        if not event.success:
+            return ToolAnswer(event.error, good=False)
+        data = cast("dict[str, JsonValue]", event.result) if isinstance(event.result, dict) else {}
+        if event.tool == "create_child_run":
+            return await self._started(data, wait=bool(event.arguments.get("wait")))
+        return ToolAnswer(str(data.get("text", "noted")), {name: data[name] for name in data if name != "text"})
+
+    async def _started(self, data: dict[str, JsonValue], *, wait: bool) -> ToolAnswer:
+        """Tell of a run that was started; where that is wanted, wait for its end for a while."""
+        run = str(data["run"])
+        until = asyncio.get_running_loop().time() + (self.child_patience if wait else 0.0)
+        while wait and needs_nobody(self.log, run) and asyncio.get_running_loop().time() < until:
+            await asyncio.sleep(5 * _LOOK_EVERY)
+        row = next((each for each in children_of(self.log, run.rpartition(".")[0]) if each["run"] == run), data)
+        return ToolAnswer(f"started {child_words(row)}; list_runs says how it stands", row)
+
+
+def _progress(_: AgentDesk, __: Caller, ___: Arguments) -> Made:
+    return Made(result={"text": "noted"})
+
+
+def _ask(_: AgentDesk, __: Caller, ___: Arguments) -> Made:
+    return Made(result={"text": PUT})
+
+
+def _create(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
+    return Made(child=wanted_child(desk.log, caller.state, given, desk.place))
+
+
+def _feedback(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
+    """Tell a child of this run something; any other run is none of the agent's business."""
+    run = str(given["run"])
+    known = [str(each["run"]) for each in children_of(desk.log, caller.state.run)]
+    if run not in known:
+        raise UsageError(f"{caller.state.run} has started no run '{run}'", next_step=f"it has {_listed(known)}")
+    said = hearer(desk.log, run, str(given["message"]))
+    text = f"{run}: {said.words}"
+    return Made(result={"text": text, "run": run}, letter={"run": said.run, "text": str(given["message"])})
+
+
+def _list(desk: AgentDesk, caller: Caller, _: Arguments) -> Made:
+    rows = children_of(desk.log, caller.state.run)
+    text = "\n".join(map(child_words, rows)) or "no runs were started"
+    return Made(result={"text": text, "runs": cast("JsonValue", rows)})
+
+
+_TOOLS: dict[str, Callable[[AgentDesk, Caller, Arguments], Made]] = {
+    "report_progress": _progress,
+    "ask_person": _ask,
+    "create_child_run": _create,
+    "give_feedback": _feedback,
+    "list_runs": _list,
+}
+
+
+def _began(log: Log, state: RunState, seq: int) -> StepBegan:
+    """Give the intent of the step that was pending under a number: of one that was refused, as it began."""
+    stored = log.read(state.run, after=seq - 1, limit=1)
+    event = from_log(stored[0]) if stored else None
+    if isinstance(event, StepRefused):
+        began = state.steps[event.address].began
+        event = from_log(log.read(state.run, after=began - 1, limit=1)[0])
+    if not isinstance(event, StepBegan):
+        raise UsageError(f"HANDRAIL_AGENT_TOKEN names no step of {state.run}")
+    return event
+
+
+def _bounded(arguments: Arguments) -> Arguments:
+    text = json.dumps(arguments)
+    return arguments if len(text) <= MOST_ARGUMENTS else {"cut": text[:1000]}
+
+
+def _listed(names: list[str]) -> str:
+    return f"started {', '.join(names)}" if names else "started none"
+
+
+def _sentence(error: HandrailError) -> str:
+    return f"{error.message} ({error.next_step})" if error.next_step else error.message

@@ -1,0 +1,105 @@
+"""Runs that agents start by a tool: what it takes to start one, and how those stand that were started."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from handrail.engine.fold.step_tools import ChildWanted, refusal
+from handrail.engine.prompts.choose_agent import Given
+from handrail.engine.state.run_outputs import results_of
+from handrail.engine.text.byte_limits import DOTS, cut
+from handrail.errors import UsageError
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.agents.configured_agents import ConfiguredAgents
+from handrail.operations.agents.require_agents import require_agents
+from handrail.operations.agents.require_wrappings import require_wrappings
+from handrail.operations.runs.lifecycle import written
+from handrail.operations.runs.prepare import called_by, pin
+from handrail.operations.runs.secrets import secrecy_here
+from handrail.operations.views.run_tree import standing
+from handrail.operations.workflows.inputs import bind
+from handrail.ports.log import Filter, Log
+from handrail.runtime.history import plan_of, state_of
+from handrail.runtime.ports import Pinned
+from handrail.sources.tiers import Place
+
+MOST_RESULT = 4_000
+"""Bytes of a run's results that an agent is told."""
+MOST_ROWS = 20
+_FILES = (".yaml", ".yml", ".json", ".py")
+
+
+def wanted_child(log: Log, state: RunState, given: dict[str, Any], seen_from: Callable[[Path], Place]) -> ChildWanted:
+    """Find, compile and check a workflow that an agent wants to be run; raises what is wrong with it."""
+    refused = refusal(state)
+    if refused or state.tree is None:
+        raise UsageError(refused)
+    name, goal = str(given["workflow"]), str(given["goal"])
+    if "/" in name or name.endswith(_FILES):
+        # What an agent writes into a work tree is no workflow of ours.
+        raise UsageError(f"'{name}' is a file", next_step="give the name of a workflow that is known here")
+    place = seen_from(Path(state.tree.repository))
+    pinned = pin(place, name)
+    secrecy = secrecy_here()
+    inputs = secrecy.inputs(_inputs(pinned, cast("dict[str, JsonValue]", given.get("inputs") or {}), goal))
+    plans = (pinned.plan, *called_by(place, pinned.plan))
+    for plan in plans:
+        secrecy.require_none_in(plan)
+    known = ConfiguredAgents(place.folders, place.repository)
+    require_agents(plans, Given(state.agent, state.agents, inputs, goal), known)
+    require_wrappings(plans, state.agents, tmux=False)
+    return ChildWanted(
+        workflow=pinned.plan.name,
+        definition=pinned.definition,
+        plan=log.put_blob(pinned.written or written(pinned.plan)),
+        inputs=inputs,
+        task=secrecy.task(goal),
+    )
+
+
+def _inputs(pinned: Pinned, given: dict[str, JsonValue], goal: str) -> dict[str, JsonValue]:
+    if pinned.plan.selection == "rescan":
+        return given
+    texts = (f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in given.items())
+    return bind(pinned.plan.inputs, tuple(texts), goal)
+
+
+def children_of(log: Log, run: str) -> list[dict[str, JsonValue]]:
+    """Give how the runs stand that a run started, the newest last."""
+    rows = [row for row in log.summaries(Filter(prefix=f"{run}.")) if row.document.get("parent") == run]
+    keys = sorted((row.key for row in rows), key=lambda key: int(key.rpartition(".")[2]))
+    return [_row(log, key) for key in keys[-MOST_ROWS:]]
+
+
+def _row(log: Log, run: str) -> dict[str, JsonValue]:
+    state = state_of(log, run)
+    acting = standing(log, run).acting
+    result = results_of(plan_of(log, state.plan), state)
+    text = json.dumps(result, ensure_ascii=False)
+    at = acting.pending.address if acting.pending is not None else acting.previous
+    return {
+        "run": run,
+        "workflow": state.workflow,
+        "status": acting.status if state.status == "running" else state.status,
+        "reason": acting.reason,
+        "step": at or None,
+        "message": cut(acting.message, MOST_RESULT, DOTS),
+        "branch": state.tree.branch if state.tree is not None else None,
+        "result": cast("JsonValue", result) if len(text) <= MOST_RESULT else cut(text, MOST_RESULT, DOTS),
+    }
+
+
+def child_words(row: dict[str, JsonValue]) -> str:
+    """Say how a run stands, in a line: `fix-1.7 (fix): running at reproduce`."""
+    at = f" at {row['step']}" if row.get("step") and row.get("status") not in ("succeeded", "cancelled") else ""
+    message = f": {row['message']}" if row.get("message") else ""
+    result = f", result {json.dumps(row['result'], ensure_ascii=False)}" if row.get("result") else ""
+    return f"{row['run']} ({row['workflow']}): {row.get('status', 'running')}{at}{message}{result}"
+
+
+def needs_nobody(log: Log, run: str) -> bool:
+    """Tell whether a run goes on by itself: it is not over, and does not wait for a person."""
+    acting = standing(log, run).acting
+    return acting.status in ("running", "queued") or acting.reason in ("timer", "quota")

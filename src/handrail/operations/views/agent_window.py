@@ -1,0 +1,94 @@
+"""What an agent prints, as a person reads it, from its beginning to its end: what a window on it shows."""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from handrail.ports.agents import Agent
+from handrail.ports.processes import Ended, Gone, Running
+from handrail.processes.environment_secrets import redactor_here
+from handrail.processes.local import LocalProcesses
+from handrail.processes.process_folder import read_record
+
+SETTLED = 1.0
+"""Seconds after which a line is shown: until then the keeper of the agent has taken the secrets out of it."""
+LOOK_EVERY = 0.2
+MOST = 8 << 20
+"""Bytes that are read at once."""
+
+
+@dataclass(slots=True)
+class View:
+    """One call, followed as it goes on; it reads the files of the call and touches nothing."""
+
+    place: Path
+    agent: Agent
+    _shown: int = 0
+    _last: str = ""
+    _sizes: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
+
+    def lines(self) -> Iterator[str]:
+        """Give the lines that a person reads, until the agent has ended."""
+        processes, reader = LocalProcesses(), self.agent.lines()
+        while True:
+            found = processes.look(str(self.place))
+            for line in self._settled(found):
+                yield from self._told(line, reader.feed(line))
+            if not isinstance(found, Running):
+                yield _ending(found)
+                return
+            time.sleep(LOOK_EVERY)
+
+    def _settled(self, found: Running | Ended | Gone | None) -> Iterator[bytes]:
+        until = self._until(found)
+        redactor = redactor_here()
+        while self._shown < until:
+            with (self.place / "stdout").open("rb") as file:
+                file.seek(self._shown)
+                data = file.read(min(MOST, until - self._shown))
+            end = data.rfind(b"\n") + 1 or (len(data) if len(data) == MOST or isinstance(found, Ended) else 0)
+            if not end:
+                return
+            self._shown += end
+            yield from redactor.data(data[:end]).splitlines()
+
+    def _until(self, found: Running | Ended | Gone | None) -> int:
+        """Say up to where the output may be shown."""
+        try:
+            size = (self.place / "stdout").stat().st_size
+        except OSError:
+            return 0
+        if isinstance(found, Ended):
+            return size
+        record = read_record(self.place)
+        if not isinstance(found, Running) or record is None or not record.keeper_lives:
+            # Without its keeper nobody takes secrets out of what it prints.
+            return 0
+        now = time.monotonic()
+        self._sizes.append((now, size))
+        while len(self._sizes) > 1 and self._sizes[1][0] <= now - SETTLED:
+            self._sizes.pop(0)
+        return self._sizes[0][1] if self._sizes[0][0] <= now - SETTLED else 0
+
+    def _told(self, line: bytes, said: str) -> Iterator[str]:
+        """What the line says, else what it shows the agent doing; never the same twice in a row."""
+        words = said.strip() or (self.agent.glimpse(line) or "").strip()
+        if words and words != self._last:
+            self._last = words
+            yield from words.splitlines()
+
+
+def _ending(found: Ended | Gone | None) -> str:
+    return f"the agent has ended (exit code {found.code})" if isinstance(found, Ended) else "the agent was killed"
+
+
+def still(terminal: int) -> None:
+    """Show no keys that are typed at a window: nobody reads them."""
+    import termios  # noqa: PLC0415 (only where there is a terminal)
+
+    if os.isatty(terminal):
+        settings = termios.tcgetattr(terminal)
+        settings[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
+        termios.tcsetattr(terminal, termios.TCSANOW, settings)

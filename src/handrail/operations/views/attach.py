@@ -1,0 +1,108 @@
+"""Opens windows on the agents of a run that are at work, so that a person can look at one."""
+
+from pathlib import Path
+
+from handrail.engine.guided.agent_call import call_of
+from handrail.errors import EnvironmentFault, UsageError
+from handrail.frozen import frozen
+from handrail.model.history.events import StepBegan
+from handrail.model.history.run_state import Pending, RunState
+from handrail.operations.views.step_addresses import Member, members, same_step
+from handrail.ports.log import Log
+from handrail.ports.processes import Running
+from handrail.processes.local import LocalProcesses
+from handrail.runtime.event_records import from_log
+from handrail.runtime.glimpses import newest_start
+from handrail.runtime.handlers.agents.tmux_windows import session_of, show, wish
+from handrail.runtime.history import state_of
+from handrail.workspace.tmux import INSTALL, Sessions, missing
+
+
+@frozen
+class AtWork:
+    """A call of an agent that goes on."""
+
+    state: RunState
+    pending: Pending
+    agent: str
+    place: Path
+    shown: str
+    """The address of its step, seen from the run that was asked about."""
+
+
+@frozen
+class Attached:
+    """A window that a person is shown."""
+
+    sessions: Sessions
+    session: str
+    call: AtWork
+
+    @property
+    def window(self) -> str | None:
+        """How tmux names the window; None once it is closed."""
+        windows = self.sessions.windows(self.session)
+        return next((each.id for each in windows if each.call == str(self.call.place)), None)
+
+    def words(self) -> tuple[str, ...]:
+        """Give the arguments that show it."""
+        return self.sessions.attaching(self.session, self.window or "")
+
+
+def require_tmux() -> None:
+    """Refuse what needs tmux where there is none."""
+    why = missing()
+    if why:
+        raise EnvironmentFault(why, next_step=INSTALL)
+
+
+def want_windows(folder: Path, run: str) -> None:
+    """Let every agent of a run, and of the runs that come from it, have a window from now on."""
+    require_tmux()
+    wish(folder, run)
+
+
+def attach(log: Log, folder: Path, run: str, step: str | None) -> Attached:
+    """Open windows on all agents of a run that are at work, and give the one that is meant."""
+    require_tmux()
+    calls = at_work(log, folder, run)
+    meant = [each for each in calls if step is None or same_step(each.shown, step)]
+    if not meant:
+        raise _nobody(run, step, calls)
+    for each in calls:
+        show(folder, each.state, each.pending, each.agent, each.place)
+    found = Attached(Sessions(folder.parent), session_of(run), meant[0])
+    if found.window is None:
+        message = f"tmux opened no window on {meant[0].shown}"
+        raise EnvironmentFault(message, next_step=f"handrail status {run}; tmux -L {found.sessions.server} ls")
+    return found
+
+
+def at_work(log: Log, folder: Path, run: str) -> tuple[AtWork, ...]:
+    """Give the calls of a run, and of the runs that come from it, whose agents are at work."""
+    found = (_call(log, folder, member) for member in members(log, run))
+    return tuple(each for each in found if each is not None)
+
+
+def _call(log: Log, folder: Path, member: Member) -> AtWork | None:
+    state = state_of(log, member.run)
+    pending = state.pending
+    if pending is None or pending.kind != "step":
+        return None
+    # A step that was refused is pending under another number than that of its intent.
+    intent = state.steps[pending.address].began
+    began = from_log(log.read(member.run, after=intent - 1, limit=1)[0])
+    place = newest_start(folder / member.run / str(pending.seq))
+    call = call_of(began) if isinstance(began, StepBegan) else None
+    if call is None:
+        return None
+    if not isinstance(LocalProcesses().look(str(place)), Running):
+        return None
+    return AtWork(state, pending, str(call.get("agent") or ""), place, f"{member.via}{pending.address}")
+
+
+def _nobody(run: str, step: str | None, calls: tuple[AtWork, ...]) -> UsageError:
+    if calls and step is not None:
+        names = ", ".join(each.shown for each in calls)
+        return UsageError(f"no agent is at work on '{step}' of {run}", next_step=f"at work: {names}")
+    return UsageError(f"no agent of {run} is at work", next_step=f"handrail status {run}; handrail logs {run}")

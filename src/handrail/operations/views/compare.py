@@ -1,0 +1,61 @@
+"""Several runs side by side: outcome, steps, cost, time and what they changed."""
+
+from collections import Counter
+
+from handrail.errors import HandrailError
+from handrail.frozen import frozen
+from handrail.model.history.run_state import RunState
+from handrail.operations.views.costs import Cost, cost_of
+from handrail.operations.views.diff import span_of_run
+from handrail.operations.views.run_tree import standing
+from handrail.operations.views.step_addresses import members
+from handrail.ports.log import Log
+from handrail.ports.workspaces import FileChange, Workspaces
+from handrail.runtime.history import state_of
+
+
+@frozen
+class Side:
+    """One run of a comparison."""
+
+    state: RunState
+    outcome: str
+    steps: dict[str, int]
+    """How many steps have which status."""
+    cost: Cost
+    files: tuple[FileChange, ...] | None
+    """What it changed; None where nobody can tell."""
+
+
+def compare(log: Log, workspaces: Workspaces, runs: tuple[str, ...]) -> tuple[Side, ...]:
+    """Look at several runs in the same way."""
+    return tuple(_side(log, workspaces, run) for run in runs)
+
+
+def counted(files: tuple[FileChange, ...]) -> tuple[int, int]:
+    """Add up the lines that were added and deleted."""
+    return sum(each.added or 0 for each in files), sum(each.deleted or 0 for each in files)
+
+
+def _side(log: Log, workspaces: Workspaces, run: str) -> Side:
+    where = standing(log, run)
+    steps: Counter[str] = Counter()
+    for member in members(log, run):
+        known = state_of(log, member.run).steps.items()
+        steps.update(step.status for address, step in known if address.startswith(member.own))
+    return Side(where.state, _outcome(where.acting), dict(steps), cost_of(log, run), _files(workspaces, where.state))
+
+
+def _outcome(state: RunState) -> str:
+    if state.status in ("succeeded", "cancelled"):
+        return state.status
+    told = f": {state.message}" if state.message else ""
+    return f"{state.status}{f' ({state.reason})' if state.reason else ''}{told}"
+
+
+def _files(workspaces: Workspaces, state: RunState) -> tuple[FileChange, ...] | None:
+    try:
+        span = span_of_run(state)
+        return workspaces.changes(span.tree, span.since, span.until)
+    except HandrailError:
+        return None

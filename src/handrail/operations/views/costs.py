@@ -1,0 +1,109 @@
+"""What agents took, step by step: added up from the events of a run and of every run that comes from it."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+
+from handrail.engine.guided.agent_call import called_again
+from handrail.engine.state.budgets import used_of, whole_limits
+from handrail.frozen import frozen
+from handrail.model.history.events import StepBegan, StepRefused
+from handrail.model.history.run_state import RunState
+from handrail.model.history.spending import Spent
+from handrail.operations.views.event_sentences import spent_in
+from handrail.operations.views.step_addresses import Member, members
+from handrail.ports.log import Log
+from handrail.runtime.event_records import from_log
+from handrail.runtime.history import events_of, plan_of, state_before, state_of
+
+SPENT = tuple(each.name for each in fields(Spent))
+
+
+@frozen
+class Share:
+    """What one step took, all its tries together."""
+
+    address: str
+    spent: Spent
+
+
+@frozen
+class Cost:
+    """What a run took."""
+
+    run: str
+    shares: tuple[Share, ...]
+    total: Spent
+    copied: Spent
+    """The part of it that its source had spent before the copy was made."""
+    elapsed: float
+    """Seconds from its beginning to its end, or until now."""
+    budget: dict[str, tuple[float, float]]
+    """Of each limit, what is used and the most."""
+
+
+def cost_of(log: Log, run: str) -> Cost:
+    """Add up what a run took, with its items and the workflows it called."""
+    state = state_of(log, run)
+    shares: dict[str, Spent] = {}
+    calls = [call for member in members(log, run) for call in _calls(log, member)]
+    for _, address, spent in sorted(calls, key=lambda call: call[0]):
+        shares[address] = added(shares.get(address, Spent()), spent)
+    before = _copied(log, state)
+    rows = [Share(f"(before the copy of {before[0]})", before[1])] if before else []
+    rows += [Share(address, spent) for address, spent in shares.items()]
+    total = sum_of(tuple(row.spent for row in rows))
+    most = whole_limits(plan_of(log, state.plan), state)
+    budget = {name: (used_of(total, name), limit) for name, limit in most.items()}
+    return Cost(run, tuple(rows), total, before[1] if before else Spent(), elapsed(log, state), budget)
+
+
+def total_of(costs: Sequence[Cost]) -> Spent:
+    """Add up what several runs took; what was spent before a copy was made was spent by its source."""
+    amounts = {name: sum(getattr(each.total, name) - getattr(each.copied, name) for each in costs) for name in SPENT}
+    return Spent().plus(amounts)
+
+
+def elapsed(log: Log, state: RunState) -> float:
+    """Give the seconds since a run, or the copy that it is, came into being, until it ended."""
+    began = from_log(log.read(state.run, limit=1)[0]).at
+    return max(0.0, (state.ended_at or time.time()) - began)
+
+
+def added(one: Spent, other: Spent) -> Spent:
+    """Add what two calls took."""
+    return one.plus({name: getattr(other, name) for name in SPENT})
+
+
+def sum_of(parts: tuple[Spent, ...]) -> Spent:
+    """Add up several."""
+    total = Spent()
+    for each in parts:
+        total = added(total, each)
+    return total
+
+
+def _calls(log: Log, member: Member) -> Iterator[tuple[float, str, Spent]]:
+    began: dict[int, StepBegan] = {}
+    for seq, event in events_of(log, member.run):
+        if isinstance(event, StepBegan):
+            began[seq] = event
+        begin = began.pop(getattr(event, "began", -1), None)
+        if isinstance(event, StepRefused) and begin is not None:
+            began[seq] = called_again(begin, event)
+        if begin is not None and event.kind in ("step_ended", "step_refused", "question_asked"):
+            known = spent_in(event) or Spent()
+            took = round(max(0.0, event.at - begin.at), 3)
+            yield begin.at, f"{member.via}{begin.address}", replace(known, seconds=took)
+
+
+def spent_before(log: Log, run: str) -> Spent:
+    """Give what the source of a copy had spent before it was made."""
+    return state_before(log, run, 2).spent
+
+
+def _copied(log: Log, state: RunState) -> tuple[str, Spent] | None:
+    if state.forked_from is None:
+        return None
+    spent = state_before(log, state.run, 2).spent
+    return (state.forked_from[0], spent) if spent != Spent() else None

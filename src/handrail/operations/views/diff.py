@@ -1,0 +1,103 @@
+"""What a run or one of its steps changed; from the snapshots, so that it works without the work tree too."""
+
+from pathlib import Path
+
+from handrail.errors import UsageError
+from handrail.frozen import frozen
+from handrail.model.history.run_state import RunState
+from handrail.model.history.trees import Tree
+from handrail.operations.views.step_addresses import FoundStep, find_member, find_steps, members, the_try
+from handrail.ports.log import Log
+from handrail.ports.workspaces import FileChange, Workspaces
+from handrail.processes.environment_secrets import redactor_here
+from handrail.runtime.history import state_before, state_of
+from handrail.workspace.snapshots.state import run_ref
+
+
+@frozen
+class Span:
+    """Two states of a work tree; `until` is None for the files as they stand."""
+
+    tree: Tree
+    since: str
+    until: str | None
+
+
+@frozen
+class Difference:
+    """What changed between them."""
+
+    run: str
+    step: str
+    span: Span
+    files: tuple[FileChange, ...]
+    text: str
+    items: tuple[str, ...] = ()
+    """Items of the step, whose changes are in work trees of their own."""
+
+
+def difference(log: Log, workspaces: Workspaces, run: str, step: str | None, *, stat: bool) -> Difference:
+    """Give what a run changed since its base, or what one step changed."""
+    inner = None if step is None else find_member(log, run, step)
+    if step is None or inner is not None:
+        spans = [span_of_run(state_of(log, inner or run))]
+    else:
+        spans = [span_of_step(log, each) for each in _one_after_another(find_steps(log, run, step))]
+    span = Span(spans[0].tree, spans[0].since, spans[-1].until)
+    files = workspaces.changes(span.tree, span.since, span.until)
+    text = redactor_here().text(workspaces.diff(span.tree, span.since, span.until, stat=stat))
+    items = () if step is None else tuple(each.whole for each in members(log, run) if each.whole.startswith(f"{step}["))
+    return Difference(inner or run, step or "", span, files, text, items)
+
+
+def span_of_run(state: RunState) -> Span:
+    """Give the span from a run's base to where its files stand."""
+    tree = tree_of(state)
+    return Span(tree, began_with(state), _now(tree, state.run))
+
+
+def began_with(state: RunState) -> str:
+    """Give what a run's own changes are measured against: its base, with the changes that were taken along."""
+    taken = state.pinned.changes if state.pinned is not None and state.forked_from is None else ""
+    return taken or tree_of(state).commit
+
+
+def span_of_step(log: Log, step: FoundStep) -> Span:
+    """Give the span from the snapshot on which a step began to the one after it."""
+    found = the_try(log, step)
+    state = state_of(log, step.run)
+    tree = tree_of(state)
+    if found is None:
+        raise UsageError(f"'{step.shown}' never began", next_step=f"handrail why {step.run}")
+    since = state_before(log, step.run, found.began).snapshot or _given(log, state) or tree.commit
+    if found.end is None:
+        return Span(tree, since, _now(tree, step.run))
+    return Span(tree, since, state_before(log, step.run, found.ended + 1).snapshot or since)
+
+
+def tree_of(state: RunState) -> Tree:
+    """Give the work tree of a run, or say why there is none."""
+    if state.tree is not None:
+        return state.tree
+    if state.source is not None:
+        raise UsageError(f"{state.run} has no work tree yet", next_step=f"handrail resume {state.run}")
+    message = f"{state.run} works in {state.workspace} as it is, so Handrail keeps no changes of it"
+    raise UsageError(message, next_step=f"look there yourself: git -C {state.workspace} diff")
+
+
+def _given(log: Log, state: RunState) -> str:
+    """A called workflow works in the tree of its caller, as that stood."""
+    return "" if state.parent is None else state_before(log, state.parent.run, state.parent.seq + 1).snapshot
+
+
+def _now(tree: Tree, run: str) -> str | None:
+    return None if Path(tree.path).is_dir() else run_ref(run)
+
+
+def _one_after_another(found: tuple[FoundStep, ...]) -> tuple[FoundStep, ...]:
+    """A name may stand for several rounds of one run; what they changed is told as one."""
+    others = {each.run for each in found}
+    if len(others) > 1:
+        names = ", ".join(each.shown for each in found)
+        raise UsageError(f"that is several steps: {names}", next_step=f"name one, such as {found[0].shown}")
+    return found

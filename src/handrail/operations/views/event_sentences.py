@@ -1,0 +1,164 @@
+"""What happens to work trees, agents and steps of several efforts, in words; the same wherever it is told."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from handrail.engine.fold.step_tools import progress_words, started_by
+from handrail.model.history import events as ev
+from handrail.model.history.spending import Spent
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.views.money import price_words
+
+REASONS = {
+    "clean": "nothing is left to fix",
+    "declined": "the arbiter finds the rest not worth fixing",
+    "oscillation": "the fixes walk in a circle",
+    "reseeded": "a fix brought back what another had repaired",
+    "repeated": "the last fix changed nothing",
+    "plateau": "new findings take the place of the old ones",
+    "met": "its condition to end was met",
+    "max": "no round is left",
+}
+"""Why a review loop ended."""
+Data = dict[str, JsonValue]
+
+
+def _passed_over(event: ev.StepPassedOver) -> str:
+    stands = f"its answer stands: {event.message}"
+    return stands if event.how == "answered" else "failed, and the run goes on without it"
+
+
+def address_of(event: ev.Event) -> str:
+    """Give the address that an event is about: of an item `build[auth]`; empty where it is about the run."""
+    address = str(getattr(event, "address", ""))
+    return f"{address}[{event.key}]" if isinstance(event, ev.ItemStarted | ev.ItemEnded) else address
+
+
+def told(event: ev.Event) -> str | None:
+    """Say what happened, for those events that have words here."""
+    say = _WORDS.get(event.kind)
+    return None if say is None else say(event)
+
+
+def spent_in(event: ev.Event) -> Spent | None:
+    """Give what a call of an agent took, if the event is the end of one."""
+    if isinstance(event, ev.QuestionAsked | ev.ItemEnded):
+        return Spent().plus(event.spent)
+    found = event.details.get("spent") if isinstance(event, ev.StepEnded | ev.StepRefused) else None
+    return Spent().plus(cast("dict[str, float]", found)) if isinstance(found, dict) else None
+
+
+def proofs_in(event: ev.StepEnded) -> list[Data]:
+    """Give the results of a step's proofs."""
+    found = event.details.get("proofs")
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def denied_in(event: ev.StepEnded) -> str:
+    """Say which tools an agent was denied in a call that ended well; nothing where it was none."""
+    return str(event.details.get("denied") or "").removeprefix("denied: ")
+
+
+def agent_words(spec: dict[str, JsonValue]) -> str:
+    """Name who performs a step: `claude/sonnet`."""
+    return "/".join(str(spec[name]) for name in ("agent", "model") if spec.get(name)) or "agent"
+
+
+def work_words(output: JsonValue) -> str:
+    """Say what a step of several efforts came to: a review, a merge, a fan-out, checks."""
+    if isinstance(output, list):
+        return _items(output)
+    if not isinstance(output, dict):
+        return ""
+    if "stopped" in output:
+        return _review(output)
+    if "merged" in output:
+        return _merge(output)
+    return {True: "checks passed", False: "checks failed"}.get(cast("bool", output.get("passed")), "")
+
+
+def _review(output: Data) -> str:
+    reason, rounds = str(output["stopped"]), output.get("rounds")
+    names = {"fixed": "fixed", "open_findings": "open", "declined": "declined"}
+    counts = {name: len(found) for name in names if isinstance(found := output.get(name), list)}
+    rest = "".join(f", {count} {names[name]}" for name, count in counts.items() if count)
+    after = f" after {rounds} round{'' if rounds == 1 else 's'}" if rounds else ""
+    return f"review ended {reason}{after}: {REASONS.get(reason, reason)}{rest}"
+
+
+def _merge(output: Data) -> str:
+    merged, left = cast("list[str]", output.get("merged") or []), cast("list[Data]", output["left"] or [])
+    words = f"merged {', '.join(merged)}" if merged else "nothing was merged"
+    return words + "".join(f"; left out {each['name']}: {each['why']}" for each in left)
+
+
+def _items(output: list[JsonValue]) -> str:
+    records = [each for each in output if isinstance(each, dict) and "key" in each]
+    bad = [f"{each['key']}: {each.get('error') or 'failed'}" for each in records if each.get("status") != "succeeded"]
+    words = f"{len(records) - len(bad)} of {len(records)} items succeeded" if records else ""
+    return "; ".join([words, *bad])
+
+
+def _entered(event: ev.WorkEntered) -> str:
+    keys, branches = event.data.get("keys"), event.data.get("branches")
+    if isinstance(keys, list):
+        return f"{len(keys)} items, {event.data.get('width')} at a time: {', '.join(map(str, keys))}"
+    if isinstance(branches, list):
+        names = [str(each["name"]) for each in branches if isinstance(each, dict)]
+        return f"merges {', '.join(names) or 'nothing'}"
+    return {"agent-loop": "review loop begins", "gate": "checks begin"}.get(event.action, f"{event.action} begins")
+
+
+def _left(event: ev.WorkLeft) -> str:
+    said = work_words(event.output)
+    if event.status == "succeeded":
+        return said
+    return f"failed: {event.error}" + (f" ({said})" if said and said not in event.error else "")
+
+
+def _item_ended(event: ev.ItemEnded) -> str:
+    result, price = event.result, price_words(Spent().plus(event.spent))
+    if result.get("status") != "succeeded":
+        return f"failed: {result.get('error') or 'no reason was given'}"
+    branch = f", on branch {result['branch']}" if result.get("branch") else ""
+    return f"succeeded{branch}" + (f", {price}" if price else "")
+
+
+def _tool_called(event: ev.ToolCalled) -> str:
+    if not event.success:
+        return f"{event.tool} failed: {event.error}"
+    if event.tool == "report_progress":
+        return f"reports: {progress_words(event.arguments)}"
+    if event.tool == "give_feedback":
+        return f"tells {event.arguments.get('run')}: {event.arguments.get('message')}"
+    child = started_by(event)
+    return f"starts {child}" if child else f"called {event.tool}"
+
+
+def _child_ended(event: ev.ChildEnded) -> str:
+    price = price_words(Spent().plus(event.spent))
+    said = f"{event.child} {event.status}" + (f": {event.message}" if event.message else "")
+    return said + (f", {price}" if price else "")
+
+
+_WORDS: dict[str, Callable[[Any], str]] = {
+    "workspace_ready": lambda event: f"work tree ready at {event.tree.path} on branch {event.tree.branch}",
+    "tree_restored": lambda event: f"work tree brought back to snapshot {event.snapshot[:12]}",
+    "work_entered": _entered,
+    "work_left": _left,
+    "item_started": lambda event: f"started as {event.child}",
+    "item_ended": _item_ended,
+    "question_asked": lambda event: f"asks: {event.question}",
+    "question_answered": lambda event: f"answered by {event.by or 'somebody'}: {event.answer}",
+    "step_refused": lambda event: f"not done yet: {'; '.join(each.message for each in event.shortfalls)}",
+    "message_given": lambda event: f"{event.by or 'somebody'} says: {event.text}",
+    "step_passed_over": _passed_over,
+    "delegation_reported": lambda event: f"came in: results of work handed on, {', '.join(event.results)}",
+    "preferences_set": lambda event: f"{event.by or 'somebody'} prefers autonomy {event.autonomy}, risk {event.risk}",
+    "gap_recorded": lambda event: f"goes on although ({event.severity}): {event.message}",
+    "tool_called": _tool_called,
+    "child_ended": _child_ended,
+    "capability_observed": lambda event: (
+        f"the agent found {event.capability} {event.status}" + (f": {event.detail}" if event.detail else "")
+    ),
+}

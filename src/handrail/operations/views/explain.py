@@ -1,0 +1,180 @@
+"""Why each step ran, was skipped or repeated, with the values that decided; read from the events alone."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from handrail.engine.guided.agent_call import call_of
+from handrail.errors import NotFound
+from handrail.frozen import frozen
+from handrail.model.history import events as ev
+from handrail.model.suggest import did_you_mean
+from handrail.operations.views.event_sentences import address_of, agent_words, denied_in, proofs_in, told
+from handrail.operations.views.run_document import iso
+from handrail.operations.views.step_addresses import Member, members, same_step
+from handrail.operations.workflows.condition_text import pinned_words
+from handrail.ports.log import Log
+from handrail.runtime.history import events_of
+
+LONGEST = 120
+"""Characters of a value that are shown."""
+DECIDED: dict[ev.Decision, str] = {"approve": "approved", "revise": "sent back", "reject": "rejected"}
+
+
+@frozen
+class Reason:
+    """One thing that happened to a step, and why."""
+
+    seq: int
+    address: str
+    at: float
+    what: str
+    why: ev.Why | None = None
+
+
+def explain(log: Log, run: str, step: str | None = None) -> tuple[Reason, ...]:
+    """Give the reasons of a run, or of one step at all its addresses, also in the runs of items and calls."""
+    if step is None:
+        return tuple(_reasons(log, Member(run)))
+    family = members(log, run)
+    whole = next((each for each in family if each.whole == step), None)
+    if whole is not None:
+        return tuple(_reasons(log, whole))
+    found = [each for member in family for each in _reasons(log, member)]
+    name = step.rpartition("@")[0] if step.rpartition("@")[2].isdigit() else ""
+    wanted = tuple(each for each in found if same_step(each.address, step))
+    wanted = wanted or tuple(each for each in found if name and each.address == name)
+    if not wanted:
+        known = tuple(dict.fromkeys(each.address for each in found if each.address))
+        message = f"nothing happened to a step '{step}' of {run}{did_you_mean(step, known)}"
+        raise NotFound(message, next_step=f"steps: {', '.join(known) or 'none'}")
+    return wanted
+
+
+def why_words(why: ev.Why) -> str:
+    """Say a condition with its values: `n > 3 is false (n = 2)`."""
+    result = json.dumps(why.result)
+    values = ", ".join(f"{name} = {short(value)}" for name, value in why.values.items())
+    return f"{why.condition} is {result}" + (f" ({values})" if values else "")
+
+
+def short(value: object) -> str:
+    """Give a value as one short text."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def reason_data(reason: Reason) -> dict[str, Any]:
+    """Give a reason as JSON data."""
+    why = reason.why
+    decided = None if why is None else {"condition": why.condition, "values": why.values, "result": why.result}
+    return {"seq": reason.seq, "step": reason.address, "at": iso(reason.at), "what": reason.what, "why": decided}
+
+
+def _reasons(log: Log, member: Member) -> Iterator[Reason]:
+    previous = ""
+    for seq, event in events_of(log, member.run):
+        say = _WORDS.get(event.kind)
+        what = told(event) if say is None else say(event, previous)
+        if what is not None:
+            address = address_of(event)
+            shown = f"{member.via}{address}" if address else ""
+            yield Reason(seq, shown, event.at, what or "done", getattr(event, "why", None))
+        previous = _following(event) or previous
+
+
+def _following(event: ev.Event) -> str:
+    say = _CAUSES.get(event.kind)
+    return "" if say is None else say(event)
+
+
+def _began(event: ev.StepBegan, previous: str) -> str:
+    again = f"try {event.attempt}, " if event.attempt > 1 else ""
+    return f"{again}ran because {previous or 'the run began'}{_by(event)}"
+
+
+def _by(event: ev.StepBegan) -> str:
+    """Say who performs it and why that one, where an agent does."""
+    call = call_of(event) or {}
+    return f", by {agent_words(call)} ({call['chosen']})" if call.get("chosen") else ""
+
+
+def _ended(event: ev.StepEnded, _: str) -> str:
+    if event.status == "succeeded":
+        denied = denied_in(event)
+        told = f", though it was denied {denied}" if denied else ""
+        return f"succeeded{f', done by {event.by}' if event.by else ''}{_proven(event)}{told}"
+    bad = [f"{each['what']}: {_first(each['detail'])}" for each in proofs_in(event) if not each["ok"]]
+    if bad:
+        return f"failed, not proven: {'; '.join(bad)}"
+    return f"failed: {event.error or f'exit {event.exit_code}'}"
+
+
+def _proven(event: ev.StepEnded) -> str:
+    good = [str(each["what"]) for each in proofs_in(event)]
+    return f", proven: {'; '.join(good)}" if good else ""
+
+
+def _first(detail: object) -> str:
+    return str(detail).partition("\n")[0]
+
+
+def _decided(event: ev.ApprovalDecided, _: str) -> str:
+    said = f": {event.feedback}" if event.feedback else ""
+    back = f", goes back to '{event.target}'" if event.target else ""
+    return f"{DECIDED[event.decision]} by {event.by or 'somebody'}{said}{back}"
+
+
+def _loop_ended(event: ev.LoopEnded, _: str) -> str:
+    said = {"done": "every round was done", "condition": "its condition decided", "max": "its limit was reached"}
+    return f"ended: {said.get(event.reason, 'a step left it')}"
+
+
+def _over(event: ev.RunEnded, _: str) -> str:
+    return f"run {event.status}" + (f": {event.message}" if event.message else "")
+
+
+_WORDS: dict[str, Callable[[Any, str], str]] = {
+    "run_started": lambda event, _: f"run began, pinned {pinned_words(event.definition)}",
+    "run_forked": lambda event, _: f"run copied from {event.source} before event {event.seq}",
+    "step_skipped": lambda _, __: "skipped",
+    "step_chosen": lambda _, __: "chosen, since the steps before it do not apply",
+    "step_refused": lambda event, _: "not done yet: " + "; ".join(each.message for each in event.shortfalls),
+    "step_began": _began,
+    "step_ended": _ended,
+    "retry_scheduled": lambda event, _: f"try {event.attempt} follows at {iso(event.due)}",
+    "loop_entered": lambda _, previous: f"ran because {previous or 'the run began'}",
+    "round_started": lambda event, _: f"round {event.round} began",
+    "round_ended": lambda event, _: f"round {event.round} " + (f"failed: {event.error}" if event.failed else "done"),
+    "loop_ended": _loop_ended,
+    "group_entered": lambda _, previous: f"ran because {previous or 'the run began'}",
+    "approval_requested": lambda _, previous: f"asked because {previous or 'the run began'}",
+    "approval_decided": _decided,
+    "child_started": lambda event, previous: f"started {event.child} because {previous or 'the run began'}",
+    "run_waits": lambda event, _: f"run waits: {event.message or event.reason}",
+    "work_entered": lambda event, previous: f"{told(event)}, because {previous or 'the run began'}",
+    "run_blocked": lambda event, _: f"run needs somebody: {event.message}",
+    "run_resumed": lambda event, _: f"run resumed by {event.by or 'somebody'}",
+    "run_rewound": lambda event, _: f"run went back to '{event.to}' (event {event.seq}) by {event.by or 'somebody'}",
+    "run_taken": lambda event, _: f"run taken by {event.by or 'somebody'}",
+    "run_released": lambda event, _: f"run released by {event.by or 'somebody'}",
+    "run_ended": _over,
+}
+
+_CAUSES: dict[str, Callable[[Any], str]] = {
+    "step_ended": lambda event: f"'{event.address}' {event.status}",
+    "step_skipped": lambda event: f"'{event.address}' was skipped",
+    "step_passed_over": lambda event: (
+        f"'{event.address}' {'succeeded' if event.how == 'answered' else 'failed and is passed over'}"
+    ),
+    "approval_decided": lambda event: f"'{event.address}' was {DECIDED[event.decision]} by {event.by}",
+    "loop_ended": lambda event: f"'{event.address}' was over",
+    "work_left": lambda event: f"'{event.address}' {event.status}",
+    "question_answered": lambda event: f"{event.by or 'somebody'} answered its question",
+    "message_given": lambda event: f"{event.by or 'somebody'} had something to say",
+    "group_left": lambda event: f"'{event.address}' was over",
+    "round_started": lambda event: f"round {event.round} of '{event.address}' began",
+    "run_resumed": lambda event: f"the run was resumed by {event.by or 'somebody'}",
+    "run_rewound": lambda event: f"the run went back to '{event.to}'",
+}
+"""Kind of event with what it says as the cause of what follows."""

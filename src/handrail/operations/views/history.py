@@ -1,0 +1,132 @@
+"""A run's events and steps, as they are shown."""
+
+from typing import Any, cast
+
+from handrail.engine.guided.agent_call import call_of
+from handrail.errors import UsageError
+from handrail.model.codec import encode
+from handrail.model.history.events import Event, StepBegan, StepEnded
+from handrail.model.history.run_state import RunState, StepState
+from handrail.operations.views.costs import sum_of
+from handrail.operations.views.event_sentences import address_of, agent_words, denied_in, proofs_in, spent_in
+from handrail.operations.views.money import spent_data
+from handrail.operations.views.run_document import iso
+from handrail.operations.views.step_addresses import (
+    FoundStep,
+    Try,
+    find_member,
+    find_steps,
+    members,
+    same_step,
+    the_try,
+    tries,
+)
+from handrail.ports.log import Log
+from handrail.runtime.history import events_of, state_of
+
+
+def history(log: Log, run: str, step: str | None = None) -> list[tuple[int, str, Event]]:
+    """Give every event of a run, or of one step of it, with its number and the address it is about."""
+    if step is None:
+        return [(seq, address_of(event), event) for seq, event in events_of(log, run)]
+    inner = find_member(log, run, step)
+    if inner is not None:
+        return history(log, inner)
+    find_steps(log, run, step)
+    name = step.rpartition("@")[0] if step.rpartition("@")[2].isdigit() else step
+    return [
+        (seq, f"{member.via}{address_of(event)}", event)
+        for member in members(log, run)
+        for seq, event in events_of(log, member.run)
+        if (address := address_of(event))
+        and address.startswith(member.own)
+        and (same_step(f"{member.via}{address}", step) or f"{member.via}{address}" == name)
+    ]
+
+
+def event_data(seq: int, event: Event) -> dict[str, Any]:
+    """Give an event as JSON data."""
+    return {"seq": seq, "kind": event.kind, "time": iso(event.at), **cast("dict[str, Any]", encode(event))}
+
+
+def step_details(log: Log, run: str, step: str) -> list[dict[str, Any]]:
+    """Give what is known of a step, at each address where it ran."""
+    return [_details(log, each) for each in find_steps(log, run, step)]
+
+
+def prompt_of(log: Log, run: str, step: str) -> str:
+    """Give the exact text that the agent of a step was given, in its last call or the one that is named."""
+    found = find_steps(log, run, step)
+    for each in reversed(found):
+        call = the_try(log, each, _asks)
+        if call is not None and isinstance(call.begin, StepBegan) and _asks(call):
+            return str((call_of(call.begin) or {})["prompt"])
+    raise UsageError(f"no agent was called for '{step}' of {run}", next_step=f"handrail show {run} {step}")
+
+
+def denials(log: Log, run: str) -> tuple[str, ...]:
+    """Name the steps of a run that ended well though their agents were denied tools, each with these."""
+    ended = (event for _, event in events_of(log, run) if isinstance(event, StepEnded))
+    return tuple(f"{each.address} ({words})" for each in ended if (words := denied_in(each)))
+
+
+def _asks(call: Try) -> bool:
+    return isinstance(call.begin, StepBegan) and "prompt" in (call_of(call.begin) or {})
+
+
+def _details(log: Log, found: FoundStep) -> dict[str, Any]:
+    state = state_of(log, found.run)
+    step = state.steps[found.address]
+    known = tries(log, found.run, found.address)
+    one = the_try(log, found)
+    ended = one.end if one is not None and isinstance(one.end, StepEnded) else None
+    call = (call_of(one.begin) if one is not None and isinstance(one.begin, StepBegan) else None) or {}
+    meant = known if found.nth is None else known[found.nth - 1 : found.nth]
+    calls = tuple(spent for each in meant if each.end is not None and (spent := spent_in(each.end)) is not None)
+    return {
+        "address": found.shown,
+        "run": found.run,
+        **(_of_event(step, ended) if found.nth is not None and ended is not None else _of_state(step)),
+        "attempts": step.attempts if found.nth is None else found.nth,
+        "tries": len(known),
+        "agent": agent_words(call) if "prompt" in call else None,
+        "chosen": call.get("chosen"),
+        "session": step.session or None,
+        "denied": (denied_in(ended) if ended is not None else "") or None,
+        "cost": spent_data(sum_of(calls)) if calls else None,
+        "proofs": [_proof(state, each) for each in proofs_in(ended)] if ended is not None else [],
+        "feedback": step.feedback or None,
+    }
+
+
+def _of_state(step: StepState) -> dict[str, Any]:
+    return {
+        "status": step.status,
+        "exit_code": step.exit_code,
+        "error": step.error or None,
+        "began_at": iso(step.began_at),
+        "ended_at": iso(step.ended_at),
+        "output": step.output,
+        "stdout": step.stdout,
+        "stderr": step.stderr,
+    }
+
+
+def _of_event(step: StepState, ended: StepEnded) -> dict[str, Any]:
+    return {
+        **_of_state(step),
+        "status": ended.status,
+        "exit_code": ended.exit_code,
+        "error": ended.error or None,
+        "began_at": None,
+        "ended_at": iso(ended.at),
+        "output": ended.output,
+        "stdout": ended.stdout,
+        "stderr": ended.stderr,
+    }
+
+
+def _proof(state: RunState, proof: dict[str, Any]) -> dict[str, Any]:
+    """A proof speaks of the files that it was established on; of others it says nothing."""
+    stale = bool(proof.get("tree")) and bool(state.files) and proof["tree"] != state.files
+    return {**proof, "stale": stale, "now": state.files}

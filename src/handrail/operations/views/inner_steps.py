@@ -1,0 +1,53 @@
+"""Steps inside an item or a called workflow belong to a run of their own: which one, and what to do there instead."""
+
+import shlex
+from typing import Literal
+
+from handrail.errors import NotFound, UsageError
+from handrail.frozen import frozen
+from handrail.operations.views.step_addresses import find_member, find_steps
+from handrail.ports.log import Log
+from handrail.runtime.history import state_of
+
+
+@frozen
+class Inner:
+    """A step of a run that another run started, or that run as a whole."""
+
+    run: str
+    address: str
+    """Its address there; empty for the run as a whole."""
+
+
+def inner_step(log: Log, run: str, words: str) -> Inner | None:
+    """Find what an address means in the runs that a run started."""
+    member = find_member(log, run, words)
+    if member is not None:
+        return Inner(member, "")
+    try:
+        found = find_steps(log, run, words)[-1]
+    except NotFound:
+        return None
+    if found.run == run:
+        return None
+    return Inner(found.run, f"{found.address}@{found.nth}" if found.nth is not None else found.address)
+
+
+def refusal(log: Log, run: str, words: str, command: Literal["rewind", "fork"]) -> UsageError | None:
+    """Say to whom a step belongs that is none of the run's own, with the command that does what was wanted."""
+    inner = inner_step(log, run, words)
+    if inner is None:
+        return None
+    message = f"'{words}' belongs to {inner.run}, which {run} started"
+    if command == "rewind" and state_of(log, inner.run).status in ("succeeded", "failed", "cancelled"):
+        return UsageError(f"{message} and whose result it has taken", next_step=_around(log, run, words, inner))
+    step = f" {shlex.quote(inner.address)}" if inner.address else " STEP" if command == "rewind" else ""
+    return UsageError(message, next_step=f"handrail {command} {inner.run}{step}")
+
+
+def _around(log: Log, run: str, words: str, inner: Inner) -> str:
+    """What begins an inner run anew that is over: its step in the run around it."""
+    if state_of(log, inner.run).status == "failed" and state_of(log, run).status in ("blocked", "failed"):
+        return f"handrail resume {run}, which begins what failed anew"
+    outer = words.partition("[")[0] if "[" in words else words.partition("/")[0]
+    return f"handrail rewind {run} {shlex.quote(outer)}, which begins all of it anew"

@@ -1,0 +1,44 @@
+"""Where the work of a run is safe: its branch, the commits on it, and what lies uncommitted in its work tree."""
+
+from pathlib import Path
+
+from handrail.errors import HandrailError
+from handrail.frozen import frozen
+from handrail.model.history.run_state import RunState
+from handrail.workspace.git.command import Git
+from handrail.workspace.git.repositories import uncommitted
+
+
+@frozen
+class KeptWork:
+    """What a run has done so far, and where it lies."""
+
+    branch: str
+    commits: int
+    files: int
+    """Files of the work tree that are not committed; they are kept in snapshots too."""
+
+    @property
+    def words(self) -> str:
+        """Say it: `the work is safe on branch work/fix-bug-1 (3 commits, 1 uncommitted file)`."""
+        counts = [_count(self.commits, "commit"), _count(self.files, "uncommitted file")]
+        told = ", ".join(each for each in counts if each)
+        return f"the work is safe on branch {self.branch}" + (f" ({told})" if told else "")
+
+
+def kept_work(state: RunState) -> KeptWork | None:
+    """Find out what a run has done; None where it has no work tree of its own, or has changed nothing."""
+    tree = state.tree
+    if tree is None or not tree.owned:
+        return None
+    try:
+        told = Git(Path(tree.repository)).asks("rev-list", "--count", f"{tree.commit}..refs/heads/{tree.branch}")
+        files = len(uncommitted(Path(tree.path))) if Path(tree.path).is_dir() else 0
+    except (HandrailError, OSError):
+        return None
+    commits = int(told) if told else 0
+    return KeptWork(tree.branch, commits, files) if commits or files else None
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}" if number else ""

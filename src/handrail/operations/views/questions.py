@@ -1,0 +1,75 @@
+"""What a run and the runs that come from it wait for a person to say: an approval, an answer, more budget."""
+
+from typing import Literal, TypeAlias
+
+from handrail.engine.state.budgets import asks_at_limit
+from handrail.errors import NotFound
+from handrail.model.history.events import ApprovalRequested
+from handrail.model.history.run_state import RunState
+from handrail.operations.views.run_tree import belongs_to
+from handrail.ports.log import Filter, Log, Row
+from handrail.runtime.event_records import from_log
+from handrail.runtime.history import plan_of, state_of
+
+Kind: TypeAlias = Literal["approval", "question", "budget"]
+
+
+def open_questions(log: Log, run: str) -> tuple[str, ...]:
+    """Name the runs of a family that wait for a person's word, the oldest first; only summaries are read."""
+    ours = belongs_to(run)
+    rows = {row.key: row for row in log.summaries(Filter(prefix=run)) if ours(row.key)}
+    found = [row for row in rows.values() if _asks(row) and _counts(row, rows, run)]
+    return tuple(row.key for row in sorted(found, key=lambda row: row.position))
+
+
+def kind_of(log: Log, state: RunState) -> Kind | None:
+    """Say what a run asks a person for, if it does."""
+    if state.status == "waiting" and state.reason in ("approval", "question"):
+        return "approval" if state.reason == "approval" else "question"
+    asks = state.status == "blocked" and state.reason == "budget" and asks_at_limit(plan_of(log, state.plan), state)
+    return "budget" if asks else None
+
+
+def asked_by(log: Log, run: str, passed_over: frozenset[tuple[str, int]] = frozenset()) -> tuple[RunState, Kind] | None:
+    """Give the first run of a family that asks a person, those questions left out that are known by run and event."""
+    for each in open_questions(log, run):
+        if log.inbox(each, limit=1):
+            # It was answered, and nobody has taken that up yet.
+            continue
+        try:
+            state = state_of(log, each)
+        except NotFound:
+            continue
+        kind = kind_of(log, state)
+        if kind is not None and (each, asked_at(state)) not in passed_over:
+            return state, kind
+    return None
+
+
+def asked_at(state: RunState) -> int:
+    """Give the event by which a run asks: together with the run it names the question."""
+    return state.seq if state.pending is None else state.pending.seq
+
+
+def approval_of(log: Log, state: RunState) -> ApprovalRequested | None:
+    """Give the approval that a run waits for, as it was asked for."""
+    if state.pending is None or state.pending.kind != "approval":
+        return None
+    asked = from_log(log.read(state.run, after=state.pending.seq - 1, limit=1)[0])
+    return asked if isinstance(asked, ApprovalRequested) else None
+
+
+def _asks(row: Row) -> bool:
+    status, reason = row.document.get("status"), row.document.get("reason")
+    return (status, reason) in (("waiting", "approval"), ("waiting", "question"), ("blocked", "budget"))
+
+
+def _counts(row: Row, rows: dict[str, Row], run: str) -> bool:
+    """Whether everything around it still goes on: nobody waits for what a run asks whose caller is over."""
+    key = row.key
+    while key != run:
+        parent = rows.get(str(rows[key].document.get("parent") or ""))
+        if parent is None or parent.document.get("status") != "running":
+            return False
+        key = parent.key
+    return True

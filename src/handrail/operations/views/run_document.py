@@ -1,0 +1,144 @@
+"""A run as people and programs see it: one document, and where it stands in a few words."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from handrail.errors import NotFound, StorageDamaged
+from handrail.frozen import frozen
+from handrail.model.history.run_lines import whole
+from handrail.model.history.run_state import RunState, StepState
+from handrail.model.names import spoken
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.views.run_tree import Standing, standing
+from handrail.operations.views.step_addresses import members
+from handrail.ports.log import Filter, Holder, Log, Row
+from handrail.runtime.history import state_of
+from handrail.runtime.run_summary import summary_of
+
+DOCUMENT = (
+    "run",
+    "workflow",
+    "hash",
+    "status",
+    "reason",
+    "input",
+    "current_step",
+    "started_at",
+    "completed_at",
+    "error",
+    "outputs",
+    "cost",
+    "unpriced",
+    "workspace",
+)
+_USUAL = {"autonomy": "guided", "risk": "conservative"}
+BUDGETED = frozenset({"quota", "budget"})
+
+
+def iso(seconds: object) -> str | None:
+    """Give a time as ISO 8601 in UTC."""
+    if not isinstance(seconds, int | float):
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def run_document(log: Log, run: str) -> dict[str, JsonValue]:
+    """Give everything about a run, its steps included."""
+    where = standing(log, run)
+    document = _document(where)
+    document["steps"] = [_step(address, step) for address, step in _steps(log, where.state)]
+    return {**document, **_going_on(where.state)}
+
+
+def _going_on(state: RunState) -> dict[str, JsonValue]:
+    """How far a run goes on alone, and what is missing although it did; only guided runs have it."""
+    preferences: dict[str, JsonValue] = {"autonomy": state.autonomy, "risk": state.risk}
+    said: dict[str, JsonValue] = {"preferences": preferences} if preferences != _USUAL else {}
+    return {**said, "gaps": [dict(gap) for gap in state.gaps]} if state.gaps else said
+
+
+def _steps(log: Log, state: RunState) -> list[tuple[str, StepState]]:
+    """The steps of a run and of its items, in the order in which they began."""
+    found = list(state.steps.items())
+    for item in members(log, state.run):
+        if item.own and item.run != state.run:
+            own = state_of(log, item.run).steps.items()
+            found += [(f"{item.via}{address}", step) for address, step in own if address.startswith(item.own)]
+    return sorted(found, key=lambda each: (each[1].began_at, each[1].began))
+
+
+def listed_documents(log: Log, run: str | None = None) -> list[dict[str, JsonValue]]:
+    """Give runs without their steps, the newest first; one whose history is damaged shows what is known of it."""
+    rows = log.summaries(Filter(prefix=run or ""))
+    wanted = [row for row in rows if (row.key == run if run else row.document.get("parent") is None)]
+    return [_listed(log, row) for row in by_start(wanted)]
+
+
+def by_start(rows: list[Row]) -> list[Row]:
+    """Order runs by when they began, the newest first."""
+    return sorted(rows, key=lambda row: float(str(row.document.get("started_at") or 0)), reverse=True)
+
+
+def exit_code(document: dict[str, JsonValue]) -> int:
+    """Give the exit code that says how a run stands."""
+    reason = document["reason"]
+    match document["status"]:
+        case "succeeded":
+            return 0
+        case "failed" | "cancelled":
+            return 1
+        case "waiting" if reason == "pause":
+            return 130
+        case _:
+            return 5 if reason in BUDGETED else 3
+
+
+@frozen
+class LoggedRuns:
+    """The summaries of runs, from a log that is open."""
+
+    log: Log
+
+    def documents(self, prefix: str = "") -> dict[str, dict[str, Any]]:
+        """Give the summaries of the runs whose ids begin so, by id."""
+        return {row.key: whole(row.document) for row in self.log.summaries(Filter(prefix=prefix))}
+
+    def holder(self, run: str) -> Holder | None:
+        """Say which process drives a run."""
+        return self.log.holder(run)
+
+    def content(self, digest: str) -> bytes | None:
+        """Give a content by its digest; None where it is gone."""
+        try:
+            return self.log.get_blob(digest)
+        except (NotFound, StorageDamaged):
+            return None
+
+
+def _listed(log: Log, row: Row) -> dict[str, JsonValue]:
+    try:
+        return _document(standing(log, row.key))
+    except StorageDamaged as error:
+        known = whole(row.document)
+        known.update(status="blocked", reason="fault", error=error.message, outputs={})
+        known.update(started_at=iso(known.get("started_at")), completed_at=iso(known.get("completed_at")))
+        return {key: known.get(key) for key in DOCUMENT}
+
+
+def _document(where: Standing) -> dict[str, JsonValue]:
+    state, acting = where.state, where.acting
+    known = whole(summary_of(state))
+    known.update(status=acting.status, reason=acting.reason, outputs=outputs_of(state))
+    known.update(started_at=iso(state.started_at), completed_at=iso(state.ended_at))
+    known["error"] = acting.message if acting.status in ("failed", "blocked", "cancelled") else None
+    return {key: known.get(key) for key in DOCUMENT}
+
+
+def outputs_of(state: RunState) -> dict[str, JsonValue]:
+    """Give what the steps of a run left under a name."""
+    given = {spoken(name): value for name, value in state.inputs.items()}
+    return {name: value for name, value in sorted(state.names.items()) if name not in given or given[name] != value}
+
+
+def _step(address: str, step: StepState) -> dict[str, JsonValue]:
+    return {"address": address, "status": step.status, "attempts": step.attempts, "output": step.output}

@@ -1,0 +1,159 @@
+"""Finds the steps that a person names, in a run and in the runs of its items and of the workflows it calls."""
+
+from collections.abc import Callable
+
+from handrail.engine.guided.agent_call import called_again
+from handrail.errors import NotFound
+from handrail.frozen import frozen
+from handrail.model.history.events import Event, RunStarted, StepBegan, StepRefused
+from handrail.model.history.run_state import RunState
+from handrail.model.suggest import did_you_mean
+from handrail.operations.views.run_tree import family
+from handrail.ports.log import Log
+from handrail.runtime.event_records import from_log
+from handrail.runtime.history import events_of, state_of
+
+BEGINS = frozenset(
+    {
+        "step_began",
+        "approval_requested",
+        "child_started",
+        "loop_entered",
+        "group_entered",
+        "step_skipped",
+        "work_entered",
+    }
+)
+ENDS = frozenset(
+    {"step_ended", "work_left", "loop_ended", "group_left", "approval_decided", "question_asked"} | {"step_refused"}
+)
+
+
+@frozen
+class Member:
+    """A run of a family, and how the addresses of its steps are written from the run that is asked about."""
+
+    run: str
+    via: str = ""
+    """What stands before the addresses of a called workflow: `sub/`."""
+    whole: str = ""
+    """The address of all of it: `build[auth]` for an item, `sub` for a called workflow."""
+    own: str = ""
+    """What the addresses of an item's own steps begin with; it knows those of the run around it too."""
+
+
+@frozen
+class FoundStep:
+    """A step that was meant."""
+
+    run: str
+    address: str
+    shown: str
+    """Its address seen from the run that was asked about."""
+    nth: int | None = None
+    """Which of its beginnings, counted from 1; None for the last."""
+
+
+@frozen
+class Try:
+    """One time that a step began, and how that ended."""
+
+    began: int
+    begin: Event
+    ended: int = 0
+    end: Event | None = None
+
+
+def members(log: Log, run: str) -> tuple[Member, ...]:
+    """Give a run and the runs that come from it, parents before their children."""
+    known: dict[str, Member] = {run: Member(run)}
+    for each in family(log, run):
+        first = from_log(log.read(each, limit=1)[0])
+        if each == run or not isinstance(first, RunStarted) or first.parent is None:
+            continue
+        around = known.get(first.parent.run, Member(first.parent.run))
+        if first.prefix:
+            known[each] = Member(each, around.via, f"{around.via}{first.prefix.removesuffix('/')}", first.prefix)
+        else:
+            whole = f"{around.via}{first.parent.address}"
+            known[each] = Member(each, f"{whole}/", whole)
+    return tuple(known.values())
+
+
+def same_step(address: str, wanted: str) -> bool:
+    """Whether an address is that step, lies in it, or is it in some round of a loop."""
+    return (
+        address == wanted
+        or address.startswith((f"{wanted}/", f"{wanted}@", f"{wanted}["))
+        or ("/" not in wanted and address.rpartition("/")[2] == wanted)
+    )
+
+
+def find_steps(log: Log, run: str, words: str) -> tuple[FoundStep, ...]:
+    """Give the steps that an address means: `STEP`, `STEP@2` for its second beginning, `STEP[key]/INNER`."""
+    known = [found for member in members(log, run) for found in _steps(log, member)]
+    exact = tuple(each for each in known if each.shown == words)
+    return exact or _nth(log, known, words) or _alike(run, known, words)
+
+
+def shown_addresses(log: Log, run: str) -> tuple[str, ...]:
+    """Give the addresses of a run's steps and of those of the runs that come from it, each item as a whole too."""
+    family_of = members(log, run)
+    known = [found.shown for member in family_of for found in _steps(log, member)]
+    return tuple(dict.fromkeys([*known, *(each.whole for each in family_of if each.whole)]))
+
+
+def find_member(log: Log, run: str, words: str) -> str | None:
+    """Give the run of an item or of a called workflow, if that is what an address means."""
+    return next((each.run for each in members(log, run) if each.whole == words), None)
+
+
+def tries(log: Log, run: str, address: str) -> tuple[Try, ...]:
+    """Give every beginning of a step with its end."""
+    found: list[Try] = []
+    for seq, event in events_of(log, run):
+        if getattr(event, "address", "") != address:
+            continue
+        if event.kind in BEGINS:
+            found.append(Try(seq, event))
+        elif event.kind in ENDS and found and found[-1].end is None:
+            last = found[-1]
+            found[-1] = Try(last.began, last.begin, seq, event)
+            if isinstance(event, StepRefused) and isinstance(last.begin, StepBegan):
+                found.append(Try(seq, called_again(last.begin, event)))
+    return tuple(found)
+
+
+def the_try(log: Log, step: FoundStep, wanted: Callable[[Try], bool] = lambda _: True) -> Try | None:
+    """Give the time that is meant: the n-th, else the last of those that are wanted."""
+    all_of = tries(log, step.run, step.address)
+    if step.nth is not None:
+        return all_of[step.nth - 1]
+    return next((each for each in reversed(all_of) if wanted(each)), None)
+
+
+def _steps(log: Log, member: Member) -> list[FoundStep]:
+    state: RunState = state_of(log, member.run)
+    ordered = sorted(state.steps.items(), key=lambda pair: pair[1].began)
+    own = [address for address, _ in ordered if address.startswith(member.own)]
+    return [FoundStep(member.run, address, f"{member.via}{address}") for address in own]
+
+
+def _nth(log: Log, known: list[FoundStep], words: str) -> tuple[FoundStep, ...]:
+    name, _, number = words.rpartition("@")
+    if not name or not number.isdigit():
+        return ()
+    named = [each for each in known if each.shown == name]
+    count = len(tries(log, named[0].run, named[0].address)) if named else 0
+    if not 1 <= int(number) <= count:
+        return ()
+    return (FoundStep(named[0].run, named[0].address, words, int(number)),)
+
+
+def _alike(run: str, known: list[FoundStep], words: str) -> tuple[FoundStep, ...]:
+    found = tuple(each for each in known if same_step(each.shown, words))
+    if not found:
+        names = tuple(dict.fromkeys(each.shown for each in known))
+        message = f"{run} has no step '{words}' yet{did_you_mean(words, names)}"
+        raise NotFound(message, next_step=f"steps it has: {', '.join(names) or 'none'}")
+    return found

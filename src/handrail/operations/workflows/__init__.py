@@ -1,0 +1,1 @@
+"""Find, check, describe, trust and import workflows."""

@@ -1,0 +1,30 @@
+"""The pinned version of a workflow."""
+
+from handrail.compiler.bounds import Bound, agent_calls
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Diagnostic
+from handrail.model.document import Form
+from handrail.operations.workflows.check import Valid, check, valid
+from handrail.operations.workflows.find_targets import one
+from handrail.sources.open_workflow import catalog_for
+from handrail.sources.tiers import Place
+
+
+@frozen
+class CompiledWorkflow:
+    """A plan with its hash and how many agent calls it may take."""
+
+    form: Form
+    path: str
+    made: Valid
+    bound: Bound
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def compile_workflow(place: Place, name_or_path: str) -> CompiledWorkflow:
+    """Compile a workflow; raise InvalidWorkflow when it has errors."""
+    catalog = catalog_for(place)
+    checked = check(place, one(place, name_or_path), catalog)
+    made = valid(place, checked)
+    bound = agent_calls(made.plan, catalog)
+    return CompiledWorkflow(checked.found.form, place.shown(checked.found.main), made, bound, checked.diagnostics)

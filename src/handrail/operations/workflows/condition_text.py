@@ -1,0 +1,55 @@
+"""Conditions, bounds and types in words."""
+
+import json
+
+from handrail.compiler.bounds import Bound
+from handrail.compiler.record_types import ISSUE
+from handrail.model.workflow.plan import Input
+from handrail.model.workflow.types import describe
+from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, Condition, Expression, Negation
+
+SIGNS = {"equals": "==", "not_equals": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+
+
+def condition_words(condition: Condition) -> str:
+    """Say a condition in one line."""
+    match condition:
+        case Expression():
+            return condition.source
+        case Compare(operator="truthy"):
+            return condition.var
+        case Compare():
+            operand = json.dumps(condition.operand, ensure_ascii=False)
+            return f"{condition.var} {SIGNS.get(condition.operator, condition.operator)} {operand}"
+        case AllOf():
+            return " and ".join(_inner(part) for part in condition.parts)
+        case AnyOf():
+            return " or ".join(_inner(part) for part in condition.parts)
+        case Negation():
+            return f"not {_inner(condition.part)}"
+        case Always():
+            return "always"
+
+
+def bound_words(bound: Bound) -> str:
+    """Say how many agent calls a run may take: `2 to 19 agent calls`."""
+    if bound.most is None:
+        return f"{bound.least} or more agent calls"
+    if bound.least == bound.most:
+        return f"{bound.least} agent call" + ("" if bound.least == 1 else "s")
+    return f"{bound.least} to {bound.most} agent calls"
+
+
+def pinned_words(definition: str, length: int = 4) -> str:
+    """Give the beginning of a pinned version's hash, enough to tell versions apart."""
+    return definition.removeprefix("sha256:")[:length]
+
+
+def input_type(declared: Input) -> str:
+    """Say an input's type as its author wrote it."""
+    return "issue" if declared.type == ISSUE else describe(declared.type)
+
+
+def _inner(part: Condition) -> str:
+    words = condition_words(part)
+    return f"({words})" if isinstance(part, AllOf | AnyOf) else words

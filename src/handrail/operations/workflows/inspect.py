@@ -1,0 +1,102 @@
+"""Everything about one workflow."""
+
+from collections.abc import Iterator
+
+from handrail.compiler.bounds import Bound, agent_calls
+from handrail.compiler.scope import names_at
+from handrail.errors import InvalidWorkflow, Untrusted
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Diagnostic
+from handrail.model.parts import every_step, parts
+from handrail.model.workflow.actions import CallAction
+from handrail.model.workflow.guidance import Delegation, Reference
+from handrail.model.workflow.plan import Input, Plan
+from handrail.model.workflow.values import Prompt
+from handrail.operations.workflows.check import Checked, check
+from handrail.operations.workflows.find_targets import one
+from handrail.operations.workflows.list import Listed, describe
+from handrail.operations.workflows.outline import ShownStep, outline
+from handrail.sources.open_workflow import catalog_for
+from handrail.sources.tiers import Place
+from handrail.sources.trust.store import Trust, TrustStore
+
+
+@frozen
+class UsedFile:
+    """A file that the workflow is made of."""
+
+    path: str
+    role: str
+    version: str | None = None
+    used_by: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class Inspection:
+    """One workflow, opened up; an invalid one shows what could be read."""
+
+    about: Listed
+    trust: Trust | None
+    inputs: tuple[Input, ...] = ()
+    steps: tuple[ShownStep, ...] = ()
+    references: tuple[Reference, ...] = ()
+    calls: tuple[str, ...] = ()
+    """Other workflows that it starts."""
+    bound: Bound | None = None
+    files: tuple[UsedFile, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """Give 0, 4 when it is invalid, 3 when it waits to be trusted."""
+        errors = {each.code for each in self.diagnostics if each.is_error}
+        if errors == {Untrusted.code}:
+            return Untrusted.exit_code
+        return 0 if self.about.valid else InvalidWorkflow.exit_code
+
+
+def inspect_workflow(place: Place, name_or_path: str, *, expand: bool = False, developing: bool = False) -> Inspection:
+    """Find, compile and describe a workflow."""
+    catalog = catalog_for(place)
+    checked = check(place, one(place, name_or_path), catalog)
+    about = describe(place, checked, developing=developing)
+    trust = _trust(place, checked)
+    main = UsedFile(about.path, "main")
+    plan = checked.plan
+    if plan is None:
+        return Inspection(about=about, trust=trust, files=(main,), diagnostics=checked.diagnostics)
+    return Inspection(
+        about=about,
+        trust=trust,
+        inputs=plan.inputs,
+        steps=outline(plan, names_at(plan), expand=expand),
+        references=plan.guided.references if plan.guided is not None else (),
+        calls=tuple(dict.fromkeys(_calls(plan))),
+        bound=agent_calls(plan, catalog),
+        files=(main, *_prompts(plan)),
+        diagnostics=checked.diagnostics,
+    )
+
+
+def _trust(place: Place, checked: Checked) -> Trust | None:
+    snapshot = checked.opened.snapshot
+    return TrustStore(place.folders).status_of(snapshot) if snapshot is not None else None
+
+
+def _prompts(plan: Plan) -> Iterator[UsedFile]:
+    versions: dict[str, str | None] = {}
+    users: dict[str, list[str]] = {}
+    for address, step in every_step(plan.steps):
+        for prompt in parts(step.action, Prompt):
+            if prompt.file is not None:
+                versions[prompt.file] = prompt.version
+                users.setdefault(prompt.file, []).append(address)
+    for path, addresses in users.items():
+        yield UsedFile(path, "prompt", versions[path], tuple(dict.fromkeys(addresses)))
+
+
+def _calls(plan: Plan) -> Iterator[str]:
+    for _, step in every_step(plan.steps):
+        if isinstance(step.action, CallAction):
+            yield step.action.workflow
+        yield from (each.workflow for each in parts(step.action, Delegation))

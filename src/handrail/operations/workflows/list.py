@@ -1,0 +1,132 @@
+"""Which workflows there are."""
+
+from dataclasses import replace
+
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Diagnostic, Report
+from handrail.model.document import Form
+from handrail.model.source import Mapping, Scalar, Sequence
+from handrail.operations.workflows.check import Checked, check
+from handrail.operations.workflows.staleness import Staleness, shown, staleness, stamp_of
+from handrail.sources.library import builtins
+from handrail.sources.open_workflow import Opened, catalog_for, open_workflow
+from handrail.sources.tiers import Found, Place, Tier, discover
+
+
+@frozen(kw_only=True)
+class Listed:
+    """What a list says of one workflow."""
+
+    name: str
+    tier: Tier
+    form: Form
+    path: str
+    description: str
+    hash: str | None
+    valid: bool
+    wins: bool
+    shadows: tuple[str, ...]
+    shadowed_by: str | None
+    staleness: Staleness | None
+    steps: int | None
+    """Top-level steps as they were written; None where they could not be read."""
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def routine(self) -> bool:
+        """Whether it is meant to be used inside other workflows."""
+        return is_routine(self.name)
+
+
+def is_routine(name: str) -> bool:
+    """Whether a workflow of this name is meant to be used inside other workflows."""
+    return name.removeprefix("wr.").startswith("routine-")
+
+
+@frozen
+class Listing:
+    """Workflows by name, and what is wrong with the places they were looked for in."""
+
+    workflows: tuple[Listed, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def list_workflows(
+    place: Place, *, tier: str | None = None, developing: bool = False, pinned: bool = True, counted: bool = False
+) -> Listing:
+    """List all workflows, the hidden and the invalid ones too.
+
+    Without `pinned`, hashes may be left out; with `counted`, also what routines say of themselves, as they are only
+    counted.
+    """
+    report = Report()
+    everything = discover(place, report)
+    catalog = catalog_for(place)
+    # Built-in workflows are tested before they are shipped: where nothing here reaches into them, they stay valid.
+    as_shipped = not pinned and catalog.bindings is None and not any(each.shadows for each in everything)
+    listed = (
+        _shipped(place, each, developing=developing, read=not (counted and is_routine(each.name)))
+        if as_shipped and each.tier is Tier.BUILT_IN
+        else describe(place, check(place, each, catalog), developing=developing)
+        for each in everything
+        if tier is None or each.tier == tier
+    )
+    return Listing(tuple(listed), tuple(report))
+
+
+def _shipped(place: Place, found: Found, *, developing: bool, read: bool) -> Listed:
+    opened = open_workflow(found, place) if read else Opened(found, None, None, Report())
+    listed = describe(place, Checked(found, opened, None, tuple(opened.report)), developing=developing)
+    return replace(listed, valid=opened.document is not None or not read)
+
+
+def workflow_names(place: Place) -> tuple[str, ...]:
+    """Name the workflows that can be used, without opening one."""
+    return tuple(found.name for found in discover(place, Report()) if found.wins)
+
+
+def repository_workflows(place: Place) -> tuple[str, ...]:
+    """Name the repository's own workflows, without opening one."""
+    found = discover(place, Report())
+    return tuple(each.name for each in found if each.wins and each.tier is Tier.REPOSITORY)
+
+
+def describe(place: Place, checked: Checked, *, developing: bool) -> Listed:
+    """Say of a checked workflow what a list says."""
+    found, root = checked.found, _root(checked)
+    return Listed(
+        name=found.name,
+        tier=found.tier,
+        form=found.form,
+        path=place.shown(found.main),
+        description=_description(root),
+        hash=checked.hash,
+        valid=checked.ok,
+        wins=found.wins,
+        shadows=found.shadows,
+        shadowed_by=found.shadowed_by,
+        staleness=_staleness(found, checked, developing=developing),
+        steps=_steps(root),
+        diagnostics=() if checked.ok else checked.diagnostics,
+    )
+
+
+def _root(checked: Checked) -> Mapping | None:
+    return checked.opened.document.root if checked.opened.document is not None else None
+
+
+def _description(root: Mapping | None) -> str:
+    node = root.get("description") if root is not None else None
+    return str(node.value) if isinstance(node, Scalar) and node.value is not None else ""
+
+
+def _steps(root: Mapping | None) -> int | None:
+    node = root.get("steps") if root is not None else None
+    return len(node.items) if isinstance(node, Sequence) else None
+
+
+def _staleness(found: Found, checked: Checked, *, developing: bool) -> Staleness | None:
+    document = checked.opened.document
+    if document is None or not shown(found.tier, developing=developing):
+        return None
+    return staleness(stamp_of(document), builtins().spec_version)

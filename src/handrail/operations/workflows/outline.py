@@ -1,0 +1,94 @@
+"""A plan's steps as people think of them: what a routine put in is one step, until it is asked for."""
+
+from collections.abc import Mapping
+from itertools import groupby
+
+from handrail.frozen import frozen
+from handrail.model.parts import every_step, parts
+from handrail.model.workflow.actions import Action, CallAction, GroupAction, body
+from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction
+from handrail.model.workflow.plan import Injected, Plan, Step
+from handrail.model.workflow.settings import AgentTask
+from handrail.operations.workflows.condition_text import condition_words
+
+__all__ = ["ShownStep", "every_step", "outline", "parts"]
+
+Names = Mapping[str, Mapping[str, str]]
+
+
+@frozen(kw_only=True)
+class ShownStep:
+    """One step of an outline, with the steps inside it."""
+
+    name: str
+    address: str
+    kind: str
+    says: str = ""
+    when: str | None = None
+    output: str | None = None
+    agents: tuple[str, ...] = ()
+    injected: Injected | None = None
+    hidden: int = 0
+    """How many steps a routine put there that are not shown."""
+    names: Mapping[str, str]
+    """The names that the step may use, with their types."""
+    steps: tuple["ShownStep", ...] = ()
+
+
+def outline(plan: Plan, names: Names, *, expand: bool = False) -> tuple[ShownStep, ...]:
+    """Give the steps as a tree; with `expand` also those that routines put in."""
+    return _outline(plan.steps, "", names, expand=expand)
+
+
+def _outline(steps: tuple[Step, ...], prefix: str, names: Names, *, expand: bool) -> tuple[ShownStep, ...]:
+    shown: list[ShownStep] = []
+    for caller, group in groupby(steps, key=lambda step: step.injected.at if step.injected and not expand else None):
+        if caller is None:
+            shown += [_shown(step, prefix, names, expand=expand) for step in group]
+        else:
+            shown.append(_folded(caller, tuple(group), prefix, names))
+    return tuple(shown)
+
+
+def _folded(caller: str, steps: tuple[Step, ...], prefix: str, names: Names) -> ShownStep:
+    first = steps[0]
+    by = first.injected.by if first.injected is not None else ""
+    scope = names.get(prefix + first.name, {})
+    return ShownStep(name=caller, address=prefix + caller, kind="use", says=by, hidden=len(steps), names=scope)
+
+
+def _shown(step: Step, prefix: str, names: Names, *, expand: bool) -> ShownStep:
+    address = prefix + step.name
+    inner = body(step.action)
+    folded = isinstance(step.action, GroupAction) and not expand
+    return ShownStep(
+        name=step.name,
+        address=address,
+        kind=step.action.kind,
+        says=step.description or _title(step.action),
+        when=condition_words(step.when) if step.when is not None else None,
+        output=step.output,
+        agents=tuple(dict.fromkeys(_agent(task) for task in parts(step.action, AgentTask))),
+        injected=step.injected,
+        hidden=len(inner) if folded else 0,
+        names=names.get(address, {}),
+        steps=() if folded else _outline(inner, f"{address}/", names, expand=expand),
+    )
+
+
+def _title(action: Action) -> str:
+    match action:
+        case GuidedAction() | GuidedLoopAction() | DelegateAction():
+            return action.title
+        case GroupAction():
+            return action.routine
+        case CallAction():
+            return action.workflow
+        case _:
+            return ""
+
+
+def _agent(task: AgentTask) -> str:
+    agent = task.agent or "default agent"
+    model = f"/{task.model}" if task.model else ""
+    return f"{agent}{model} ({task.access})"

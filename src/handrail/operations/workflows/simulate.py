@@ -1,0 +1,114 @@
+"""Simulates a workflow: finds and compiles it with all it calls, explores it, and says where each finding stands."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from handrail.compiler.bounds import Bound, agent_calls
+from handrail.compiler.catalog import Catalog
+from handrail.compiler.compile import compile_document
+from handrail.compiler.outcome import Places
+from handrail.compiler.record_types import result_type
+from handrail.engine.simulation.explore import DEFAULT_STATES, Explored, explore
+from handrail.engine.simulation.findings import Finding, findings
+from handrail.engine.simulation.graph import longest
+from handrail.engine.simulation.world import End, Room
+from handrail.frozen import frozen
+from handrail.model.parts import every_step
+from handrail.model.workflow.actions import CallAction
+from handrail.model.workflow.plan import Plan
+from handrail.operations.workflows.check import check, valid
+from handrail.operations.workflows.find_targets import one
+from handrail.operations.workflows.inputs import given_values
+from handrail.sources.open_workflow import catalog_for
+from handrail.sources.tiers import Place
+
+__all__ = ["DEFAULT_STATES", "Placed", "Simulation", "simulate", "simulated"]
+
+
+@frozen
+class Placed:
+    """A finding, with the file and line that it is about; the line is 0 where there is none."""
+
+    finding: Finding
+    file: str = ""
+    line: int = 0
+
+
+@frozen(kw_only=True)
+class Simulation:
+    """What walking every branch of a workflow showed."""
+
+    plan: Plan
+    path: str = ""
+    explored: Explored
+    findings: tuple[Placed, ...]
+    bound: Bound
+    longest: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """Give 0, or 1 where there is a fault."""
+        return 1 if any(each.finding.severity == "fault" for each in self.findings) else 0
+
+    @property
+    def reached(self) -> frozenset[str]:
+        """The places of the steps that can be reached."""
+        return frozenset(self.explored.facts.begun)
+
+    @property
+    def ends(self) -> tuple[End, ...]:
+        """The ways in which a run may end, each with its shortest path."""
+        found: dict[tuple[str, str, str], End] = {}
+        for end in self.explored.ends:
+            found.setdefault((end.status, end.reason, end.place), end)
+        order = ("succeeded", "failed", "blocked")
+        return tuple(sorted(found.values(), key=lambda end: order.index(end.status) if end.status in order else 3))
+
+
+def simulate(place: Place, name_or_path: str, given: Sequence[str] = (), most: int = DEFAULT_STATES) -> Simulation:
+    """Find a workflow and walk every branch of it; inputs that are not given take every value that matters."""
+    catalog = catalog_for(place)
+    checked = check(place, one(place, name_or_path), catalog)
+    plan = valid(place, checked).plan
+    places = checked.compiled.places if checked.compiled is not None else Places()
+    return replace(simulated(plan, catalog, places, given, most), path=place.shown(checked.found.main))
+
+
+def simulated(
+    plan: Plan,
+    catalog: Catalog,
+    places: Places,
+    given: Sequence[str] = (),
+    most: int = DEFAULT_STATES,
+) -> Simulation:
+    """Walk every branch of a plan."""
+    explored = explore(plan, result_type, _called(plan, catalog), given_values(plan.inputs, given), Room(most))
+    return Simulation(
+        plan=plan,
+        explored=explored,
+        findings=tuple(_placed(each, places) for each in findings(plan, explored)),
+        bound=agent_calls(plan, catalog),
+        longest=longest(explored),
+    )
+
+
+def _called(plan: Plan, catalog: Catalog) -> dict[str, Plan]:
+    """Compile the workflows that are called, and those that they call."""
+    found: dict[str, Plan] = {}
+    waiting = [plan]
+    while waiting:
+        for _, step in every_step(waiting.pop().steps):
+            name = step.action.workflow if isinstance(step.action, CallAction) else ""
+            document = catalog.workflow(name) if name and name not in found else None
+            called = compile_document(document, catalog).plan if document is not None else None
+            if called is not None:
+                found[name] = called
+                waiting.append(called)
+    return found
+
+
+def _placed(finding: Finding, places: Places) -> Placed:
+    span = places.find(finding.place, finding.key) if finding.key else places.find(finding.place)
+    if span is None:
+        return Placed(finding)
+    return Placed(finding, span.source.path, span.source.position(span.start).line)

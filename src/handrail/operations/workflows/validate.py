@@ -1,0 +1,84 @@
+"""Whether workflows are valid, and what could be better about them."""
+
+from collections.abc import Sequence
+
+from handrail.errors import InvalidWorkflow, UsageError
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Diagnostic, Report, Severity
+from handrail.operations.workflows.check import check
+from handrail.operations.workflows.find_targets import several
+from handrail.sources.open_workflow import catalog_for
+from handrail.sources.tiers import Found, Place, Tier, discover
+
+
+@frozen
+class CheckedFile:
+    """The verdict on one workflow file."""
+
+    path: str
+    ok: bool
+    hash: str | None
+    diagnostics: tuple[Diagnostic, ...]
+    dropped: int = 0
+    """How many more there are than were kept."""
+
+
+@frozen
+class Validation:
+    """The verdict on several files, and on the configuration they were found by."""
+
+    files: tuple[CheckedFile, ...]
+    configuration: tuple[Diagnostic, ...] = ()
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Everything that was found."""
+        return (*self.configuration, *(each for file in self.files for each in file.diagnostics))
+
+    @property
+    def ok(self) -> bool:
+        """Whether all files are valid."""
+        return all(file.ok for file in self.files) and not any(each.is_error for each in self.configuration)
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """Give 0, or 4 when something is invalid (or, if strict, warned of)."""
+        warned = strict and any(each.severity is Severity.WARNING for each in self.diagnostics)
+        return InvalidWorkflow.exit_code if warned or not self.ok else 0
+
+
+def validate(place: Place, targets: Sequence[str], *, library: bool = False, advise: bool = False) -> Validation:
+    """Check what is named, the library, or, when nothing is named, every workflow of the repository."""
+    report = Report()
+    found = _chosen(place, targets, report, library=library)
+    catalog = catalog_for(place)
+    files: list[CheckedFile] = []
+    for each in found:
+        checked = check(place, each, catalog, advise=advise)
+        said = tuple(one for one in checked.diagnostics if advise or one.severity is not Severity.ADVICE)
+        files.append(CheckedFile(place.shown(each.main), checked.ok, checked.hash, said, checked.opened.report.dropped))
+    return Validation(tuple(files), tuple(report))
+
+
+def _chosen(place: Place, targets: Sequence[str], report: Report, *, library: bool) -> list[Found]:
+    found = [each for target in targets for each in several(place, target, report)]
+    if library:
+        found += _tier(place, Tier.BUILT_IN, Report())
+    elif not targets:
+        found = _tier(place, Tier.REPOSITORY, report)
+        if not found:
+            raise _nothing_named(place)
+    return list({each.main: each for each in found}.values())
+
+
+def _tier(place: Place, tier: Tier, report: Report) -> list[Found]:
+    return [each for each in discover(place, report) if each.tier is tier]
+
+
+def _nothing_named(place: Place) -> UsageError:
+    if place.repository is None:
+        message = "there is no repository here, so name what to check"
+    else:
+        message = (
+            f"{place.shown(place.repository / '.handrail' / 'workflows')} holds no workflow, so name what to check"
+        )
+    return UsageError(message, next_step="handrail validate NAME|PATH, or --library for the built-in workflows")

@@ -1,0 +1,1 @@
+"""Commands that outlive their supervisor."""

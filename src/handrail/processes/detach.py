@@ -1,0 +1,119 @@
+"""Starts a part of Handrail itself as a process of its own that nobody waits for."""
+
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import handrail
+from handrail.errors import EnvironmentFault
+from handrail.frozen import frozen
+from handrail.processes.environment import allowed_environment
+
+MOST_BYTES = 1 << 20
+"""Size at which what was said so far is put aside, and what was put aside before is dropped."""
+
+MOST_WORDS = 2000
+"""Characters of its last words that are worth showing."""
+
+# Forks once, so that whoever starts it has no child to wait for when it ends. The line ends with the process.
+_BOOT = """
+import contextlib, os, sys
+os.fork() and os._exit(0)
+sys.path.append(sys.argv.pop(1))
+line = int(sys.argv.pop(1))
+os.set_inheritable(line, False)
+from handrail.cli.main import main
+try:
+    main()
+except SystemExit as over:
+    with contextlib.suppress(OSError):
+        over.code or os.write(line, str(os.getpid()).encode())
+    raise
+"""
+_OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@frozen
+class Detached:
+    """A process that was started; whoever has this must close it."""
+
+    line: int
+    """A pipe: it ends with the process, and holds the process's number if that ended well."""
+    output: Path
+    begins: int
+    """Where in the output its own words begin."""
+
+    def has_ended(self, within: float) -> bool:
+        """Wait a little, and tell whether it is over."""
+        return bool(select.select([self.line], [], [], within)[0])
+
+    def ended_well(self) -> int | None:
+        """Give its number if it is over and ended well; to be asked once."""
+        return int(os.read(self.line, 32) or 0) or None
+
+    def last_words(self) -> str:
+        """Give what it said, without the beginning where that is long."""
+        with suppress(OSError), self.output.open("rb") as file:
+            file.seek(self.begins)
+            return file.read().decode("utf-8", "replace")[-MOST_WORDS:].strip()
+        return ""
+
+    def close(self) -> None:
+        """Take no more notice of it."""
+        os.close(self.line)
+
+
+def start_detached(words: Sequence[str], environ: Mapping[str, str], output: Path) -> Detached:
+    """Run a command line of Handrail in a session of its own; what it says goes to a file that only we may read."""
+    try:
+        _put_aside(output)
+        file = os.open(output, _OUTPUT, 0o600)
+        ours, theirs = os.pipe()
+        started = Detached(ours, output, os.fstat(file).st_size)
+        try:
+            _run(words, own_environment(environ), file, theirs)
+        except BaseException:
+            started.close()
+            raise
+        finally:
+            os.close(theirs)
+            os.close(file)
+    except (OSError, subprocess.CalledProcessError) as error:
+        message = f"cannot start the background driver: {error}"
+        raise EnvironmentFault(message, next_step=f"see {output}, then try again") from error
+    return started
+
+
+def _run(words: Sequence[str], env: Mapping[str, str], output: int, line: int) -> None:
+    root = str(Path(handrail.__file__).parents[1])
+    subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-P", "-X", "utf8", "-c", _BOOT, root, str(line), *words],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        cwd="/",
+        env=env,
+        pass_fds=(line,),
+        start_new_session=True,
+        check=True,
+    )
+
+
+_PLACES = ("TMUX_TMPDIR",)
+"""Where things are that a person's own commands look for too: the windows of the background driver."""
+
+
+def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Give what Handrail itself needs: what commands may see, and its own settings."""
+    ours = {name: environ[name] for name in environ if name.startswith("HANDRAIL_") or name in _PLACES}
+    return {**allowed_environment(environ), **ours}
+
+
+def _put_aside(output: Path) -> None:
+    with suppress(FileNotFoundError):
+        if output.stat().st_size > MOST_BYTES:
+            output.replace(output.with_name(output.name + ".1"))

@@ -1,0 +1,283 @@
+"""The keeper: a small process between Handrail and a command, so that the exit status outlives Handrail.
+
+`launch` starts it with `python -I -S`, or `keeper_pool` forks it: it and what it imports use the standard library only.
+
+1. Nothing runs before `process.json` names the keeper; the command is named there as soon as it runs. Where somebody
+   kills the keeper in between, the command is found by its mark.
+2. `process.json` is made by link(2): of two keepers started for one folder, one wins and the other leaves.
+3. The command has a session of its own, so that signals to its group spare the keeper, which records them.
+4. Orphans of the command become the keeper's children (Linux), so that no fork or session hides them.
+5. The status is written when the command itself has ended; then the rest of its tree is ended; then the keeper goes.
+6. Secrets are taken out of the output while it grows, and all of them before the keeper goes (`mask_output`).
+7. Whoever starts a command waits for the keeper: what it needs only afterwards is loaded when the command runs.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from handrail.processes.keeper_files import claim, has_room, write_record, write_status
+from handrail.processes.process_table import adopt_orphans, birth_of, tree
+from handrail.processes.spawn import NotSpawned, spawn
+
+TYPE_CHECKING = False  # as `typing` has it, which takes as long to load as all else here
+if TYPE_CHECKING:
+    from handrail.processes.launch import Spec
+    from handrail.processes.mask_output import MaskedFile
+    from handrail.processes.open_stdin import Mouth
+
+
+SETTLE, GRACE, LAST = 0.5, 2.0, 5.0
+"""Seconds that what is left of a tree gets: to finish by itself, to heed TERM, to vanish after KILL."""
+BUSY, IDLE = 0.02, 0.2
+"""Seconds between two looks at the size of the output, while it grows and while it does not."""
+
+
+def main() -> None:
+    """Keep one command, started directly."""
+    close_what_leaked_in()
+    Crib().keep()
+
+
+def close_what_leaked_in() -> None:
+    """Close all descriptors but the first three."""
+    for name in os.listdir("/dev/fd"):  # noqa: PTH208 - pathlib would open it while it is walked
+        if int(name) > 2:
+            with contextlib.suppress(OSError):
+                os.close(int(name))
+
+
+class Crib:
+    """All that a keeper can do before it knows what to run, so that nobody waits for it then."""
+
+    def __init__(self) -> None:
+        os.chdir("/")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_IGN)
+        self._adopting = adopt_orphans()
+        self._bell = _bell()
+        self._started = birth_of(os.getpid())
+
+    def keep(self) -> None:
+        """Hear on the standard input what to run, and stay until all of it has ended."""
+        spec = _told()
+        folder = Path(spec["folder"])
+        mouth = _mouth(folder, spec)
+        record = {"key": spec["key"], "mark": spec["mark"], "pid": os.getpid(), "started": self._started}
+        refusal = claim(folder, record, durable=spec["once"])
+        if refusal:
+            _answer(refusal)
+            os._exit(0)
+        # It stays open until the status is written: whoever started the command need not wait for the keeper's own end.
+        line = os.dup(0)
+        keeper = Keeper(folder, self._bell, spec["limit"])
+        given = _input(spec)
+        try:
+            keeper.command = spawn(spec["told"], (given if mouth is None else mouth.theirs, 1, 2))
+            more = {"command": keeper.command, "command_started": birth_of(keeper.command)}
+            write_record(folder, {**record, **more})
+        except NotSpawned as refused:
+            keeper.refused(refused)
+        os.close(given)
+        _answer("ok")
+        keeper.outputs, keeper.mouth = _masked(folder, spec), mouth
+        keeper.group = None if self._adopting else keeper.command
+        keeper.keep()
+        os.close(line)
+        os._exit(0)  # all is written, and whoever waits need not wait for Python to tidy up
+
+
+def _masked(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
+    try:
+        from handrail.model.secrets.redaction import Redactor  # noqa: PLC0415 - see 7
+        from handrail.processes.mask_output import MaskedFile  # noqa: PLC0415
+    except (ImportError, SyntaxError, OSError):
+        # Handrail is being replaced at this very moment. The command runs: it must not lose its keeper for that, and
+        # what is not said to be masked is masked by whoever reads it.
+        return ()
+    redactor = Redactor(spec["secrets"])
+    return tuple(MaskedFile(folder / stream, redactor) for stream in ("stdout", "stderr"))
+
+
+def _mouth(folder: Path, spec: "Spec") -> "Mouth | None":
+    if spec["talk"] is None:
+        return None
+    from handrail.processes.open_stdin import Mouth  # noqa: PLC0415 - few commands are talked to
+
+    return Mouth(*spec["talk"], folder / "stdout")
+
+
+def _input(spec: "Spec") -> int:
+    """Give the standard input of a command, of which nothing is written to a disk."""
+    if not spec["stdin"]:
+        return os.open(os.devnull, os.O_RDONLY)
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("stdin")
+    else:
+        import tempfile  # noqa: PLC0415 - Linux does without
+
+        descriptor = os.dup(tempfile.TemporaryFile().fileno())  # noqa: SIM115 - the copy stays
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(spec["stdin"].encode("latin-1"))
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _told() -> "Spec":
+    try:
+        told: Spec = json.loads(_read_all(0))
+    except ValueError:
+        os._exit(1)  # the one who speaks died in the middle of it
+    return told
+
+
+def _answer(words: str) -> None:
+    with contextlib.suppress(OSError):
+        os.write(0, words.encode(errors="replace"))
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nowhere, 0)
+    os.close(nowhere)
+
+
+def _read_all(descriptor: int) -> bytes:
+    chunks: list[bytes] = []
+    while chunk := os.read(descriptor, 1 << 16):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _bell() -> int:
+    """Give a descriptor that becomes readable when a child ends."""
+    listen, ring = os.pipe()
+    os.set_blocking(listen, False)
+    os.set_blocking(ring, False)
+    signal.signal(signal.SIGCHLD, _heard)
+    signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
+    return listen
+
+
+def _heard(_number: int, _frame: object) -> None:
+    """Do nothing: the wake-up descriptor tells."""
+
+
+class Keeper:
+    """Waits for the command, watches its output, and ends what it leaves behind."""
+
+    def __init__(self, folder: Path, bell: int, limit: int) -> None:
+        self._folder = folder
+        self._bell = bell
+        self._limit = limit
+        self._raw: int | None = None
+        self._reason: str | None = None
+        self._size = 0
+        self._childless = False
+        self._incomplete = False
+        self.command = 0
+        self.group: int | None = None
+        """The command's group, where orphans cannot be followed otherwise."""
+        self.outputs: tuple[MaskedFile, ...] = ()
+        self.mouth: Mouth | None = None
+
+    def refused(self, refused: NotSpawned) -> None:
+        """Take note that there is no command."""
+        self._raw, self._reason = refused.code << 8, refused.reason
+
+    def keep(self) -> None:
+        """Stay until the command and its whole tree have ended."""
+        pause = BUSY
+        while not self._reap():
+            size = self._largest()
+            if size > self._limit:
+                self._reason = f"it wrote more than {self._limit} bytes to one of its streams and was ended"
+                self._signal(signal.SIGKILL)
+            pause = BUSY if size != self._size else min(pause * 1.5, IDLE)
+            self._size = size
+            self._mask()
+            self._listen(pause if self.mouth is None else min(pause, self.mouth.look()))
+        if self.mouth is not None:
+            self.mouth.close()
+        self._incomplete = not has_room(self._folder)
+        if not self._empty():
+            self._record(cleared=False)
+            self._clear()
+        self._cut()
+        self._mask(last=True)
+        self._record(cleared=self._empty())
+
+    def _mask(self, *, last: bool = False) -> None:
+        for each in self.outputs:
+            each.look(last=last)
+
+    def _reap(self) -> bool:
+        """Take note of children that ended; tell whether the command is one."""
+        with contextlib.suppress(ChildProcessError):
+            self._childless = False
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if ended[0] == self.command:
+                    self._raw = ended[1]
+            return self._raw is not None
+        self._childless = True
+        return self._raw is not None
+
+    def _empty(self) -> bool:
+        # Having no child proves that nothing is left where orphans become ours; a look at the table may miss a fork.
+        self._reap()
+        return self._childless and (self.group is None or not self._rest())
+
+    def _listen(self, seconds: float) -> None:
+        if select.select([self._bell], self.mouth.waits if self.mouth else [], [], seconds)[0]:
+            os.read(self._bell, 4096)
+
+    def _written(self, descriptor: int) -> int:
+        return min(os.fstat(descriptor).st_size, self._limit)
+
+    def _largest(self) -> int:
+        return max(os.fstat(1).st_size, os.fstat(2).st_size)
+
+    def _cut(self) -> None:
+        for descriptor in (1, 2):
+            if os.fstat(descriptor).st_size > self._limit:
+                os.ftruncate(descriptor, self._limit)
+
+    def _rest(self) -> Iterable[int]:
+        return tree(os.getpid(), self.group).keys()
+
+    def _signal(self, number: int) -> None:
+        for pid in self._rest():
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
+
+    def _clear(self) -> None:
+        if self._empties(SETTLE):
+            return
+        self._signal(signal.SIGTERM)
+        if self._empties(GRACE):
+            return
+        self._empties(LAST, signal.SIGKILL)
+
+    def _empties(self, seconds: float, number: int | None = None) -> bool:
+        until = time.monotonic() + seconds
+        while not (empty := self._empty()) and time.monotonic() < until:
+            if number is not None:
+                self._signal(number)
+            self._listen(BUSY)
+        return empty
+
+    def _record(self, *, cleared: bool) -> None:
+        raw = self._raw or 0
+        status = {
+            "exit_code": os.WEXITSTATUS(raw) if os.WIFEXITED(raw) else None,
+            "signal": os.WTERMSIG(raw) if os.WIFSIGNALED(raw) else None,
+            "reason": self._reason,
+            "cleared": cleared,
+            "stdout": self._written(1),
+            "stderr": self._written(2),
+            "incomplete": self._incomplete,
+            "masked": bool(self.outputs) and all(each.complete for each in self.outputs),
+        }
+        write_status(self._folder, status)

@@ -1,0 +1,104 @@
+"""The nursery: one process of a driver, of which keepers are forked ahead, so that no command waits for its own.
+
+1. It owns nothing: a keeper is told what to run on a socket of its own, and leaves when that is closed without a word.
+2. It ends with the driver, whose end of its only line closes then. Keepers stay, as those do that are started directly.
+3. Where there is none, or it does not answer, a keeper is started directly.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import handrail
+
+_BOOT = "import sys; sys.path.append(sys.argv[1]); from handrail.processes.{module} import main; main()"
+_PATIENCE = 10.0
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
+"""Not empty, since an empty one is taken for that of a process which becomes another program (`process_table`)."""
+
+
+class Nursery:
+    """The nursery of this process."""
+
+    def __init__(self, patience: float = _PATIENCE) -> None:
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._line: socket.socket | None = None
+        self._driver = 0
+        self.pid = 0
+
+    def open(self) -> None:
+        """Start it where there is none; whether it works is seen when it is asked."""
+        with self._lock:
+            # What a process inherits of the one that forked it belongs to that one.
+            if self._line is not None and self._driver == os.getpid():
+                return
+            # Where the machine refuses, whoever needs a keeper is told why.
+            with contextlib.suppress(OSError):
+                self.pid, self._line = _start()
+                self._line.settimeout(self._patience)
+                self._driver = os.getpid()
+
+    def bear(self, descriptors: Sequence[int]) -> int | None:
+        """Give the id of a forked keeper that has these descriptors as its first; None if there is none."""
+        with self._lock:
+            if self._line is None or self._driver != os.getpid():
+                return None
+            try:
+                born = _ask(self._line, descriptors)
+            except OSError:
+                born = b""
+            if not born:
+                self._end(self._line)
+            return int(born) if born else None
+
+    def close(self) -> None:
+        """End it, if there is one; the keepers stay."""
+        with self._lock:
+            if self._line is not None and self._driver == os.getpid():
+                self._end(self._line)
+
+    def _end(self, line: socket.socket) -> None:
+        line.close()
+        self._line = None
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+NURSERY = Nursery()
+"""There is one for a process, since a process has one folder, one mask and one set of limits to pass on."""
+
+
+def _start() -> tuple[int, socket.socket]:
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs, Path(os.devnull).open("r+b") as nowhere:
+            descriptors = (theirs.fileno(), nowhere.fileno(), nowhere.fileno())
+            return spawn_python("keeper_pool_program", (), descriptors), ours
+    except OSError:
+        ours.close()
+        raise
+
+
+def _ask(line: socket.socket, descriptors: Sequence[int]) -> bytes:
+    socket.send_fds(line, [b"k"], descriptors)
+    return line.recv(32)
+
+
+def spawn_python(module: str, words: Sequence[str], descriptors: Sequence[int]) -> int:
+    """Start a module of this package as a process, with the standard library alone and in a session of its own."""
+    root = str(Path(handrail.__file__).parents[1])
+    return os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(module=module), root, *words],
+        _ENVIRONMENT,
+        file_actions=[(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(descriptors)],
+        setsid=True,
+        setsigmask=(),
+        setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
+    )

@@ -1,0 +1,77 @@
+"""The process of the nursery: it forks one keeper ahead, and the next one when that is called (`keeper_pool`).
+
+It runs with `python -I -S`, so it and what it imports use the standard library only.
+
+1. The keeper that waits is the one who listens on the line, so that a call wakes nobody else.
+2. It tells when it is called. One that ends without that has found the end of the line, or nothing works here.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import socket
+from importlib import import_module
+
+from handrail.processes.keeper import Crib, close_what_leaked_in
+from handrail.processes.process_table import birth_of
+
+_LATER = ("ctypes", "handrail.processes.mask_output", "handrail.processes.open_stdin")
+"""What keepers load by themselves, if it was not loaded before they were forked."""
+_HANDED = 3
+_REST = 0.5
+"""Seconds before the next keeper is forked that nobody waits for."""
+
+
+def main() -> None:
+    """Have a keeper ready until nobody can ask for one any more."""
+    close_what_leaked_in()
+    os.chdir("/")
+    # Nobody waits for the keepers: who wants to know of one looks at what it wrote.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    line = socket.socket(fileno=0)
+    if not select.select([line], [], [], 0)[0]:
+        _load()
+    while _was_called(line):
+        # What was called for has the machine to itself for a moment, unless somebody waits for the next one.
+        select.select([line], [], [], _REST)
+    os._exit(0)
+
+
+def _load() -> None:
+    for name in _LATER:
+        # Handrail is being replaced at this very moment: keepers do without, as those do that are started directly.
+        with contextlib.suppress(ImportError, SyntaxError, OSError):
+            import_module(name)
+    birth_of(os.getpid())  # what it remembers, keepers need not ask
+
+
+def _was_called(line: socket.socket) -> bool:
+    """Fork a keeper, and wait until it is called or ends."""
+    hear, tell = os.pipe()
+    if os.fork() == 0:
+        os.close(hear)
+        _be_called(line, tell)
+    os.close(tell)
+    called = os.read(hear, 1)
+    os.close(hear)
+    return bool(called)
+
+
+def _be_called(line: socket.socket, tell: int) -> None:
+    os.setsid()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    crib = Crib()
+    handed = socket.recv_fds(line, 1, _HANDED)[1]
+    if len(handed) != _HANDED:
+        os._exit(0)
+    with contextlib.suppress(OSError):
+        line.sendall(str(os.getpid()).encode())
+    os.write(tell, b"c")
+    os.close(tell)
+    # The first of them takes the place of the line, which must be held by nobody who is called.
+    for number, descriptor in enumerate(handed):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    line.detach()
+    crib.keep()

@@ -1,0 +1,134 @@
+"""Starting the keeper of a command: the one place where Handrail makes a process that lasts."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NoReturn, TypedDict, TypeVar
+
+from handrail.errors import ProcessFault
+from handrail.ports.processes import MARK, ProcessSpec
+from handrail.processes.environment_secrets import secret_values
+from handrail.processes.keeper_pool import NURSERY, spawn_python
+
+T = TypeVar("T")
+_PATIENCE = 60.0
+_OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+
+
+class Told(TypedDict):
+    """What the command is told to become."""
+
+    argv: list[str]
+    cwd: str
+    env: dict[str, str]
+
+
+class Spec(TypedDict):
+    """What the keeper is told, as one JSON document on its standard input."""
+
+    key: str
+    mark: str
+    folder: str
+    told: Told
+    stdin: str
+    """The bytes of its standard input, each as a character."""
+    limit: int
+    once: bool
+    secrets: dict[str, str]
+    """Variables and values that must not be kept; they are told here and written nowhere."""
+    talk: tuple[str, str] | None
+    """Where what the command is told meanwhile is put, and what it prints when it is done."""
+
+
+def launch(spec: ProcessSpec) -> tuple[int, int]:
+    """Start a keeper, wait until it has claimed the folder or found it taken, and give its process id.
+
+    Beside it comes a descriptor that somebody has to close: it is readable as soon as the keeper has written the
+    status, or died.
+    """
+    folder = Path(spec.folder)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.ExitStack() as opened:
+            outputs = [_open(folder / stream, opened) for stream in ("stdout", "stderr")]
+            pid, ours = _keeper(folder, outputs, opened)
+            answer = _talk(ours, spec, pid)
+            line = os.dup(ours.fileno())
+    except OSError as error:
+        _refuse(folder, error.strerror or str(error))
+    if answer not in ("ok", "taken"):
+        os.close(line)
+        # One that answered leaves by itself. Where it is no child of ours, its id may be another's by now.
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)
+        _refuse(folder, answer)
+    return pid, line
+
+
+def _open(path: Path, opened: contextlib.ExitStack) -> int:
+    descriptor = os.open(path, _OUTPUT, 0o600)
+    opened.callback(os.close, descriptor)
+    return descriptor
+
+
+def _keeper(folder: Path, outputs: list[int], opened: contextlib.ExitStack) -> tuple[int, socket.socket]:
+    """Give a new keeper, forked or else started, with our end of its line."""
+    pid, ours = _with_line(NURSERY.bear, outputs, opened)
+    if pid is None:
+        pid, ours = _with_line(partial(spawn_python, "keeper", [str(folder)]), outputs, opened)
+    return pid, ours
+
+
+def _with_line(
+    start: Callable[[list[int]], T], outputs: list[int], opened: contextlib.ExitStack
+) -> tuple[T, socket.socket]:
+    # Each has a line of its own: one that comes late must not hear what another was told.
+    ours, theirs = socket.socketpair()
+    opened.enter_context(ours)
+    with theirs:
+        return start([theirs.fileno(), *outputs]), ours
+
+
+def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
+    told: Spec = {
+        "key": spec.key,
+        "mark": spec.mark,
+        "folder": _absolute(spec.folder),
+        "told": {
+            "argv": list(spec.argv),
+            "cwd": _absolute(spec.cwd),
+            "env": dict(spec.env) | {MARK: spec.mark},
+        },
+        "stdin": spec.stdin.decode("latin-1"),
+        "limit": spec.limit_bytes,
+        "once": spec.once,
+        "secrets": secret_values(dict(os.environ) | dict(spec.env)),
+        "talk": None if spec.talk is None else (spec.talk.folder, spec.talk.until),
+    }
+    ours.settimeout(_PATIENCE)
+    try:
+        ours.sendall(json.dumps(told).encode())
+        ours.shutdown(socket.SHUT_WR)
+        reply = ours.recv(4096).decode(errors="replace").strip()
+    except TimeoutError as error:
+        # A keeper that hangs must not come to life later: nobody would know of what it runs.
+        os.kill(keeper, signal.SIGKILL)
+        reply = str(error)
+    except OSError as error:
+        reply = str(error)
+    return reply or "the keeper died at its start; the file stderr there says why"
+
+
+def _absolute(path: str) -> str:
+    """Give a path that means the same to a keeper, which is in another folder."""
+    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH117, PTH118 - no other path is made of it
+
+
+def _refuse(folder: Path, words: str) -> NoReturn:
+    message = f"cannot start a process in {folder}: {words}"
+    raise ProcessFault(message, next_step="make the folder writable, or free some space, then resume")

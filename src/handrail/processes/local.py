@@ -1,0 +1,194 @@
+"""Processes of this machine: started once, found again after a crash, awaited and ended with all they started."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+
+from handrail.errors import UsageError
+from handrail.ports.processes import MARK, Ended, Gone, ProcessSpec, Running, Stream, TimedOut
+from handrail.processes.environment_secrets import redactor_here
+from handrail.processes.keeper_files import remove_drafts
+from handrail.processes.launch import launch
+from handrail.processes.mask_output import read_masked
+from handrail.processes.process_folder import LOST, Record, ended, read_record, read_status
+from handrail.processes.process_table import Row, marked, send, tree
+from handrail.processes.wait import until_dead, until_readable
+
+_LAST = 5.0
+_AGAIN = 0.05
+"""Seconds that killed processes get to vanish, and between two kills of what was forked meanwhile."""
+
+
+class LocalProcesses:
+    """The `Processes` of this machine."""
+
+    def __init__(self) -> None:
+        self._children: set[int] = set()
+        """Keepers that this object started and that nobody else reaps."""
+        self._lines: dict[str, int] = {}
+        """By folder, what becomes readable when a keeper that this object started has written the status."""
+        self._redactor = redactor_here()
+        weakref.finalize(self, _close, self._lines)
+
+    def start(self, spec: ProcessSpec) -> Running:
+        """Start a command, or adopt the one that was started in this folder before."""
+        folder = Path(spec.folder)
+        record = read_record(folder)
+        if record is None:
+            keeper, line = launch(spec)
+            self._drop_line(spec.folder)
+            self._lines[spec.folder] = line
+            self._children.add(keeper)
+            record = read_record(folder)
+        if record is None or record.key not in (spec.key, LOST.key):
+            raise UsageError(f"the folder {folder} belongs to another process than {spec.key}")
+        return Running(record.pid, record.started)
+
+    def look(self, folder: str) -> Running | Ended | Gone | None:
+        """Say how the command of a folder is; nothing was started there if none."""
+        self._reap()
+        place = Path(folder)
+        record = read_record(place)
+        if record is None:
+            return None
+        if (over := _over(place)) is not None:
+            return over
+        if record.keeper_lives or record.command_lives or _strays(record):
+            return Running(record.pid, record.started)
+        return _ended(place, record)
+
+    async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
+        """Wait until the command and all it started have ended."""
+        place = Path(folder)
+        record = read_record(place)
+        if record is None:
+            return Gone()
+        clock = asyncio.get_running_loop().time
+        until = None if timeout is None else clock() + timeout
+        if not await self._told_over(folder, timeout):
+            return TimedOut()
+        if (over := _over(place)) is not None:
+            return over
+        # The command is awaited by itself only where somebody killed its keeper.
+        for pid, started in ((record.pid, record.started), (record.command, record.command_started)):
+            if not await until_dead(pid, started, None if until is None else max(0.0, until - clock())):
+                return TimedOut()
+        return await self._finish(place, record)
+
+    async def end(self, folder: str, grace: tuple[float, float]) -> Ended | Gone:
+        """End a command and all it started: INT, then TERM after the first grace, then KILL after the second."""
+        place = Path(folder)
+        record = read_record(place)
+        if record is None:
+            return Gone()
+        for number, seconds in ((signal.SIGINT, grace[0]), (signal.SIGTERM, grace[1])):
+            for row in _members(record).values():
+                send(row, number)
+            if not isinstance(outcome := await self.wait(folder, seconds), TimedOut):
+                return outcome
+        await _kill(lambda: _members(record))
+        if not isinstance(outcome := await self.wait(folder, _LAST), TimedOut):
+            return outcome
+        send(Row(record.pid, 0, 0, record.started), signal.SIGKILL)
+        return await self._finish(place, record)
+
+    def read_output(self, folder: str, stream: Stream, limit: int, tail: bool) -> bytes:
+        """Give at most `limit` bytes of what it wrote, from the end if `tail`, without secrets."""
+        status = read_status(Path(folder))
+        again = status is not None and status.masked
+        with contextlib.suppress(FileNotFoundError):
+            return read_masked(Path(folder) / stream, self._redactor, limit, tail=tail, again=again)
+        return b""
+
+    def escaped(self, marker: str) -> tuple[int, ...]:
+        """List the live processes that carry a mark, given in full or as the key alone."""
+        return tuple(sorted(marked(MARK, marker, "@")))
+
+    async def _finish(self, place: Path, record: Record) -> Ended | Gone:
+        self._reap()
+        status = read_status(place)
+        if status is None or not status.cleared:
+            # The keeper was killed before it had ended the rest of the tree.
+            await _kill(lambda: _marked(record))
+        return _ended(place, record)
+
+    async def _told_over(self, folder: str, timeout: float | None) -> bool:
+        """Wait for the keeper's word that all is over, if it was started here; false when none came in time."""
+        line = self._lines.get(folder)
+        try:
+            if line is not None and not await until_readable(line, timeout):
+                return False
+        except asyncio.CancelledError:
+            # Perhaps nobody will ask again; who does waits for the keeper's end.
+            self._drop_line(folder)
+            raise
+        self._drop_line(folder)
+        return True
+
+    def _drop_line(self, folder: str) -> None:
+        line = self._lines.pop(folder, None)
+        if line is not None:
+            os.close(line)
+
+    def _reap(self) -> None:
+        for pid in tuple(self._children):
+            try:
+                dead = os.waitpid(pid, os.WNOHANG)[0] == pid
+            except ChildProcessError:
+                dead = True
+            if dead:
+                self._children.discard(pid)
+
+
+def _close(lines: dict[str, int]) -> None:
+    for line in lines.values():
+        os.close(line)
+
+
+def _over(place: Path) -> Ended | None:
+    """Give how it ended, once the keeper has written that nothing is left of it; it goes a moment after that."""
+    status = read_status(place)
+    return ended(place, status) if status is not None and status.cleared else None
+
+
+def _ended(place: Path, record: Record) -> Ended | Gone:
+    status = read_status(place)
+    if status is not None:
+        return ended(place, status)
+    remove_drafts(place, record.pid)
+    return Gone()
+
+
+def _members(record: Record) -> dict[int, Row]:
+    """Give all that a command started and itself, but never the keeper."""
+    found = _marked(record)
+    if record.keeper_lives:
+        found |= tree(record.pid)
+    if record.command_lives:
+        found |= tree(record.command, record.command)
+        found[record.command] = Row(record.command, record.pid, record.command, record.command_started)
+    found.pop(record.pid, None)
+    return found
+
+
+def _strays(record: Record) -> bool:
+    """Tell whether a command runs whose keeper was killed before it could say so."""
+    return not record.command and bool(record.mark and _marked(record))
+
+
+def _marked(record: Record) -> dict[int, Row]:
+    return marked(MARK, record.mark)
+
+
+async def _kill(members: Callable[[], dict[int, Row]]) -> None:
+    """Kill again and again, since what is killed may have forked a moment before."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + _LAST
+    while (rows := members()) and clock() < until:
+        for row in rows.values():
+            send(row, signal.SIGKILL)
+        await asyncio.sleep(_AGAIN)

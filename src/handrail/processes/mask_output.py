@@ -1,0 +1,78 @@
+"""Takes secrets out of what a command writes, in the very file that it writes to, while it writes.
+
+A command writes straight to its files, so that it needs nobody to go on when Handrail and the keeper die. Nothing
+could stand in between without giving that up. So the keeper follows the file and writes a mask of the same length
+over each secret: a command that only appends is never in its way, and sizes and places stay what they are.
+
+A secret stands in the file, which only its owner can read, from when it is written until the keeper's next look:
+a fifth of a second at most after the end of its line, and in any case not beyond the command's end. Where somebody
+kills the keeper, it stands there until Handrail reads the file: what is read is masked again. Of a file that the keeper
+went through to its end, only values have to be looked for then: those that whoever reads it knows, and the keeper not.
+
+The keeper uses it, so it needs the standard library only.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+from handrail.model.secrets.redaction import Redactor
+
+BLOCK = 1 << 20
+AROUND = 8 << 10
+"""Bytes that are read beside a part of a file, so that a secret at its edge is seen as one."""
+
+
+class MaskedFile:
+    """One output of a command, masked as it grows."""
+
+    def __init__(self, path: Path, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._file = _open(path)
+        self._done = 0
+        self._size = 0
+        self.complete = False
+        """Nothing is left to be masked."""
+
+    def look(self, *, last: bool = False) -> None:
+        """Mask what is settled of what was written since; all of it when nothing will follow."""
+        # A disk that fails must not keep the keeper from recording how the command ended.
+        with contextlib.suppress(OSError):
+            size = 0 if self._file is None else os.fstat(self._file).st_size
+            if self._file is None or (size == self._size and not last):
+                return
+            self._size = size
+            while self._step(self._file, last=last):
+                pass
+            self.complete = last
+
+    def _step(self, file: int, *, last: bool) -> bool:
+        data = os.pread(file, BLOCK, self._done)
+        whole = last and len(data) < BLOCK
+        settled = len(data) if whole else self._redactor.settled(data)
+        if settled:
+            masked = self._redactor.data(data)[:settled]
+            if masked != data[:settled]:
+                os.pwrite(file, masked, self._done)
+            self._done += settled
+        return bool(settled) and len(data) == BLOCK
+
+
+def read_masked(path: Path, redactor: Redactor, limit: int, *, tail: bool, again: bool = False) -> bytes:
+    """Give at most `limit` bytes of a file, from its end if `tail`, without the secrets in it.
+
+    `again` says that the forms of credentials were masked in it already.
+    """
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        start = max(0, size - limit) if tail else 0
+        before = min(start, AROUND)
+        file.seek(start - before)
+        data = redactor.data(file.read(before + limit + AROUND), forms=not again)
+        return data[before : before + limit]
+
+
+def _open(path: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        return os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    return None

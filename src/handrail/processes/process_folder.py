@@ -1,0 +1,104 @@
+"""What a process folder says: who was started in it, and how that ended."""
+
+import json
+from pathlib import Path
+from typing import cast
+
+from handrail.frozen import frozen
+from handrail.ports.processes import Ended, Stream
+from handrail.processes.process_table import alive
+
+
+@frozen
+class Record:
+    """`process.json`: the keeper and the command, each with its start time."""
+
+    key: str
+    mark: str
+    pid: int
+    started: str
+    command: int
+    """Nothing until the command runs, or where it never did."""
+    command_started: str
+
+    @property
+    def keeper_lives(self) -> bool:
+        """Whether the keeper is there to write the status."""
+        return alive(self.pid, self.started)
+
+    @property
+    def command_lives(self) -> bool:
+        """Whether the command itself runs."""
+        return alive(self.command, self.command_started)
+
+
+@frozen
+class Status:
+    """`status`: how the command ended, whether all that it left was ended too, whether its output may miss a part."""
+
+    exit_code: int | None
+    signal: int | None
+    reason: str | None
+    cleared: bool
+    incomplete: bool = False
+    masked: bool = False
+    """The keeper went through all of the output and took what has the form of a credential out of it."""
+
+
+LOST = Record("", "", 0, "", 0, "")
+"""Something was started, but a power failure tore the record of it: no process fits."""
+
+
+def read_record(folder: Path) -> Record | None:
+    """Give the record of a folder, if something was started there."""
+    match _json(folder / "process.json"):
+        case {
+            "key": str(key),
+            "mark": str(mark),
+            "pid": int(pid),
+            "started": str(started),
+            **rest,
+        }:
+            return Record(key, mark, pid, started, _number(rest.get("command")), str(rest.get("command_started") or ""))
+        case _:
+            return LOST if (folder / "process.json").exists() else None
+
+
+def read_status(folder: Path) -> Status | None:
+    """Give the status of a folder; one that a power failure lost, tore or left without its output is none."""
+    match _json(folder / "status"):
+        case {"exit_code": int() | None as code, "signal": int() | None as number, "cleared": bool(cleared), **rest}:
+            reason = rest.get("reason")
+            if any(size_of(folder, stream) < _number(rest.get(stream)) for stream in ("stdout", "stderr")):
+                return None
+            words = reason if isinstance(reason, str) else None
+            incomplete, masked = (rest.get(name) is True for name in ("incomplete", "masked"))
+            return Status(code, number, words, cleared, incomplete=incomplete, masked=masked)
+        case _:
+            return None
+
+
+def ended(folder: Path, status: Status) -> Ended:
+    """Make the answer of a status and the files beside it."""
+    sizes = size_of(folder, "stdout"), size_of(folder, "stderr")
+    return Ended(status.exit_code, status.signal, *sizes, reason=status.reason, incomplete=status.incomplete)
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def size_of(folder: Path, stream: Stream) -> int:
+    """Give the bytes of a stream."""
+    try:
+        return (folder / stream).stat().st_size
+    except OSError:
+        return 0
+
+
+def _json(path: Path) -> dict[str, object] | None:
+    try:
+        content: object = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return cast("dict[str, object]", content) if isinstance(content, dict) else None

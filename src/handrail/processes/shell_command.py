@@ -1,0 +1,115 @@
+"""A command of a plan made ready to run: its values go into environment variables and files, never into the script."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from handrail.errors import ProcessFault
+from handrail.frozen import frozen
+from handrail.language.expressions.evaluate import Limits, evaluate
+from handrail.language.expressions.parser import parse
+from handrail.language.problems import EvaluationError, LanguageError
+from handrail.language.values import Budget, text_of
+from handrail.model.workflow.values import Command, ShellBinding
+
+LARGEST = 100_000
+"""Bytes of one value; Linux takes 128 KiB for one variable."""
+LARGEST_TOGETHER = 600_000
+"""Bytes of all values; macOS takes 1 MiB for arguments and environment together."""
+LARGEST_SCRIPT = 120_000
+_FILE_LIMITS = Limits(text=64 << 20, items=10_000_000, fuel=10_000_000)
+
+
+@frozen
+class Prepared:
+    """What to run, and the variables it needs beside the environment of every command."""
+
+    argv: tuple[str, ...]
+    env: tuple[tuple[str, str], ...]
+
+
+@frozen
+class Refusal:
+    """Why a value cannot be passed."""
+
+    expression: str
+    """As written between `${` and `}`; empty when it is about the command as a whole."""
+    message: str
+    hint: str
+
+
+@frozen
+class Refused:
+    """Nothing was written and nothing may be spawned."""
+
+    refusals: tuple[Refusal, ...]
+
+
+def prepare(
+    command: Command, values: Mapping[str, object], folder: str, written: Mapping[str, str] | None = None
+) -> Prepared | Refused:
+    """Evaluate what a command needs in the scope `values`; values asked for as files are written to `folder`.
+
+    `written` has the author's expressions by variable, where the bindings only name variables.
+    """
+    found = [_rendered(binding, values, (written or {}).get(binding.variable)) for binding in command.bindings]
+    refusals = [one for one in (*found, _whole(command, found)) if isinstance(one, Refusal)]
+    if refusals:
+        return Refused(tuple(refusals))
+    texts = [one for one in found if isinstance(one, bytes)]
+    env = [
+        (binding.variable, _write(Path(folder), binding.variable, text) if binding.as_file else text.decode())
+        for binding, text in zip(command.bindings, texts, strict=True)
+    ]
+    return Prepared(("/bin/sh", "-c", command.script), tuple(env))
+
+
+def _rendered(binding: ShellBinding, values: Mapping[str, object], written: str | None) -> bytes | Refusal:
+    source = written or binding.value.source
+    limits = _FILE_LIMITS
+    try:
+        expression = parse(binding.value.source)
+        text = text_of(evaluate(expression, values, limits), Budget(limits, expression)).encode()
+    except (LanguageError, EvaluationError) as error:
+        return Refusal(source, error.problem.message, error.problem.hint or f"see to it that `{source}` has a value")
+    except UnicodeEncodeError:
+        return Refusal(
+            source, "the value holds half of a surrogate pair, which is no text", "repair it where it is made"
+        )
+    return text if binding.as_file else _fits(source, text)
+
+
+def _fits(source: str, text: bytes) -> bytes | Refusal:
+    hint = f"pass the path of a file that holds it: ${{{source} | file}}"
+    if b"\0" in text:
+        return Refusal(source, "the value holds a NUL character, which no environment variable can hold", hint)
+    if len(text) > LARGEST:
+        message = f"the value has {len(text)} bytes, more than the {LARGEST} that fit an environment variable"
+        return Refusal(source, message, hint)
+    return text
+
+
+def _whole(command: Command, found: list[bytes | Refusal]) -> Refusal | None:
+    script = command.script.encode(errors="replace")
+    if b"\0" in script or len(script) > LARGEST_SCRIPT:
+        message = f"the command has a NUL character, or more than {LARGEST_SCRIPT} bytes"
+        return Refusal("", message, "keep the script in a file of the repository and call it")
+    texts = zip(command.bindings, found, strict=True)
+    total = sum(len(text) for binding, text in texts if isinstance(text, bytes) and not binding.as_file)
+    if total > LARGEST_TOGETHER:
+        message = f"the values of the command have {total} bytes together, more than {LARGEST_TOGETHER}"
+        return Refusal("", message, "pass the largest of them as files: ${x | file}")
+    return None
+
+
+def _write(folder: Path, variable: str, content: bytes) -> str:
+    path = folder / f"{variable}.value"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        message = f"cannot write a value to {path}: {error.strerror}"
+        raise ProcessFault(message, next_step="make the folder writable, or free some space") from error
+    return str(path.absolute())

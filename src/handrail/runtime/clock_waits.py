@@ -1,0 +1,95 @@
+"""Waits that a clock which is set back must not make longer.
+
+Timers are kept as times of day, so that they outlive the process. Whoever waits for them also has a steady clock, which
+nobody can set. A timer has come when the first of the two says so.
+
+1. While nobody sets the clock both say the same, and nothing is kept here.
+2. When it jumps, the timers that are set at that moment were meant by the clock as it was: each gets a deadline on the
+   steady clock, which no later jump moves. Timers that are set afterwards are meant by the clock as it is now.
+3. A wait that was recorded later than now, when we begin, was recorded before the clock was set back. It gets its whole
+   length, from now on.
+4. That a time has come although the clock denies it is a message to the run, so that whoever drives it hears of it.
+"""
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from handrail.errors import StorageFault
+from handrail.ports.log import Log, Timer
+from handrail.runtime.event_records import from_log
+from handrail.runtime.inbox_events import message
+from handrail.runtime.ports import Clock
+
+LOOK_EVERY = 0.05
+JUMP = 0.5
+"""Seconds by which the clock must differ from one look to the next; slower changes are its way of being right."""
+
+
+@dataclass(slots=True)
+class Waits:
+    """Watches the clock on behalf of the timers of a log."""
+
+    log: Log
+    clock: Clock
+    steady: Clock = time.monotonic
+    wanted: Callable[[str], bool] = lambda _: True
+    told: int = 0
+    """How many times a run was told."""
+    _ahead: float | None = None
+    """How far the clock was ahead of the steady one at the last look."""
+    _deadlines: dict[Timer, float] = field(default_factory=dict[Timer, float])
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a time is waited for that the clock does not tell."""
+        return bool(self._deadlines)
+
+    async def watch(self) -> None:
+        """Look again and again, for as long as anybody drives."""
+        # Often: a timer that is set after a jump and before the look that sees it would be taken for an older one.
+        while True:
+            # Whoever drives meets the same fault, and says it.
+            with contextlib.suppress(StorageFault):
+                self.look()
+            await asyncio.sleep(LOOK_EVERY)
+
+    def look(self) -> None:
+        """Take note of how the clocks stand, and tell the runs whose time has come by the steady one alone."""
+        steady = self.steady()
+        ahead = self.clock() - steady
+        if self._ahead is None:
+            self._begin(steady)
+        elif abs(ahead - self._ahead) > JUMP:
+            self._keep(self._ahead)
+        self._ahead = ahead
+        come = [timer for timer, deadline in self._deadlines.items() if deadline <= steady]
+        if come:
+            self._tell(come)
+
+    def _begin(self, steady: float) -> None:
+        now = self.clock()
+        for timer in self._set():
+            latest = self.log.read(timer.stream, after=self.log.last(timer.stream).seq - 1, limit=1)
+            recorded = from_log(latest[0]).at if latest else now
+            if recorded > now + JUMP:
+                self._deadlines[timer] = steady + timer.due - recorded
+
+    def _keep(self, ahead: float) -> None:
+        for timer in self._set():
+            self._deadlines.setdefault(timer, timer.due - ahead)
+
+    def _set(self) -> list[Timer]:
+        return [timer for timer in self.log.due(math.inf) if self.wanted(timer.stream)]
+
+    def _tell(self, come: list[Timer]) -> None:
+        still = set(self._set())
+        for timer in come:
+            if timer in still:
+                key = f"time-came:{timer.key}:{timer.due!r}:{self.log.last(timer.stream).seq}"
+                self.log.send(timer.stream, key, message("time_came", key=timer.key, due=timer.due))
+                self.told += 1
+            del self._deadlines[timer]

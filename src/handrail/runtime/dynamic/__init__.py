@@ -1,0 +1,1 @@
+"""Steps written as a Python coroutine."""

@@ -1,0 +1,201 @@
+"""Performs dynamic steps: a coroutine that calls steps, replayed from its recorded calls.
+
+1. The coroutine runs in a process of its own (`flow_host`) and its calls are requests on a socket. Python cannot end
+   a thread: an exception thrown into it from outside waits for the next line of Python and can be caught, so an
+   endless loop, a sleep or a huge power would hold the driver for ever. A process can be ended at any moment. It also
+   keeps the flow's imports, threads, memory and crashes away from the other runs, and costs a start of Python for
+   each time that the run is taken up.
+2. A call that has its outcome in the log gets it from there; it is never performed again.
+3. A call must be what was recorded under its number, else the run is blocked and says where they part.
+4. Between two calls it has a bounded time. What takes longer is ended, and blocks the run with the bound.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from handrail.engine.fold.dynamic import call_address
+from handrail.engine.state.position import current
+from handrail.errors import EnvironmentFault
+from handrail.frozen import frozen
+from handrail.model.history.events import CallRequested, Event, RunBlocked, StepEnded
+from handrail.model.history.run_state import Pending, RunState
+from handrail.model.workflow.actions import DynamicAction
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+from handrail.processes.json_partner import Partner, start_partner
+from handrail.runtime.dynamic.flow_calls import Call, RefusedCall, call_of
+from handrail.runtime.ports import Clock
+
+LONGEST = 30.0
+"""Seconds that a flow may compute without a call."""
+_DONE = ("succeeded", "failed")
+
+
+@frozen
+class Returned:
+    """The coroutine is over."""
+
+    value: JsonValue
+
+
+@frozen
+class Raised:
+    """The coroutine failed; the words name the file and the line."""
+
+    words: str
+
+
+@frozen
+class Lost:
+    """There is no coroutine any more, and that is not its own doing."""
+
+    words: str
+
+
+Asked: TypeAlias = Call | Returned | Raised | Lost
+
+
+@dataclass(slots=True)
+class Flow:
+    """A coroutine somewhere in its course."""
+
+    action: DynamicAction
+    state: RunState
+    partner: Partner
+    number: int = 0
+    """Calls it has asked for."""
+    asked: Asked | None = None
+
+    async def go_on(self, result: Mapping[str, object] | None) -> Asked:
+        """Give it the result of its last call and let it run to the next."""
+        try:
+            async with asyncio.timeout(LONGEST):
+                self.asked = await self._next(result or self._beginning())
+        except TimeoutError:
+            self.asked = Lost(f"computed longer than {LONGEST:g} s without calling a step and was ended")
+        self.number += isinstance(self.asked, Call)
+        return self.asked
+
+    def _beginning(self) -> dict[str, object]:
+        told = {"file": self.action.file, "source": self.action.source, "within": LONGEST}
+        return {**told, "run": self.state.run, "task": self.state.task, "inputs": dict(self.state.inputs)}
+
+    async def _next(self, told: Mapping[str, object]) -> Asked:
+        while True:
+            said = await self.partner.ask(told)
+            match said:
+                case {"step": step, "values": values}:
+                    try:
+                        return call_of(self.state, self.action, step, values)
+                    except RefusedCall as refused:
+                        told = {"refused": str(refused)}
+                case {"returned": value}:
+                    return Returned(value)
+                case {"raised": str(words)}:
+                    return Raised(words)
+                case _:
+                    return Lost(f"lost the process in which it ran ({await self.partner.farewell()})")
+
+
+@dataclass(slots=True)
+class FlowHandler:
+    """Performs the dynamic steps of one run; what it keeps alive only saves replaying."""
+
+    clock: Clock
+    environment: Callable[[], Mapping[str, str]]
+    _live: tuple[int, Flow] | None = None
+
+    async def perform(self, plan: Plan, state: RunState, pending: Pending) -> tuple[Event, ...]:
+        """Let the coroutine run to a call that was not performed yet, or to its end; give what that means."""
+        try:
+            events = await self._advance(await self._flow(plan, state, pending), state, pending)
+        except BaseException:
+            self.close()
+            raise
+        if not isinstance(events[0], CallRequested):
+            self.close()
+        return events
+
+    def close(self) -> None:
+        """End the coroutine that is alive; the log has all that it needs to come back."""
+        if self._live is not None:
+            self._live[1].partner.end()
+            self._live = None
+
+    async def _advance(self, flow: Flow, state: RunState, pending: Pending) -> tuple[Event, ...]:
+        calls = _calls(state, pending)
+        asked = flow.asked or await flow.go_on(None)
+        while True:
+            if isinstance(asked, Lost):
+                return (self._lost(flow, asked, pending),)
+            parted = self._parted(flow, calls, pending)
+            if parted is not None:
+                return (parted,)
+            if not isinstance(asked, Call):
+                return (self._outcome(asked, pending),)
+            step = state.steps.get(call_address(pending.address, flow.number))
+            if flow.number > len(calls) or step is None or step.status not in _DONE:
+                return self._request(flow, asked, pending)
+            asked = await flow.go_on(asked.result(step))
+
+    async def _flow(self, plan: Plan, state: RunState, pending: Pending) -> Flow:
+        if self._live is not None:
+            if self._live[0] == pending.seq and self._live[1].number == len(_calls(state, pending)):
+                return self._live[1]
+            self.close()
+        action = current(plan, state)[0].action
+        if not isinstance(action, DynamicAction):
+            raise EnvironmentFault(f"step '{pending.address}' is no dynamic one", next_step="report this")
+        words = (f"flow of {state.run}", state.workspace)
+        flow = Flow(action, state, await start_partner("handrail.runtime.dynamic.flow_host", words, self.environment()))
+        self._live = (pending.seq, flow)
+        return flow
+
+    def _request(self, flow: Flow, call: Call, pending: Pending) -> tuple[Event, ...]:
+        address = call_address(pending.address, flow.number)
+        now = self.clock()
+        asked = CallRequested(address=address, number=flow.number, spec_hash=call.hash, asks=call.words, at=now)
+        return (asked, call.begin(address, now))
+
+    def _lost(self, flow: Flow, lost: Lost, pending: Pending) -> RunBlocked:
+        after = f"after call {flow.number}" if flow.number else "at its start"
+        return RunBlocked(
+            reason="fault",
+            message=f"flow '{pending.address}' ({flow.action.file}), {after}: {lost.words}",
+            address=pending.address,
+            next_step="resume to try it again; long work belongs into a step: change the workflow, then start anew",
+            at=self.clock(),
+        )
+
+    def _parted(self, flow: Flow, calls: Mapping[int, tuple[str, str]], pending: Pending) -> RunBlocked | None:
+        """Where the replay is not what was recorded: say which call, what it was, and what it is now."""
+        number = flow.number if isinstance(flow.asked, Call) else flow.number + 1
+        if number > len(calls):
+            return None
+        recorded, words = calls[number - 1]
+        if isinstance(flow.asked, Call):
+            if flow.asked.hash == recorded:
+                return None
+            now = f"asks for {flow.asked.words}"
+        else:
+            now = f"fails ({flow.asked.words})" if isinstance(flow.asked, Raised) else "returns"
+        return RunBlocked(
+            reason="fault",
+            message=f"call {number} of '{pending.address}' was {words}; replayed, {flow.action.file} {now}",
+            address=call_address(pending.address, number),
+            next_step="run() must ask for the same steps each time: no clock, chance or files; then resume, or rewind",
+            at=self.clock(),
+        )
+
+    def _outcome(self, asked: Returned | Raised, pending: Pending) -> StepEnded:
+        address, began, now = pending.address, pending.seq, self.clock()
+        if isinstance(asked, Raised):
+            return StepEnded(address=address, began=began, status="failed", error=asked.words, at=now)
+        return StepEnded(address=address, began=began, status="succeeded", output=asked.value, at=now)
+
+
+def _calls(state: RunState, pending: Pending) -> Mapping[int, tuple[str, str]]:
+    flow = state.flow
+    return flow.calls if flow is not None and flow.pending.seq == pending.seq else {}

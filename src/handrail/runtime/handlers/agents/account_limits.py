@@ -1,0 +1,130 @@
+"""Usage limits that several runs share: a run that met one leaves a note, and the others wait with it, without a call.
+
+1. A note is kept per agent and account, which is told by the vendor's variables and by the name that the agent keeps of
+   its login: who logs in elsewhere is not held back. An agent without any variables has no account.
+2. The run that left the note is not held by it: whoever resumes that run tries the agent for real.
+3. A note is only a hint: one that cannot be read or written holds nobody, and the agent says itself what is so.
+"""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+from handrail.agents.logins import account_in
+from handrail.frozen import frozen
+from handrail.model.history.run_state import RunState
+from handrail.ports.agents import Agent, AgentOutcome
+from handrail.runtime.ports import Clock, Commands
+
+FOLDER = "limits"
+
+
+@frozen
+class Limit:
+    """A usage limit of an account."""
+
+    agent: str
+    until: float
+    run: str
+    """The run that met it."""
+    message: str
+
+    @property
+    def words(self) -> str:
+        """Say it to whoever waits for it in another run."""
+        said = f": {self.message}" if self.message else ""
+        return f"{self.agent} is at its usage limit, as {self.run} found{said}"
+
+
+@frozen
+class AccountLimits:
+    """The notes in a folder."""
+
+    folder: Path
+
+    @property
+    def any_noted(self) -> bool:
+        """Whether there is a note at all; mostly there is none."""
+        try:
+            return any(self.folder.iterdir())
+        except OSError:
+            return False
+
+    def met(self, account: str, run: str, now: float) -> Limit | None:
+        """Give the limit that another run met and that is not over; None where the agent may be asked."""
+        limit = _read(self.folder / f"{account}.json")
+        return None if limit is None or limit.run == run or limit.until <= now else limit
+
+    def note(self, account: str, limit: Limit) -> None:
+        """Leave a note for the other runs."""
+        path = self.folder / f"{account}.json"
+        draft = path.with_suffix(f".{limit.run}")
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            told = {"agent": limit.agent, "until": limit.until, "run": limit.run, "message": limit.message}
+            draft.write_text(json.dumps(told), encoding="utf-8")
+            draft.replace(path)
+        except OSError:
+            return
+
+    def lift(self, account: str) -> None:
+        """Take a note away: the agent has answered."""
+        try:
+            (self.folder / f"{account}.json").unlink(missing_ok=True)
+        except OSError:
+            return
+
+    def known(self, now: float) -> tuple[Limit, ...]:
+        """Give all limits that are not over."""
+        read = (_read(path) for path in sorted(self.folder.glob("*.json")))
+        return tuple(limit for limit in read if limit is not None and limit.until > now)
+
+
+@frozen
+class Accounts:
+    """The limits of the accounts that the agents of runs work on."""
+
+    limits: AccountLimits
+    commands: Commands
+    clock: Clock
+
+    def met(self, state: RunState, agent: Agent) -> Limit | None:
+        """Give the limit that another run met, where runs wait together."""
+        if state.agents.limits != "shared" or not agent.variables or not self.limits.any_noted:
+            return None
+        return self.limits.met(self._account(state, agent), state.run, self.clock())
+
+    def heard(self, state: RunState, agent: Agent, outcome: AgentOutcome) -> None:
+        """Note a limit whose end is known, and that one is over once the agent answers."""
+        if not agent.variables or outcome.status not in ("ok", "quota"):
+            return
+        if outcome.status == "ok" and not self.limits.any_noted:
+            return
+        account = self._account(state, agent)
+        if outcome.status == "ok":
+            self.limits.lift(account)
+        elif outcome.retry_after is not None:
+            until = self.clock() + outcome.retry_after
+            self.limits.note(account, Limit(agent.name, until, state.run, outcome.message))
+
+    def _account(self, state: RunState, agent: Agent) -> str:
+        usual = self.commands.environment(state.pass_env)
+        given = self.commands.environment((*state.pass_env, *agent.variables))
+        own = {name: value for name, value in given.items() if name not in usual}
+        return account_of(agent.name, own, account_in(agent.name, given))
+
+
+def account_of(agent: str, variables: Mapping[str, str], login: str = "") -> str:
+    """Name the account that an agent works on, by its vendor's variables and its login; neither can be read from it."""
+    told = json.dumps([*sorted(variables.items()), *((("", login),) if login else ())])
+    return f"{agent}-{sha256(told.encode(errors='replace')).hexdigest()[:12]}"
+
+
+def _read(path: Path) -> Limit | None:
+    try:
+        told = cast("dict[str, Any]", json.loads(path.read_bytes()))
+        return Limit(str(told["agent"]), float(told["until"]), str(told["run"]), str(told["message"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None

@@ -1,0 +1,285 @@
+"""Calls an agent and says how that ended.
+
+1. A call is a process with files, as a command is: it survives us, and is adopted and awaited afterwards.
+2. A call that was lost is made again from the snapshot on which it began; what it had done is kept under a ref.
+3. What the agent says is judged here: a result that does not have its shape goes back to it as a failed try.
+4. An agent that cannot answer now (a limit, an overload) is no failed try: the run waits and asks again.
+5. An agent that is silent for too long, or spends more than is left, is ended in the middle of its work.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from handrail.engine.contracts.result_in_text import from_text
+from handrail.engine.contracts.returns import Misfit, ask_again, checked
+from handrail.errors import HandrailError, NotFound, UsageError
+from handrail.frozen import frozen
+from handrail.model.history.events import QuestionAsked, RunBlocked, StepBegan, StepEnded, WorkReported
+from handrail.model.history.run_state import Hindrance, Pending, RunState
+from handrail.model.workflow.types import Type
+from handrail.model.workflow.values import JsonValue
+from handrail.ports.agent_demands import unmet
+from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, OutcomeStatus
+from handrail.ports.processes import Ended, Gone, ProcessSpec
+from handrail.runtime.handlers.agents.account_limits import FOLDER, AccountLimits, Accounts
+from handrail.runtime.handlers.agents.call import call_of, spoken
+from handrail.runtime.handlers.agents.costs import counted, spent
+from handrail.runtime.handlers.agents.hindrances import WAITS, Answered, Refusal, ended_by_budget, refused, weighed
+from handrail.runtime.handlers.agents.live_messages import SaidSince, Speech, listens, opened
+from handrail.runtime.handlers.agents.pace import Pace
+from handrail.runtime.handlers.agents.sandbox import hindered, unwrapped, wrapped
+from handrail.runtime.handlers.agents.step_tools import Tooling
+from handrail.runtime.handlers.agents.step_tools import hindrance as untooled
+from handrail.runtime.handlers.agents.tmux_windows import show, wished
+from handrail.runtime.handlers.agents.watch import Cut, Watch
+from handrail.runtime.handlers.commands.start_command import GRACE, MOST_TEXT, Effect, Lost, Starts, require_started
+from handrail.runtime.ports import Clock
+
+SLOT = "agent"
+MOST_TRANSCRIPT = 256 << 20
+"""Bytes of what an agent prints that are read."""
+MOST_COMPLAINT = 2000
+"""Bytes of what an agent that gave no result said on its error output."""
+PERSON: frozenset[OutcomeStatus] = frozenset({"auth", "denied"})
+
+
+@frozen
+class AgentHandler:
+    """Performs calls of agents."""
+
+    starts: Starts
+    agents: Agents
+    blobs: Callable[[str], bytes]
+    folder: Path
+    clock: Clock
+    restore: Callable[[RunState], Awaitable[object]]
+    bare: bool = False
+    """Agents are only played, in no sandbox and without windows."""
+    tooling: Tooling | None = None
+    """Gives agents tools of Handrail; without it none are offered."""
+    said: SaidSince | None = None
+    """Tells what people say to a run; without it no agent is told anything in the middle of a call."""
+    pace: Pace = field(default_factory=Pace)
+
+    async def perform(self, state: RunState, pending: Pending, began: StepBegan, returns: Type | None) -> Answered:
+        """Call the agent, or go on with the call that was made before."""
+        spec = cast("dict[str, Any]", began.spec)
+        try:
+            agent = self.agents.find(spec.get("agent"), _repository(state))
+        except HandrailError as error:
+            missing = Refusal(error.message, error.next_step or "install it, or name another agent")
+            return refused(state, pending, began, missing, self.clock())
+        effect = self._effect(state, pending, began)
+        while True:
+            place = await self.starts.place(effect, SLOT)
+            if isinstance(place, Lost):
+                return self._blocked(pending, place.why, "see what it has done, then resume: it is called again")
+            if self.starts.processes.look(str(place)) is None:
+                call = spoken(agent.can, call_of(state, pending, spec, place), goes_on=bool(spec.get("goes_on")))
+                call = self._equipped(state, pending, spec, call)
+                call = replace(call, listens=self.said is not None and listens(state, pending, began, agent))
+                refusal = await self._start(state, agent, call, effect, place)
+                if refusal is not None:
+                    return refused(state, pending, began, refusal, self.clock())
+            await self._window(state, pending, began, place)
+            speech = Speech(self.said, agent, place, pending, began, state.run)
+            watch = Watch(self.starts.processes, agent, place, began.spec, speech.speak)
+            ended = await watch.ended(effect)
+            if isinstance(ended, Cut):
+                outcome = await self._cut_short(watch, ended, state, began)
+                judged = ended_by_budget(outcome, self._judged(pending, began, outcome, returns))
+                return speech.noted(outcome, judged)
+            if isinstance(ended, Ended):
+                require_started(ended, effect.workspace)
+                outcome = counted(state, began, self._read(agent, place, ended))
+                self._accounts.heard(state, agent, outcome)
+                outcome = self._with_question(state, pending, spec, outcome)
+                judged = weighed(state, began, outcome, self._judged(pending, began, outcome, returns))
+                return speech.noted(outcome, judged)
+
+    async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
+        """End a call, with everything that it started."""
+        await self.starts.stop(self._effect(state, pending, began), SLOT)
+
+    def reported(self, pending: Pending, began: StepBegan, report: WorkReported, returns: Type | None) -> StepEnded:
+        """Judge what a connected agent handed in; what it took is its own matter."""
+        outcome = AgentOutcome(status="ok", text=report.text, output=report.output, has_output=report.has_output)
+        judged = cast("StepEnded", self._judged(pending, began, outcome, returns))
+        details: dict[str, JsonValue] = {**judged.details, "spent": {}, "agent": ""}
+        return replace(judged, by=report.by, details=details)
+
+    async def _cut_short(self, watch: Watch, cut: Cut, state: RunState, began: StepBegan) -> AgentOutcome:
+        """End a call in the middle; what it has taken and its conversation are kept, and a result that it gave."""
+        gave_result = watch.gave_result
+        ended = await self.starts.processes.end(str(watch.place), GRACE)
+        outcome = counted(state, began, self._read(watch.agent, watch.place, ended))
+        return outcome if gave_result else cut.short(outcome)
+
+    def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> Effect:
+        timeout = cast("float | None", began.spec.get("timeout"))
+        effect = Effect(
+            run=state.run,
+            seq=pending.seq,
+            workspace=state.workspace,
+            base=self.folder / state.run / str(pending.seq),
+            timeout=timeout,
+            pass_env=state.pass_env,
+            on_lost=partial(self.restore, state),
+        )
+        if timeout is None:
+            return effect
+        spent = min(max(self.clock() - began.at, 0.0), timeout) if self.starts.alive(effect, SLOT) else 0.0
+        until = asyncio.get_running_loop().time() + timeout - spent
+        return replace(effect, until=until)
+
+    @property
+    def _accounts(self) -> Accounts:
+        return Accounts(AccountLimits(self.folder.with_name(FOLDER)), self.starts.commands, self.clock)
+
+    def _equipped(self, state: RunState, pending: Pending, spec: dict[str, Any], call: AgentCall) -> AgentCall:
+        """Give a call with the tools that its step offers."""
+        server = None if self.tooling is None else self.tooling.server(state, pending, spec)
+        return call if server is None else replace(call, server=server)
+
+    def _with_question(
+        self, state: RunState, pending: Pending, spec: dict[str, Any], outcome: AgentOutcome
+    ) -> AgentOutcome:
+        """Give the outcome of a call with what the agent asked a person by a tool."""
+        if self.tooling is None or not spec.get("handrail_tools"):
+            return outcome
+        return self.tooling.with_question(state, pending, outcome)
+
+    async def _start(
+        self, state: RunState, agent: Agent, call: AgentCall, effect: Effect, place: Path
+    ) -> Refusal | None:
+        """Start a call; gives why it cannot be made and what helps, where it cannot."""
+        missing = unmet(agent.name, agent.can, call)
+        if missing:
+            return Refusal("; ".join(missing), "change the step, or name another agent for it", missing=False)
+        limit = self._accounts.met(state, agent)
+        if limit is not None:
+            return Refusal(limit.words, "", limit=limit)
+        call = unwrapped(call) if self.bare else call
+        manner = {**call.options, "access": call.access}
+        hindrance = hindered(manner) or untooled(call.server, manner)
+        if hindrance is not None:
+            return hindrance
+        inputs = place.with_name(f"{place.name}.input")
+        inputs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if call.options.get("script"):
+            Path(call.options["script"]).write_bytes(self.blobs(call.options["digest"]))
+        try:
+            launch = agent.launch(call, str(inputs))
+        except UsageError as error:
+            hint = error.next_step or "install it, or name another agent"
+            return Refusal(error.message, hint, missing=isinstance(error, NotFound))
+        await self.pace.turn(agent.name, launch.apart)
+        talk = opened(launch, inputs)
+        stdin = launch.stdin if talk is None else b""
+        passed = (*effect.pass_env, *agent.variables)
+        own = {} if call.server is None else dict(call.server.env)
+        env = {**self.starts.commands.environment(passed), **own, **dict(launch.env)}
+        argv = wrapped(launch.argv, manner, agent.name, env, (Path(effect.workspace), inputs))
+        key = f"{effect.run}:{effect.seq}:{place.name}"
+        named = tuple(sorted(env.items()))
+        spec = ProcessSpec(key, argv, effect.workspace, named, str(place), talk=talk, stdin=stdin)
+        self.starts.processes.start(spec)
+        return None
+
+    async def _window(self, state: RunState, pending: Pending, began: StepBegan, place: Path) -> None:
+        """Let a person look at a call that goes on, where somebody wants that; it goes on without, too."""
+        if not self.bare and wished(self.folder, state.run, began.spec):
+            agent = str(began.spec.get("agent") or "")
+            await asyncio.to_thread(show, self.folder, state, pending, agent, place)
+
+    def _read(self, agent: Agent, place: Path, ended: Ended | Gone) -> AgentOutcome:
+        lines = agent.lines()
+        for line in self.starts.processes.read_output(str(place), "stdout", MOST_TRANSCRIPT, tail=False).splitlines():
+            lines.feed(line)
+        outcome = lines.outcome(ended)
+        if outcome.status != "crashed":
+            return outcome
+        said = self.starts.processes.read_output(str(place), "stderr", MOST_COMPLAINT, tail=True)
+        words = said.decode(errors="replace").strip()
+        return replace(outcome, message=f"{outcome.message}: {words}") if words else outcome
+
+    def _judged(
+        self, pending: Pending, began: StepBegan, outcome: AgentOutcome, returns: Type | None
+    ) -> StepEnded | QuestionAsked:
+        now = self.clock()
+        took = spent(outcome.usage, outcome.cost, began.spec, now - began.at)
+        used: JsonValue = None if outcome.total is None else list(outcome.total.parts)
+        if outcome.status == "ok" and outcome.question:
+            return QuestionAsked(
+                address=pending.address,
+                began=pending.seq,
+                question=outcome.question,
+                session=outcome.session or "",
+                spent=took,
+                used=used,
+                at=now,
+            )
+        details: dict[str, JsonValue] = {
+            "summary": outcome.text[-MOST_TEXT:],
+            "session": outcome.session or "",
+            "spent": cast("JsonValue", took),
+            "agent": began.spec.get("agent"),
+            **({} if used is None else {"used": used}),
+            **({"denied": outcome.message} if outcome.status == "ok" and outcome.message else {}),
+            **({"drift": outcome.drift} if outcome.drift else {}),
+        }
+        output: JsonValue = outcome.output if outcome.has_output else outcome.text
+        error, more = _failure(outcome)
+        if not error and returns is not None:
+            output, error, more = _fitting(outcome, returns)
+        elif not error and "schema" in began.spec and not outcome.has_output:
+            found = from_text(outcome.text)
+            output = outcome.text if found is None else found
+        return StepEnded(
+            address=pending.address,
+            began=pending.seq,
+            status="failed" if error else "succeeded",
+            output=output,
+            stdout=outcome.text[-MOST_TEXT:],
+            error=error,
+            details={**details, **more},
+            at=now,
+        )
+
+    def _blocked(self, pending: Pending, why: str, hint: str) -> RunBlocked:
+        message = f"step '{pending.address}': {why}"
+        return RunBlocked(reason="step", message=message, address=pending.address, next_step=hint, at=self.clock())
+
+
+def _repository(state: RunState) -> str:
+    """The checkout that a run began in; where there is none, the folder it works in."""
+    source = state.pinned or state.source
+    return state.workspace if source is None else source.repository
+
+
+def _failure(outcome: AgentOutcome) -> tuple[str, dict[str, JsonValue]]:
+    """Say why a call failed, and what helps; nothing where it did not."""
+    if outcome.status == "ok":
+        return "", {}
+    hindrance: Hindrance = "wait" if outcome.status in WAITS else "person" if outcome.status in PERSON else "try"
+    words = outcome.status.replace("_", " ")
+    details: dict[str, JsonValue] = {"agent_status": outcome.status, "hindrance": hindrance}
+    if outcome.retry_after is not None:
+        details["after"] = outcome.retry_after
+    if outcome.status == "quota":
+        details["blocks"] = "budget"
+    return f"the agent ended with {words}" + (f": {outcome.message}" if outcome.message else ""), details
+
+
+def _fitting(outcome: AgentOutcome, returns: Type) -> tuple[JsonValue, str, dict[str, JsonValue]]:
+    """Give the result that was asked for, or what is wrong with what came."""
+    found = outcome.output if outcome.has_output else from_text(outcome.text, returns)
+    verdict = checked(returns, found)
+    if isinstance(verdict, Misfit):
+        error = f"the result does not have the shape that was asked for: {verdict.problems[0]}"
+        return outcome.text, error, {"feedback": ask_again(returns, verdict.problems)}
+    return verdict.value, "", {}

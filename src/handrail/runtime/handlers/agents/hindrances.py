@@ -1,0 +1,119 @@
+"""What a call that was hindered asks for beside its own words: another agent, a wait with other runs, a person."""
+
+import re
+from dataclasses import replace
+from typing import TypeAlias
+
+from handrail.frozen import frozen
+from handrail.model.history.events import QuestionAsked, RunBlocked, StepBegan, StepEnded
+from handrail.model.history.run_state import Pending, RunState
+from handrail.model.workflow.values import JsonValue
+from handrail.ports.agents import AgentOutcome, OutcomeStatus
+from handrail.runtime.handlers.agents.account_limits import Limit
+
+WAITS: frozenset[OutcomeStatus] = frozenset({"quota", "rate_limited", "overloaded", "network"})
+"""Outcomes that pass by waiting."""
+PATIENCE = 3
+"""How often an overloaded agent is waited for before another one is turned to."""
+NO_MODEL = re.compile(
+    r"\bmodel\b.*\b(not found|not exist|not supported|not available|unknown|invalid|no access|have access)\b"
+    r"|model_not_found|\b(unknown|invalid|no such) model\b",
+    re.IGNORECASE | re.DOTALL,
+)
+FORGOTTEN = re.compile(
+    r"no (?:conversation|rollout|session|thread) (?:was )?found|(?:conversation|session|thread)\b.{0,80}?"
+    r"\b(?:not found|not exist|does not know)|does not know (?:the|this) conversation",
+    re.IGNORECASE,
+)
+"""How agents say that they do not know a conversation."""
+Answered: TypeAlias = StepEnded | QuestionAsked | RunBlocked
+
+
+@frozen
+class Refusal:
+    """Why a call cannot be made, and what helps."""
+
+    why: str
+    hint: str
+    missing: bool = True
+    """Whether the agent is not there, and not only unable to do what is asked."""
+    limit: Limit | None = None
+    """What it has to be waited for."""
+
+
+def refused(
+    state: RunState, pending: Pending, began: StepBegan, refusal: Refusal, now: float
+) -> StepEnded | RunBlocked:
+    """Wait for a limit, or turn to the next agent where one is left; else a person is asked."""
+    if refusal.limit is not None:
+        return _held_by(refusal.limit, pending, began, now)
+    replaceable = refusal.missing or state.steps[pending.address].falls > 0
+    if began.spec.get("instead") and replaceable:
+        details = {"hindrance": "replace", "agent": began.spec.get("agent")}
+        return StepEnded(
+            address=pending.address, began=pending.seq, status="failed", error=refusal.why, details=details, at=now
+        )
+    message = f"step '{pending.address}': {refusal.why}"
+    return RunBlocked(reason="step", message=message, address=pending.address, next_step=refusal.hint, at=now)
+
+
+def weighed(state: RunState, began: StepBegan, outcome: AgentOutcome, judged: Answered) -> Answered:
+    """Say that another agent or a person is asked for, where the run's settings have it so."""
+    if not isinstance(judged, StepEnded) or judged.status == "succeeded":
+        return judged
+    if _is_forgotten(began, outcome):
+        return _anew(began, judged)
+    if began.spec.get("instead") and _gives_up(state, began, outcome):
+        return replace(judged, details={**judged.details, "hindrance": "replace"})
+    if outcome.status == "quota" and state.agents.limits == "ask":
+        return replace(judged, details={**judged.details, "hindrance": "person"})
+    return judged
+
+
+def ended_by_budget(outcome: AgentOutcome, judged: Answered) -> Answered:
+    """Say that a call which was ended in the middle needs more budget; it is no failed try."""
+    if not isinstance(judged, StepEnded) or outcome.status != "limit":
+        return judged
+    return replace(judged, details={**judged.details, "hindrance": "budget"})
+
+
+def _is_forgotten(began: StepBegan, outcome: AgentOutcome) -> bool:
+    """Whether the agent does not know the conversation in which it was to go on; it has done nothing then."""
+    asked = bool(began.spec.get("session")) and outcome.status in ("crashed", "api_error")
+    return asked and not outcome.usage.tokens and FORGOTTEN.search(outcome.message) is not None
+
+
+def _anew(began: StepBegan, judged: StepEnded) -> StepEnded:
+    """Begin a new conversation, told what the run came to so far; the try is not charged."""
+    lost = str(began.spec["session"])
+    said = judged.error.partition("\n")[0]
+    error = f"{said}; the conversation {lost} is gone, so the step begins a new one"
+    details: dict[str, JsonValue] = {**judged.details, "hindrance": "anew", "lost": lost, "session": ""}
+    return replace(judged, error=error, details=details)
+
+
+def _gives_up(state: RunState, began: StepBegan, outcome: AgentOutcome) -> bool:
+    if outcome.status == "overloaded":
+        return state.steps[began.address].waits >= PATIENCE
+    return outcome.status == "api_error" and "model" in began.spec and NO_MODEL.search(outcome.message) is not None
+
+
+def _held_by(limit: Limit, pending: Pending, began: StepBegan, now: float) -> StepEnded:
+    """Wait with another run for the end of a limit of the same account; nothing was called."""
+    return StepEnded(
+        address=pending.address,
+        began=pending.seq,
+        status="failed",
+        error=limit.words,
+        details={
+            "agent": began.spec.get("agent"),
+            # The conversation that was to go on still is.
+            "session": began.spec.get("session", ""),
+            "agent_status": "quota",
+            "hindrance": "wait",
+            "blocks": "budget",
+            "after": limit.until - now,
+            "spent": {},
+        },
+        at=now,
+    )

@@ -1,0 +1,94 @@
+"""Says to an agent in the middle of its call what a person says meanwhile, where the agent listens.
+
+1. What is to be said lies in a file of the call, named by the event that recorded it: however often it is put there,
+   by whoever drives, the keeper of the agent says it once.
+2. What the agent took up stands in its own lines, and is recorded with the outcome of the call. Whatever it did not
+   take up is told by the next call, as to an agent that does not listen.
+3. A call that is made again is told all of it again: what the lost one did is undone.
+"""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from handrail.engine.prompts.compose import Told, composed
+from handrail.engine.prompts.person_messages import hears
+from handrail.frozen import frozen
+from handrail.model.history.events import MessageGiven, QuestionAsked, StepBegan, StepEnded
+from handrail.model.history.run_state import Pending, RunState
+from handrail.ports.agents import Agent, AgentOutcome, Launch, Listening
+from handrail.ports.log import Streams
+from handrail.ports.processes import Talk
+from handrail.runtime.event_records import from_log
+from handrail.runtime.handlers.agents.hindrances import Answered
+
+PROMPT = f"{0:012}"
+"""The file of what it is told first; those that follow have the numbers of their events."""
+SaidSince: TypeAlias = Callable[[str, int], tuple[tuple[int, str], ...]]
+"""Gives what was said to a run after an event: the numbers of the events with the texts."""
+
+
+def said_since(log: Streams, run: str, seq: int) -> tuple[tuple[int, str], ...]:
+    """Give what people said to a run after an event."""
+    events = ((stored.seq, from_log(stored)) for stored in log.read(run, seq) if stored.kind == "message_given")
+    return tuple((number, event.text) for number, event in events if isinstance(event, MessageGiven))
+
+
+def listens(state: RunState, pending: Pending, began: StepBegan, agent: Agent) -> bool:
+    """Tell whether an agent can be told something in the middle of a call: a plain one, in more than a single turn."""
+    able = agent.can.follow_up and isinstance(agent, Listening)
+    return able and pending.action == "agent" and not began.spec.get("single_turn") and hears(state, pending.address)
+
+
+def opened(launch: Launch, inputs: Path) -> Talk | None:
+    """Make the folder of what a call that listens is told, its prompt first; None for one that does not."""
+    if not launch.until:
+        return None
+    folder = inputs / "said"
+    folder.mkdir(exist_ok=True)
+    (folder / PROMPT).write_bytes(launch.stdin)
+    return Talk(str(folder), launch.until)
+
+
+@frozen
+class Speech:
+    """What is said to one call."""
+
+    said: SaidSince | None
+    agent: Agent
+    place: Path
+    pending: Pending
+    began: StepBegan
+    run: str
+
+    def speak(self) -> None:
+        """Put there what was said since the call began, if it listens."""
+        folder = self.place.with_name(f"{self.place.name}.input") / "said"
+        if self.said is None or not isinstance(self.agent, Listening) or not folder.is_dir():
+            return
+        for seq, text in self.said(self.run, self.pending.seq):
+            if not (folder / f"{seq:012}").exists():
+                draft = folder / f".{seq:012}"
+                draft.write_bytes(self.agent.said(self._words(text), self._mark(seq)))
+                draft.replace(folder / f"{seq:012}")
+
+    def noted(self, outcome: AgentOutcome, answered: Answered) -> Answered:
+        """Give the outcome of the call with what the agent took up meanwhile."""
+        said = () if self.said is None or not outcome.heard else self.said(self.run, self.pending.seq)
+        heard = tuple(seq for seq, _ in said if self._mark(seq) in outcome.heard)
+        match answered:
+            case StepEnded() if heard:
+                return replace(answered, details={**answered.details, "heard": list(heard)})
+            case QuestionAsked() if heard:
+                return replace(answered, heard=heard)
+            case _:
+                return answered
+
+    def _words(self, text: str) -> str:
+        return composed(Told(prompt="", messages=(text,), schema=self.began.spec.get("schema"), goes_on=True))
+
+    def _mark(self, seq: int) -> str:
+        """The mark of a message in this very call: a conversation may hold what a lost call was told."""
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.place}:{seq}"))

@@ -1,0 +1,74 @@
+"""Offers tools of Handrail to an agent that is called: the server that it starts, and what it asked by one of them."""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import handrail
+from handrail.engine.fold.step_tools import question_in
+from handrail.frozen import frozen
+from handrail.model.history.run_state import Pending, RunState
+from handrail.model.tokens import NO_BRANCH, Token, mint
+from handrail.ports.agents import AgentOutcome, ToolServer
+from handrail.ports.log import Log
+from handrail.runtime.event_records import from_log
+from handrail.runtime.handlers.agents.hindrances import Refusal
+from handrail.sources.folders import HOME
+
+TOKEN = "HANDRAIL_AGENT_TOKEN"  # noqa: S105 - the name of a variable
+RUN, STEP, TOOLS = "HANDRAIL_RUN", "HANDRAIL_STEP", "HANDRAIL_AGENT_TOOLS"
+_BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.cli.main import main; main()"
+_PLACES = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")
+"""Variables by which the user's folders are found where they are not named."""
+
+
+@frozen
+class Tooling:
+    """What it takes to give agents tools: the log that records their calls, and the keys of tokens."""
+
+    log: Log
+    keys: Callable[[], tuple[bytes, ...]]
+    folder: Path
+    """Where the log is kept."""
+
+    def server(self, state: RunState, pending: Pending, spec: dict[str, Any]) -> ToolServer | None:
+        """Give the server of a call; None where its step offers no tools."""
+        tools = tuple(map(str, spec.get("handrail_tools") or ()))
+        if not tools:
+            return None
+        token = mint(Token("agent", state.run, pending.seq, NO_BRANCH), self.keys()[0])
+        names = {RUN: state.run, STEP: pending.address, TOKEN: token, TOOLS: ",".join(tools)}
+        return ToolServer(server_command(), tuple({**names, **self._home()}.items()), tools)
+
+    def with_question(self, state: RunState, pending: Pending, outcome: AgentOutcome) -> AgentOutcome:
+        """Give the outcome of a call with what the agent asked by a tool."""
+        if outcome.status != "ok" or outcome.question:
+            return outcome
+        asked = question_in(from_log(stored) for stored in self.log.read(state.run, after=pending.seq))
+        return replace(outcome, question=asked) if asked else outcome
+
+    def _home(self) -> dict[str, str]:
+        """Say where the server finds the log, whatever the agent's environment holds."""
+        if self.folder.name == "data":
+            return {HOME: str(self.folder.parent.absolute())}
+        return {name: os.environ[name] for name in _PLACES if name in os.environ}
+
+
+def hindrance(server: ToolServer | None, manner: dict[str, str]) -> Refusal | None:
+    """Say why a call cannot be given its tools."""
+    if server is None or manner.get("sandbox") != "bwrap":
+        return None
+    return Refusal(CONFINED, "leave out `sandbox` or `handrail_tools`", missing=False)
+
+
+CONFINED = "an agent in a sandbox cannot reach the log, and so has no tools of Handrail (`handrail_tools`)"
+
+
+def server_command() -> tuple[str, ...]:
+    """Give what starts the server of the tools."""
+    # Neither the workspace nor the environment may decide which modules it loads.
+    root = str(Path(handrail.__file__).parents[1])
+    return (sys.executable, "-I", "-X", "utf8", "-c", _BOOT, root, "mcp", "--agent")

@@ -1,0 +1,156 @@
+"""Looks at a call of an agent while it runs, by the files that it writes: whether it is silent or spends too much.
+
+1. Silence is measured from the time of the last output on the disk, so that it counts on after a crash of ours. The
+   time in which the machine sleeps does not count, nor that in which a tool of the agent is known to run.
+2. What the call has taken is read from its lines, by agents that tell; others are judged when the call is over.
+3. The lines are read here only where a budget or a silence asks for it.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, cast
+
+from handrail.frozen import frozen
+from handrail.model.workflow.values import JsonValue
+from handrail.ports.agents import Agent, AgentOutcome, Lines, so_far
+from handrail.ports.processes import Ended, Gone, Processes, TimedOut
+from handrail.runtime.handlers.agents.costs import spent
+from handrail.runtime.handlers.agents.hindrances import WAITS
+from handrail.runtime.handlers.commands.start_command import Effect
+
+LOOK_EVERY = 0.5
+"""Seconds between looks at a call."""
+IDLE = 600.0
+"""Seconds of silence after which a call is ended, where nothing else is said."""
+TAIL = 16 << 10
+"""Bytes that are read of what an agent printed last."""
+CHUNK = 1 << 20
+
+
+@frozen
+class Cut:
+    """Why a call is ended by us."""
+
+    status: Literal["timeout", "limit"]
+    message: str
+
+    def short(self, outcome: AgentOutcome) -> AgentOutcome:
+        """Give the outcome of the call: what it took and its conversation stay, and what it was kept waiting by."""
+        waited = self.status == "timeout" and outcome.status in WAITS
+        message = self.message + (f" while it waited for its service: {outcome.message}" if waited else "")
+        return replace(outcome, status=self.status, message=message, retry_after=None, question="")
+
+
+@dataclass(slots=True)
+class Watch:
+    """One call, looked at from outside."""
+
+    processes: Processes
+    agent: Agent
+    place: Path
+    spec: Mapping[str, JsonValue]
+    speak: Callable[[], None]
+    """Says to it what people say meanwhile."""
+    _lines: Lines = field(init=False)
+    _read: int = 0
+    _rest: bytes = b""
+    _seen: tuple[float, ...] = ()
+    _since: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._lines = self.agent.lines()
+
+    async def ended(self, effect: Effect) -> Ended | Gone | Cut:
+        """Wait for the end of the call, or for a reason to end it."""
+        while True:
+            self.speak()
+            left = effect.left
+            found = await self.processes.wait(str(self.place), LOOK_EVERY if left is None else min(left, LOOK_EVERY))
+            if not isinstance(found, TimedOut):
+                return found
+            late = Cut("timeout", f"it took longer than {effect.timeout} s and was ended")
+            cut = late if effect.left == 0 else self.look()
+            if cut is not None:
+                return cut
+
+    def look(self) -> Cut | None:
+        """Say why the call has to be ended, if it has to."""
+        silent = self._silence()
+        return self._overspent() or (self._silent(silent) if silent >= self._idle else None)
+
+    @property
+    def gave_result(self) -> bool:
+        """Whether the agent has said how its work ended, and only its program goes on."""
+        self._catch_up()
+        return self._lines.outcome(Ended(1)).status == "ok"
+
+    @property
+    def _idle(self) -> float:
+        given = self.spec.get("idle_timeout")
+        if isinstance(given, int | float):
+            return float(given)
+        return IDLE if self.agent.can.streams else float("inf")
+
+    def _silence(self) -> float:
+        stamps = tuple(stamp for name in ("stdout", "stderr") if (stamp := _changed(self.place / name)) is not None)
+        if stamps != self._seen or not self._since:
+            # The clock of the machine only tells what was before we looked: it goes on while the machine sleeps.
+            before = time.time() - max(stamps, default=time.time())
+            self._seen, self._since = stamps, time.monotonic() - max(0.0, before)
+        return time.monotonic() - self._since
+
+    def _silent(self, seconds: float) -> Cut | None:
+        self._catch_up()
+        if so_far(self._lines).at_work:
+            return None
+        last = last_glimpse(self.processes, self.agent, self.place)
+        shown = f"; last: {last}" if last else ""
+        return Cut("timeout", f"it printed nothing for {seconds:.0f} s and was ended{shown}")
+
+    def _overspent(self) -> Cut | None:
+        room = self.spec.get("room")
+        if not isinstance(room, dict):
+            return None
+        self._catch_up()
+        found = so_far(self._lines)
+        priced = {**self.spec, "model": found.model or self.spec.get("model")}
+        took = spent(found.usage, found.cost, priced, 0.0)
+        for name, left in cast("dict[str, float]", room).items():
+            if took[name] > left:
+                words = f"it has taken {_amount(name, took[name])}, and {_amount(name, left)} were left"
+                return Cut("limit", f"the budget was used up in the middle of its work and it was ended: {words}")
+        return None
+
+    def _catch_up(self) -> None:
+        """Read the whole lines that were printed since the last look."""
+        try:
+            with (self.place / "stdout").open("rb") as printed:
+                printed.seek(self._read)
+                while chunk := printed.read(CHUNK):
+                    self._read += len(chunk)
+                    *lines, self._rest = (self._rest + chunk).split(b"\n")
+                    for line in lines:
+                        self._lines.feed(line)
+        except FileNotFoundError:
+            return
+
+
+def last_glimpse(processes: Processes, agent: Agent, place: Path) -> str | None:
+    """Say what the newest telling line of a call shows, read from the end alone."""
+    data = processes.read_output(str(place), "stdout", TAIL, tail=True)
+    # The last piece has no end yet, and the first one no beginning where it was cut off.
+    whole = data.split(b"\n")[1 if len(data) >= TAIL else 0 : -1]
+    return next((said for line in reversed(whole) if (said := agent.glimpse(line)) is not None), None)
+
+
+def _changed(path: Path) -> float | None:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return None
+
+
+def _amount(name: str, amount: float) -> str:
+    return f"${amount:.2f}" if name == "usd" else f"{amount:,.0f} {name}"

@@ -1,0 +1,106 @@
+"""Performs scripts and gates: runs their commands and says how the step ended."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from handrail.frozen import frozen
+from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
+from handrail.model.history.run_state import Pending, RunState
+from handrail.ports.processes import Processes
+from handrail.runtime.handlers.commands.outcomes import Result, outcome
+from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
+from handrail.runtime.ports import Clock, Commands
+
+Instead: TypeAlias = Callable[[StepBegan], StepBegan]
+"""Gives an intent with other commands in it, or the same."""
+
+
+def as_begun(began: StepBegan) -> StepBegan:
+    """Leave an intent as it is."""
+    return began
+
+
+@frozen
+class CommandHandler:
+    """Performs scripts and gates."""
+
+    processes: Processes
+    commands: Commands
+    folder: Path
+    clock: Clock
+    restore: Callable[[RunState], Awaitable[object]] | None = None
+    """Brings the work tree back before a command is started again."""
+    instead: Instead = as_begun
+
+    async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded | RunBlocked:
+        """Run every command of the intent; a gate runs all of them, so that all failures are seen."""
+        if "commands" not in began.spec:
+            return self._blocked(pending, f"is of type {began.action}, which the engine cannot perform by itself")
+        began = self.instead(began)
+        effect = self._effect(state, pending, began)
+        results: list[Result] = []
+        for order in _orders(began):
+            result = await self._starts.run(effect, order)
+            if isinstance(result, Lost):
+                return self._blocked(pending, result.why)
+            results.append(result)
+        return outcome(pending, began.spec, results, self.clock())
+
+    async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
+        """End whatever the effect started, with everything that this started."""
+        if "commands" in began.spec:
+            effect = self._effect(state, pending, began)
+            for order in _orders(began):
+                await self._starts.stop(effect, order.slot)
+
+    @property
+    def _starts(self) -> Starts:
+        return Starts(self.processes, self.commands)
+
+    def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> Effect:
+        spec = cast("dict[str, Any]", began.spec)
+        effect = Effect(
+            run=state.run,
+            seq=pending.seq,
+            workspace=state.workspace,
+            base=self.folder / state.run / str(pending.seq),
+            env=spec.get("env", {}),
+            timeout=spec.get("timeout"),
+            repeatable=bool(spec.get("repeatable", True)),
+            pass_env=state.pass_env,
+            on_lost=None if self.restore is None else partial(self.restore, state),
+        )
+        if effect.timeout is None:
+            return effect
+        # Time counts from the intent while something of it is alive; a clock that jumped may not make it longer.
+        alive = any(self._starts.alive(effect, order.slot) for order in _orders(began))
+        spent = min(max(self.clock() - began.at, 0.0), effect.timeout) if alive else 0.0
+        return replace(effect, until=asyncio.get_running_loop().time() + effect.timeout - spent)
+
+    def _blocked(self, pending: Pending, why: str) -> RunBlocked:
+        return RunBlocked(
+            reason="step",
+            message=f"step '{pending.address}' {why}",
+            address=pending.address,
+            next_step="see what it has done, then resume: the step begins anew; or take the run and complete it",
+            at=self.clock(),
+        )
+
+
+def _orders(began: StepBegan) -> list[Order]:
+    commands = cast("list[dict[str, Any]]", began.spec["commands"])
+    return [
+        Order(
+            slot=str(number),
+            name=each["name"],
+            script=each["script"],
+            values=each.get("values", {}),
+            files=frozenset(each.get("files", ())),
+            sources=each.get("sources", {}),
+        )
+        for number, each in enumerate(commands)
+    ]

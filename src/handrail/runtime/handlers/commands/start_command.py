@@ -1,0 +1,190 @@
+"""Runs one command of an effect, in files that survive us, and says how it ended.
+
+1. One start of one command has one folder, named by its slot and how often it was started; what is found there is
+   adopted.
+2. A start that was lost without a trace is followed by another one, unless the step must not run twice. So is one
+   that met a full disk, once there is room: what it wrote may not be all that it had to say.
+3. What the machine refuses (no folder to work in, nothing to start) is a fault and never a failed try of the step.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import field
+from pathlib import Path
+
+from handrail.errors import ProcessFault
+from handrail.frozen import frozen
+from handrail.model.workflow.values import Command, Expression, JsonValue, ShellBinding
+from handrail.ports.processes import Ended, Gone, Processes, ProcessSpec, Running, TimedOut
+from handrail.runtime.handlers.commands.outcomes import Result
+from handrail.runtime.ports import Commands
+
+MOST_TEXT = 64 * 1024
+"""Bytes of each stream that an event keeps; the whole stays in the effect's folder."""
+MOST_OUTPUT = 1 << 20
+"""Bytes of a command's output that become its value."""
+GRACE = (2.0, 5.0)
+MOST_STARTS = 5
+"""Starts of one command that may be lost before a person has to look."""
+CANNOT_START = (126, 127)
+
+
+@frozen(kw_only=True)
+class Effect:
+    """One intent in hand, as its commands see it."""
+
+    run: str
+    seq: int
+    workspace: str
+    base: Path
+    """The folder of the intent; each start of each command has one in it."""
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    timeout: float | None = None
+    """Seconds for all commands together, as they are told to people."""
+    until: float | None = None
+    """When its time is up, on the loop's clock."""
+    repeatable: bool = True
+    pass_env: tuple[str, ...] = ()
+    """Variables that the run's configuration passes on."""
+    on_lost: Callable[[], Awaitable[object]] | None = None
+    """Makes everything as it was, before a command is started again whose start was lost."""
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left for it."""
+        return None if self.until is None else max(self.until - asyncio.get_running_loop().time(), 0.0)
+
+
+@frozen
+class Order:
+    """One command, its values ready."""
+
+    slot: str
+    """Its name among the folders of the effect."""
+    name: str
+    """What people call it."""
+    script: str
+    values: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    files: frozenset[str] = frozenset()
+    """Which of the values are passed as files."""
+    sources: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the values are written as in the workflow, for messages."""
+
+
+@frozen
+class Lost:
+    """A command was started, vanished without a status, and must not be started again by us."""
+
+    why: str
+
+
+@frozen
+class Starts:
+    """Starts commands, adopts them, awaits them."""
+
+    processes: Processes
+    commands: Commands
+
+    def made(self, effect: Effect, slot: str) -> Iterator[Path]:
+        """Every start of a command so far."""
+        again = 0
+        while self.processes.look(str(effect.base / f"{slot}.{again}")) is not None:
+            yield effect.base / f"{slot}.{again}"
+            again += 1
+
+    def alive(self, effect: Effect, slot: str) -> bool:
+        """Whether a start of a command is running."""
+        return any(isinstance(self.processes.look(str(place)), Running) for place in self.made(effect, slot))
+
+    async def stop(self, effect: Effect, slot: str) -> None:
+        """End every start of a command, with everything that it started."""
+        for place in self.made(effect, slot):
+            await self.processes.end(str(place), GRACE)
+
+    async def run(self, effect: Effect, order: Order) -> Result | Lost:
+        """Run a command, or go on with the one that was started before."""
+        late = f"it took longer than {effect.timeout} s and was ended"
+        while True:
+            place = await self.place(effect, order.slot)
+            if isinstance(place, Lost):
+                return place
+            left = effect.left
+            if left == 0 and self.processes.look(str(place)) is None:
+                return Result(order.name, None, error=late)
+            refused = self._start(effect, order, place)
+            if refused:
+                return Result(order.name, None, error=refused)
+            ended = await self.processes.wait(str(place), left)
+            if isinstance(ended, TimedOut):
+                await self.processes.end(str(place), GRACE)
+                return self._result(order, place, None, late)
+            if isinstance(ended, Ended) and not ended.incomplete:
+                require_started(ended, effect.workspace)
+                return self._result(order, place, ended.code, ended.reason or "")
+            if isinstance(ended, Ended) and effect.repeatable:
+                raise _no_room(place)
+
+    async def place(self, effect: Effect, slot: str) -> Path | Lost:
+        """Give the folder of a command's newest start; a new one when that start came to nothing."""
+        again = lost = cut_off = 0
+        while (found := self.processes.look(str(effect.base / f"{slot}.{again}"))) is not None:
+            if isinstance(found, Gone):
+                lost += 1
+            elif isinstance(found, Ended) and found.incomplete:
+                cut_off += 1
+            elif not (isinstance(found, Ended) and _could_not_start(found)):
+                break
+            again += 1
+        if (lost or cut_off) and not effect.repeatable:
+            why = "was ended before it was done" if lost else "found no room for its output"
+            return Lost(f"{why}, and it must not run twice (`repeatable: false`)")
+        if lost >= MOST_STARTS:
+            return Lost(f"was killed {lost} times from outside before it was done")
+        newest = effect.base / f"{slot}.{again}"
+        if lost and effect.on_lost is not None and self.processes.look(str(newest)) is None:
+            await effect.on_lost()
+        return newest
+
+    def _start(self, effect: Effect, order: Order, place: Path) -> str:
+        """Start a command or adopt it; a text says why its values cannot be passed."""
+        if self.processes.look(str(place)) is not None:
+            return ""
+        bindings = tuple(ShellBinding(name, Expression(name), name in order.files) for name in order.values)
+        command = Command(order.script, bindings)
+        prepared = self.commands.prepare(command, order.values, str(place), order.sources)
+        if isinstance(prepared, str):
+            return prepared
+        env = {**self.commands.environment(effect.pass_env), **effect.env, **dict(prepared.env)}
+        key = f"{effect.run}:{effect.seq}:{place.name}"
+        named = tuple(sorted(env.items()))
+        once = not effect.repeatable
+        self.processes.start(ProcessSpec(key, prepared.argv, effect.workspace, named, str(place), once=once))
+        return ""
+
+    def _result(self, order: Order, place: Path, code: int | None, error: str) -> Result:
+        text = self.processes.read_output(str(place), "stdout", MOST_OUTPUT + 1, tail=False)
+        stdout = self.processes.read_output(str(place), "stdout", MOST_TEXT, tail=True)
+        stderr = self.processes.read_output(str(place), "stderr", MOST_TEXT, tail=True)
+        cut = str(place / "stdout") if len(text) > MOST_OUTPUT else ""
+        output = _text(stdout if cut else text)
+        return Result(order.name, code, _text(stdout), _text(stderr), error, output=output, cut=cut)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _no_room(place: Path) -> ProcessFault:
+    message = f"there is no room left for what the command writes to {place}"
+    return ProcessFault(message, next_step="free space on that disk, then resume: the command runs again")
+
+
+def _could_not_start(ended: Ended) -> bool:
+    return ended.reason is not None and ended.exit_code in CANNOT_START
+
+
+def require_started(ended: Ended, workspace: str) -> None:
+    """Refuse what never began: the machine is at fault, not the step."""
+    if _could_not_start(ended):
+        hint = f"see to it that {workspace} is there and can be entered, then resume: nothing was run"
+        raise ProcessFault(ended.reason or "", next_step=hint)

@@ -1,0 +1,1 @@
+"""Proofs: `done_when`."""

@@ -1,0 +1,178 @@
+"""Evidence that needs no command: files that changed, paths, conditions and reports of tests."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import field
+
+from handrail.engine.contracts.fit_type import given
+from handrail.engine.contracts.schema import shown
+from handrail.engine.state.scope import parsed, rendered
+from handrail.engine.text.globs import glob_problem, matching
+from handrail.frozen import frozen
+from handrail.language.problems import EvaluationError, LanguageError
+from handrail.model.workflow.proofs import ExistsProof, ExpectProof, FilesProof, Proof, ReportProof
+from handrail.model.workflow.values import Expression, JsonValue, Value
+from handrail.runtime.handlers.proofs.junit import LARGEST, Counted, read_junit
+from handrail.runtime.handlers.proofs.results import ProofResult, one_line
+from handrail.runtime.handlers.proofs.workspace_files import Unreachable, inside, read_inside
+
+MOST_PATHS = 10
+MOST_VALUE = 120
+COARSE = 0.05
+"""Seconds by which the time of a file may lie behind the clock."""
+
+
+@frozen(kw_only=True)
+class ProofScene:
+    """The step whose proofs are established."""
+
+    run: str
+    seq: int
+    """Of the step's intent."""
+    workspace: str
+    tree: str
+    """The id of the work tree as it stands."""
+    proofs: tuple[Proof, ...]
+    evaluate: Callable[[Expression], JsonValue]
+    """On the run's names and the step's own result."""
+    value: Callable[[Value], JsonValue]
+    changed: Callable[[], Iterable[str]]
+    """Paths that changed since the step began, those of deleted and renamed files too."""
+    env: dict[str, str] = field(default_factory=dict[str, str])
+    timeout: float | None = None
+    """Seconds for all of them together."""
+    began_at: float | None = None
+    """When the step began: an older report does not count."""
+    on_lost: Callable[[], Awaitable[None]] | None = None
+    """Makes everything as it was, before a command is started again whose start was lost."""
+    turn: int = 1
+    """How often proofs are established for this intent; a later turn adopts nothing of an earlier one."""
+
+
+class NoEvidence(Exception):
+    """A proof cannot be tried; the message says why."""
+
+
+def held(scene: ProofScene, proof: Proof, what: str, reason: str, fine: str = "") -> ProofResult:
+    """Give the result of a proof that holds unless there is a reason why not."""
+    return ProofResult(proof.kind, one_line(what), not reason, one_line(reason or fine), scene.tree)
+
+
+def evaluated(scene: ProofScene, value: Value) -> JsonValue:
+    """Evaluate a value of a proof."""
+    try:
+        return scene.evaluate(value) if isinstance(value, Expression) else scene.value(value)
+    except (LanguageError, EvaluationError) as error:
+        raise NoEvidence(f"it cannot be tried: {error.problem.message}") from error
+
+
+def worded(scene: ProofScene, value: Value) -> str:
+    """Evaluate a value of a proof as text."""
+    try:
+        return rendered(evaluated(scene, value))
+    except EvaluationError as error:
+        raise NoEvidence(f"it cannot be tried: {error.problem.message}") from error
+
+
+def files(scene: ProofScene, proof: FilesProof, changed: tuple[str, ...]) -> ProofResult:
+    """Prove that some file was changed, or that none was."""
+    try:
+        globs = _globs(evaluated(scene, proof.globs))
+    except NoEvidence as error:
+        return held(scene, proof, f"{proof.expect}: files", str(error))
+    found = matching(globs, changed)
+    if proof.expect == "changed":
+        reason = "" if found else _listed("no such file changed, only", changed)
+    else:
+        reason = _listed("changed, and must stay as they were", found) if found else ""
+    fine = _listed("changed", found) if found else "no such file changed"
+    return held(scene, proof, f"{proof.expect}: {', '.join(globs)}", reason, fine)
+
+
+def _globs(value: JsonValue) -> list[str]:
+    found = value if isinstance(value, list) else [value]
+    globs = [each for each in found if isinstance(each, str)]
+    if len(globs) != len(found):
+        raise NoEvidence(f"it needs globs, and was given {given(value)}")
+    odd = [f"the glob {shown(each)} {problem}" for each in globs if (problem := glob_problem(each)) is not None]
+    if odd:
+        raise NoEvidence("; ".join(odd))
+    return globs
+
+
+def _listed(said: str, paths: Iterable[str]) -> str:
+    known = sorted(paths)
+    more = f" and {len(known) - MOST_PATHS} more" if len(known) > MOST_PATHS else ""
+    return f"{said}: {', '.join(known[:MOST_PATHS]) or 'nothing'}{more}"
+
+
+def exists(scene: ProofScene, proof: ExistsProof) -> ProofResult:
+    """Prove that a path is there."""
+    path, reason = "the path", ""
+    try:
+        path = _path(scene, proof.path)
+        inside(scene.workspace, path)
+    except (NoEvidence, Unreachable) as error:
+        reason = str(error)
+    return held(scene, proof, f"{path} exists", reason, "it is there")
+
+
+def _path(scene: ProofScene, value: Value) -> str:
+    found = evaluated(scene, value)
+    if not isinstance(found, str):
+        raise NoEvidence(f"it needs a path, and was given {given(found)}")
+    return found
+
+
+def expect(scene: ProofScene, proof: ExpectProof) -> ProofResult:
+    """Prove that a condition is true."""
+    what = f"expect: {proof.condition.source}"
+    try:
+        found = evaluated(scene, proof.condition)
+    except NoEvidence as error:
+        return held(scene, proof, what, str(error))
+    if found is True:
+        return held(scene, proof, what, "", "it is true")
+    said = "it is false" if found is False else f"it is not true or false, but {given(found)}"
+    return held(scene, proof, what, said + _read(scene, proof.condition))
+
+
+def _read(scene: ProofScene, condition: Expression) -> str:
+    """The values by which a condition was decided."""
+    read: list[str] = []
+    for ref in parsed(condition.source)[1]:
+        try:
+            value = json.dumps(evaluated(scene, Expression(ref.path)), ensure_ascii=False)
+        except NoEvidence:
+            continue
+        read.append(f"; {ref.path} is {value[:MOST_VALUE]}{'…' if len(value) > MOST_VALUE else ''}")
+    return "".join(read)
+
+
+async def report(scene: ProofScene, proof: ReportProof) -> ProofResult:
+    """Prove by a JUnit report that enough tests ran and none failed."""
+    path, fine = "the report", ""
+    since = None if scene.began_at is None else scene.began_at - COARSE
+    try:
+        path = _path(scene, proof.junit)
+        counted = await asyncio.to_thread(_counted, scene.workspace, path, since)
+        reason, fine = _lacking(counted, proof.min_tests), _numbers(counted)
+    except (NoEvidence, Unreachable, ValueError) as error:
+        reason = str(error)
+    tests = f"{proof.min_tests} test{'' if proof.min_tests == 1 else 's'}"
+    return held(scene, proof, f"{path} shows that at least {tests} ran and none failed", reason, fine)
+
+
+def _counted(workspace: str, path: str, since: float | None) -> Counted:
+    return read_junit(read_inside(workspace, path, LARGEST, since))
+
+
+def _lacking(counted: Counted, least: int) -> str:
+    if counted.failures or counted.errors:
+        return f"some tests failed: {_numbers(counted)}"
+    return "" if counted.ran >= least else f"too few tests ran: {_numbers(counted)}"
+
+
+def _numbers(counted: Counted) -> str:
+    return f"{counted.tests} tests, {counted.failures} failed, {counted.errors} errors, {counted.skipped} skipped"

@@ -1,0 +1,145 @@
+"""Establishes what must hold before a step is done, after whoever performs it says that it is.
+
+1. All proofs are tried, in order, so that all failures are told at once. What changed is asked for before the first
+   command runs: what a check leaves behind is not the step's work.
+2. A command is run as a step's commands are: it survives us, and is adopted. Values never become shell text.
+3. What proves nothing is no proof: a command that could not start, was killed or took too long has not failed.
+"""
+
+import asyncio
+import re
+from pathlib import Path
+
+from handrail.frozen import frozen
+from handrail.model.workflow.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof, ReportProof
+from handrail.model.workflow.values import Command
+from handrail.ports.processes import Processes
+from handrail.runtime.handlers.commands.outcomes import Result
+from handrail.runtime.handlers.commands.start_command import CANNOT_START, Effect, Lost, Order, Starts
+from handrail.runtime.handlers.proofs.file_evidence import (
+    NoEvidence,
+    ProofScene,
+    exists,
+    expect,
+    files,
+    held,
+    report,
+    worded,
+)
+from handrail.runtime.handlers.proofs.results import MOST_DETAIL, ProofResult, ending, one_line
+from handrail.runtime.ports import Commands
+
+KILLED = (128 + 2, 128 + 9, 128 + 15)
+"""Exit codes of commands that were ended from outside: INT, KILL, TERM."""
+
+
+@frozen
+class ProofHandler:
+    """Establishes proofs."""
+
+    processes: Processes
+    commands: Commands
+    folder: Path
+
+    async def establish(self, scene: ProofScene) -> tuple[ProofResult, ...]:
+        """Try every proof."""
+        until = None if scene.timeout is None else asyncio.get_running_loop().time() + scene.timeout
+        effect = self._effect(scene, until)
+        changed = tuple(scene.changed()) if any(isinstance(each, FilesProof) for each in scene.proofs) else ()
+        results: list[ProofResult] = []
+        for number, proof in enumerate(scene.proofs):
+            match proof:
+                case CommandProof():
+                    results.append(await self._command(scene, effect, proof, number))
+                case FilesProof():
+                    results.append(files(scene, proof, changed))
+                case ExistsProof():
+                    results.append(exists(scene, proof))
+                case ExpectProof():
+                    results.append(expect(scene, proof))
+                case ReportProof():
+                    results.append(await report(scene, proof))
+        return tuple(results)
+
+    async def stop(self, scene: ProofScene) -> None:
+        """End whatever commands of these proofs are running, with everything that they started."""
+        effect = self._effect(scene, None)
+        for number, _ in enumerate(scene.proofs):
+            await self._starts.stop(effect, _slot(scene, number))
+
+    def _effect(self, scene: ProofScene, until: float | None) -> Effect:
+        return Effect(
+            run=scene.run,
+            seq=scene.seq,
+            workspace=scene.workspace,
+            base=self.folder / scene.run / str(scene.seq),
+            env=scene.env,
+            timeout=scene.timeout,
+            until=until,
+            on_lost=scene.on_lost,
+        )
+
+    async def _command(self, scene: ProofScene, effect: Effect, proof: CommandProof, number: int) -> ProofResult:
+        command = proof.command
+        wanted = {"pass": "passes", "fail": "fails"}[proof.expect] if proof.exit is None else f"exits {proof.exit}"
+        try:
+            values = {each.variable: worded(scene, each.value) for each in command.bindings}
+        except NoEvidence as error:
+            return held(scene, proof, f"{displayed(command, {})} {wanted}", str(error))
+        what = f"{displayed(command, values)} {wanted}"
+        ended = await self._starts.run(effect, _order(command, values, _slot(scene, number), what))
+        if isinstance(ended, Lost):
+            return held(scene, proof, what, f"it {ended.why}")
+        reason = _judged(proof, ended)
+        return ProofResult("command", what, not reason, _told(reason, ended), scene.tree, ended.code)
+
+    @property
+    def _starts(self) -> Starts:
+        return Starts(self.processes, self.commands)
+
+
+def _order(command: Command, values: dict[str, str], slot: str, what: str) -> Order:
+    files = frozenset(each.variable for each in command.bindings if each.as_file)
+    written = {each.variable: each.value.source for each in command.bindings}
+    return Order(slot, what, command.script, values, files, written)
+
+
+def _slot(scene: ProofScene, number: int) -> str:
+    return f"proof-{number}" if scene.turn == 1 else f"proof-{number}-turn-{scene.turn}"
+
+
+def displayed(command: Command, values: dict[str, str]) -> str:
+    """Give a command with its values in their places, for people only."""
+    places = {
+        each.variable: "FILE" if each.as_file else one_line(values.get(each.variable, f"${{{each.value.source}}}"))
+        for each in command.bindings
+    }
+    if not places:
+        return one_line(command.script)
+    names = "|".join(sorted(map(re.escape, places), key=len, reverse=True))
+    return one_line(re.sub(rf"\$(?:\{{({names})\}}|({names})\b)", lambda at: places[at[1] or at[2]], command.script))
+
+
+def _judged(proof: CommandProof, ended: Result) -> str:
+    """Why a command that ended is no proof; nothing when it is one."""
+    code = ended.code
+    if code is None or ended.error:
+        return ended.error or "it did not end by itself"
+    if proof.expect == "pass":
+        return "" if code == 0 else f"it exited with {code}"
+    if proof.exit is not None:
+        return "" if code == proof.exit else f"it exited with {code}, and only {proof.exit} proves it"
+    if code == 0:
+        return "it passed, and it must fail"
+    if code in CANNOT_START:
+        return f"it could not be started (exit {code}), which proves nothing"
+    return f"it was killed (exit {code}), which proves nothing" if code in KILLED else ""
+
+
+def _told(reason: str, ended: Result) -> str:
+    if not reason:
+        return f"exit {ended.code}"
+    room = MOST_DETAIL - len(reason.encode()) - 2
+    stderr = ending(ended.stderr, room // 2 if ended.stdout.strip() else room)
+    stdout = ending(ended.stdout, room - len(stderr.encode()) - 1)
+    return "\n".join(filter(None, (reason, stdout, stderr)))

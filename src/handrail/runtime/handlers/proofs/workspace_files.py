@@ -1,0 +1,55 @@
+"""Files of a workspace, found by paths that an author or an agent wrote: nothing outside of it is ever reached."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from handrail.model.path_rules import escape
+
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Unreachable(Exception):
+    """A path cannot be used; the message says why."""
+
+
+def inside(workspace: str, path: str) -> Path:
+    """Give where a path leads; it must be there, and in the workspace with all links followed."""
+    reason = "is empty" if not path.strip() else escape(path)
+    if reason is not None:
+        raise Unreachable(f"the path {reason}")
+    try:
+        root = Path(workspace).resolve(strict=True)
+        found = (root / path).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise Unreachable(_said(error)) from error
+    if not found.is_relative_to(root):
+        raise Unreachable("a link in it leads out of the workspace")
+    return found
+
+
+def read_inside(workspace: str, path: str, most: int, since: float | None) -> bytes:
+    """Read a file of the workspace that is not too large, nor older than `since`."""
+    found = inside(workspace, path)
+    try:
+        with os.fdopen(os.open(found, _FLAGS), "rb") as file:
+            known = os.fstat(file.fileno())
+            if not stat.S_ISREG(known.st_mode):
+                raise Unreachable("it is no file")
+            if since is not None and known.st_mtime < since:
+                raise Unreachable("it is from before the step began: nothing wrote it anew")
+            if known.st_size > most:
+                raise Unreachable(f"it is larger than {most >> 20} MiB")
+            return file.read(most + 1)
+    except OSError as error:
+        raise Unreachable(_said(error)) from error
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return "it is not there"
+    # Python before 3.13 has an error of its own for links in a circle.
+    if isinstance(error, RuntimeError) or (isinstance(error, OSError) and error.errno == errno.ELOOP):
+        return "its links lead in a circle"
+    return f"it cannot be read: {error.strerror if isinstance(error, OSError) else error}"

@@ -1,0 +1,296 @@
+"""What comes from outside, as events: messages of a run's inbox, and timers that are due.
+
+A message is JSON with a `kind`. One that no longer fits (an answer to a question that is gone), or that nobody can
+read, is consumed and has no effect; who sent it learns that from the run's state.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any, NamedTuple, TypeAlias, cast
+
+from handrail.engine.decide.from_outside import Answer, decide_approval
+from handrail.engine.fold.apply import apply
+from handrail.engine.fold.step_tools import Call, child_ended, decided
+from handrail.engine.guided.preferences import Wish, preferred
+from handrail.engine.state.transitions import ALLOWED
+from handrail.errors import HandrailError, UsageError
+from handrail.frozen import frozen
+from handrail.model.codec import decode
+from handrail.model.history import events as ev
+from handrail.model.history.run_state import Pending, RunState
+from handrail.model.workflow.plan import Plan
+from handrail.ports.log import Log, Message
+from handrail.processes.environment_secrets import redactor_here
+from handrail.runtime.handlers.children import outcome_of
+from handrail.runtime.history import state_of
+
+_Data: TypeAlias = dict[str, Any]
+ENDS = frozenset({"run_ended", "run_rewound", "run_waits", "run_resumed"})
+"""Events that end what was begun without an outcome."""
+
+
+class Heard(NamedTuple):
+    """What messages cause, and which of them were taken."""
+
+    events: tuple[ev.Event, ...]
+    state: RunState
+    consumed: tuple[int, ...] = ()
+    given_up: tuple[Pending, ...] = ()
+    begins: tuple[ev.RunStarted, ...] = ()
+    """Runs that begin with them."""
+    letters: "tuple[Letter, ...]" = ()
+    """Messages to other runs that they bring about."""
+
+
+@frozen
+class Letter:
+    """A message to another run; sent again, it counts once."""
+
+    run: str
+    key: str
+    payload: bytes
+
+
+@frozen
+class _Scene:
+    """What a message meets."""
+
+    log: Log
+    plan: Plan
+    state: RunState
+    now: float
+    begins: list[ev.RunStarted] = field(default_factory=list[ev.RunStarted])
+    letters: list[Letter] = field(default_factory=list[Letter])
+
+
+def message(kind: str, **fields: object) -> bytes:
+    """Write a message for a run's inbox, without secrets."""
+    return redactor_here().data(json.dumps({"kind": kind, **fields}).encode())
+
+
+def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, ...], now: float) -> Heard:
+    """Give the events that messages cause, one after the other, and the state after them."""
+    caused: list[ev.Event] = []
+    consumed: list[int] = []
+    given_up: list[Pending] = []
+    begins: list[ev.RunStarted] = []
+    letters: list[Letter] = []
+    for each in messages:
+        data = _read(each.payload)
+        if data.get("kind") == "take" and _engine_performs(state):
+            continue
+        consumed.append(each.id)
+        for event in _meant(_Scene(log, plan, state, now, begins, letters), data):
+            if _gives_up(state, event) and state.pending is not None:
+                given_up.append(state.pending)
+            state = apply(state, event, state.seq + 1, log.get_blob)
+            caused.append(event)
+    return Heard(tuple(caused), state, tuple(consumed), tuple(given_up), tuple(begins), tuple(letters))
+
+
+def _engine_performs(state: RunState) -> bool:
+    """Whether a step is in our own hands: it is finished before the run changes hands."""
+    pending = state.pending
+    return state.status == "running" and not state.held_by and pending is not None and pending.kind == "step"
+
+
+def _gives_up(state: RunState, event: ev.Event) -> bool:
+    if event.kind not in ENDS or state.pending is None:
+        return False
+    if event.kind == "run_resumed":
+        return state.pending.kind == "step" and state.reason not in ("fault", "capability")
+    return state.pending.kind == "step" or event.kind != "run_waits"
+
+
+def _read(payload: bytes) -> _Data:
+    try:
+        data: object = json.loads(payload)
+    except ValueError:
+        return {}
+    return cast("_Data", data) if isinstance(data, dict) else {}
+
+
+def _meant(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """Give the events of a message; none when it does not fit, or when the events may not follow."""
+    make = _MEANINGS.get(str(data.get("kind")))
+    try:
+        events = () if make is None else make(scene, data)
+        state = scene.state
+        for event in events:
+            if event.kind not in ALLOWED[state.status]:
+                return ()
+            state = apply(state, event, state.seq + 1, scene.log.get_blob)
+    except (KeyError, TypeError, ValueError, UsageError):
+        return ()
+    return events
+
+
+def _stop(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    by = str(data.get("by") or "a person")
+    return (ev.RunEnded(status="cancelled", by=by, message=f"stopped by {by}", at=scene.now),)
+
+
+def _resume(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    if scene.state.status in ("blocked", "failed") or scene.state.reason in ("pause", "timer", "quota"):
+        return (ev.RunResumed(by=str(data.get("by", "")), at=scene.now),)
+    return ()
+
+
+def _pause(scene: _Scene, _: _Data) -> tuple[ev.Event, ...]:
+    if scene.state.status == "running" or scene.state.reason in ("timer", "quota"):
+        return (ev.RunWaits(reason="pause", message="paused", at=scene.now),)
+    return ()
+
+
+def _rewind(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    rewound = ev.RunRewound(
+        to=str(data["to"]),
+        seq=int(data["seq"]),
+        state=str(data["state"]),
+        crossed=tuple(data["crossed"]),
+        by=str(data.get("by", "")),
+        at=scene.now,
+    )
+    return (rewound,)
+
+
+def _take(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    if scene.state.held_by:
+        return ()
+    hands = cast("ev.Hands", data.get("hands", "all"))
+    return (ev.RunTaken(by=str(data.get("by", "")), hands=hands, at=scene.now),)
+
+
+def _release(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    return (ev.RunReleased(by=str(data.get("by", "")), at=scene.now),) if scene.state.held_by else ()
+
+
+def _answer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """Answer a question; one that was asked too long ago is asked again first, so that a late answer counts."""
+    state = scene.state
+    if state.pending is None or state.pending.kind != "approval" or state.pending.seq != data["asked"]:
+        return ()
+    answer = Answer(cast("ev.Decision", data["decision"]), str(data.get("by", "")), str(data.get("feedback", "")))
+    decided = decide_approval(scene.plan, state, answer, scene.now)
+    return (ev.RunResumed(by=answer.by, at=scene.now), decided) if state.status == "blocked" else (decided,)
+
+
+def _child(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """A child says that it is over; a run that does not go on by itself looks at it when it does."""
+    pending = scene.state.pending
+    if data["child"] in scene.state.children:
+        over = child_ended(scene.state, state_of(scene.log, str(data["child"])), scene.now)
+        return () if over is None else (over,)
+    if scene.state.status != "running" or pending is None or pending.child != data["child"]:
+        return ()
+    try:
+        ended = outcome_of(scene.log, pending, scene.now)
+    except HandrailError:
+        # What is wrong with the child's history comes up again when the driver looks at it.
+        return ()
+    return () if ended is None else (ended,)
+
+
+def _time(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """A time has come by a clock that nobody set back; another time that is waited for meanwhile has not."""
+    if scene.state.until != data["due"]:
+        return ()
+    event = timed_out(scene.state, str(data["key"]), scene.now)
+    return () if event is None else (event,)
+
+
+def _say(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """Answer an agent's question in words."""
+    pending = scene.state.pending
+    if pending is None or pending.kind != "question" or pending.seq != data["asked"]:
+        return ()
+    return (
+        ev.QuestionAnswered(
+            address=pending.address,
+            asked=pending.seq,
+            answer=str(data["answer"]),
+            by=str(data.get("by", "")),
+            at=scene.now,
+        ),
+    )
+
+
+def _tell(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """Keep what a person says to the agents, whether one is at work or not."""
+    pending = scene.state.pending
+    at_work = pending is not None and pending.kind == "step" and pending.action == "agent"
+    address = pending.address if pending is not None and at_work else ""
+    return (ev.MessageGiven(text=str(data["text"]), by=str(data.get("by", "")), address=address, at=scene.now),)
+
+
+def _report(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """A connected agent hands in its work for its step."""
+    state, pending = scene.state, scene.state.pending
+    if pending is None or pending.seq != data["seq"] or pending.reported or state.held_by != data["by"]:
+        return ()
+    reported = ev.WorkReported(
+        address=pending.address,
+        began=pending.seq,
+        text=str(data["text"]),
+        output=data["output"],
+        has_output=bool(data["has_output"]),
+        by=state.held_by,
+        at=scene.now,
+    )
+    return (reported,)
+
+
+def _tool(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """An agent of ours calls a tool."""
+    call = decode(Call, data["call"])
+    found = decided(scene.plan, scene.state, call, scene.now)
+    if found.begins is not None:
+        scene.begins.append(found.begins)
+    if found.event.success and data.get("letter"):
+        text = f"(from the agent of {scene.state.run}, which started this run) {data['letter']['text']}"
+        said = message("tell", text=text, by=f"the agent of {scene.state.run}")
+        scene.letters.append(Letter(str(data["letter"]["run"]), f"tell:{scene.state.run}:{call.call}", said))
+    return (found.event,)
+
+
+def _prefer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """A person says how far the run goes on alone."""
+    wish = Wish(by=str(data["by"]), autonomy=str(data["autonomy"]), risk=str(data["risk"]))
+    return preferred(scene.plan, scene.state, wish, scene.now)
+
+
+_MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
+    "answer": _answer,
+    "say": _say,
+    "report": _report,
+    "prefer": _prefer,
+    "tool": _tool,
+    "tell": _tell,
+    "stop": _stop,
+    "resume": _resume,
+    "pause": _pause,
+    "rewind": _rewind,
+    "take": _take,
+    "release": _release,
+    "child_ended": _child,
+    "time_came": _time,
+}
+
+
+def timed_out(state: RunState, key: str, now: float) -> ev.Event | None:
+    """Give the event of a timer that came due, if the run still waits for it."""
+    if state.status != "waiting":
+        return None
+    if key == "retry" and state.reason in ("timer", "quota"):
+        return ev.TimerFired(key="retry", at=now)
+    pending = state.pending
+    if key == "approval" and pending is not None and pending.kind == "approval":
+        return ev.RunBlocked(
+            reason="step",
+            message=f"nobody answered '{pending.address}' in time",
+            address=pending.address,
+            next_step=f"handrail approve, revise or reject {state.run}: an answer still counts",
+            at=now,
+        )
+    return None

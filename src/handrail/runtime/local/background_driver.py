@@ -1,0 +1,96 @@
+"""The background driver: one per database, drives every run that can move, ends when there is nothing to wait for.
+
+1. A kernel lock on `driver.lock` beside the database says who it is; it ends with the process, however that ends.
+2. Whoever wants something done leaves it in the log first and looks for a driver then. A driver that ends lets go
+   of the lock first and looks at the log once more then. So nothing falls between the two.
+3. What it started goes on without it, in files; the next driver adopts it.
+"""
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass, field
+
+from handrail.errors import StorageFault
+from handrail.ports.log import Log
+from handrail.runtime.clock_waits import Waits
+from handrail.runtime.local.supervisor import Supervisor
+from handrail.runtime.ports import Clock
+
+LOOK_EVERY = 0.045
+"""Seconds between looks at the log; a look costs microseconds."""
+GRACE = 30.0
+"""Seconds without anything to do before it ends."""
+AHEAD = 3600.0
+"""Seconds; a timer that is due sooner is waited for."""
+
+
+@dataclass(slots=True)
+class Background:
+    """Moves what can move, and waits for the rest."""
+
+    log: Log
+    supervisor: Supervisor
+    clock: Clock
+    grace: float = GRACE
+    steady: Clock = time.monotonic
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    _seen: int | None = None
+    _due: float | None = None
+    _stays: bool = False
+    _waits: Waits = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._waits = Waits(self.log, self.clock, self.steady)
+
+    async def serve(self) -> None:
+        """Drive until told to stop, or until nothing has happened for the grace period."""
+        ends = _now() + self.grace
+        while not self.stop.is_set():
+            with contextlib.suppress(StorageFault):
+                self._waits.look()
+            if self._called():
+                await self._moved()
+                ends = _now() + self.grace
+            elif not self._stays and _now() >= ends:
+                return
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def _moved(self) -> None:
+        # Runs that are driven take their time, and the clocks are watched meanwhile.
+        watching = asyncio.ensure_future(self._waits.watch())
+        try:
+            await self._move()
+        finally:
+            watching.cancel()
+
+    def settled(self) -> bool:
+        """Whether no message and no time waits for somebody to act on it."""
+        return not self.log.pending_streams() and not self.log.due(self.clock(), limit=1)
+
+    def _called(self) -> bool:
+        retry = self.supervisor.retry_at()
+        return (
+            self.log.changed() != self._seen
+            or (self._due is not None and self._due <= self.clock())
+            or (retry is not None and retry <= _now())
+        )
+
+    async def _move(self) -> None:
+        self._seen = self.log.changed()
+        moving = asyncio.ensure_future(self.supervisor.run_until_idle())
+        told = asyncio.ensure_future(self.stop.wait())
+        await asyncio.wait({moving, told}, return_when=asyncio.FIRST_COMPLETED)
+        told.cancel()
+        if not moving.done():
+            moving.cancel()
+            await asyncio.wait({moving})
+            return
+        moving.result()
+        next_timer = self.log.due(self.clock() + AHEAD, limit=1)
+        self._due = next_timer[0].due if next_timer else None
+        self._stays = self._due is not None or self.supervisor.retry_at() is not None or self._waits.waiting
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,169 @@
+"""Turns what happened to a run into one commit: outcomes, messages, timers, and everything that follows from them.
+
+1. A message is consumed in the append of the events it causes, or not at all.
+2. What a turn would give up (a step that runs, a child) is named before anything is recorded, so that the caller can
+   end it first. If the process dies in between, the message is still there and the same turn is found again.
+3. Nothing is changed here before the log has taken it: an append that fails leaves this object as it was.
+4. What is recorded holds no secret, and what is done follows what is recorded: an agent is given the very prompt that
+   the log keeps, so that a call which is made again after a crash is the same call.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from handrail.engine.decide.advance import advance
+from handrail.engine.fold.apply import apply
+from handrail.engine.state.codec import StepTexts, encode_state
+from handrail.model.history.events import Event, RunStarted
+from handrail.model.history.run_state import REDUCER, Pending, RunState
+from handrail.model.secrets.redaction import Redactor
+from handrail.model.workflow.plan import Plan
+from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, TimerCleared
+from handrail.processes.environment_secrets import redactor_here
+from handrail.runtime.event_records import from_log, kept, to_log
+from handrail.runtime.history import Folded, Known, beginning
+from handrail.runtime.inbox_events import Heard, Letter, timed_out, understood
+from handrail.runtime.ports import Clock
+from handrail.runtime.run_summary import summary_of
+from handrail.runtime.timers import timers_of
+
+CHECKPOINT_EVERY = 2000
+CHECKPOINT_SHARE = 32
+"""A checkpoint costs as much as the state is large, so it comes after the history has grown by this part of itself:
+what checkpoints cost per event stays the same however long the run is, and a resume folds at most that part again."""
+
+
+class Turn(NamedTuple):
+    """What one commit would record."""
+
+    before: RunState
+    state: RunState
+    """The state after it."""
+    events: tuple[Event, ...]
+    consumed: tuple[int, ...]
+    given_up: tuple[Pending, ...]
+    """What was begun and ends without an outcome by this turn."""
+    stale: tuple[str, ...]
+    """Timers that came due and that nobody waits for any more."""
+    begins: tuple[RunStarted, ...] = ()
+    """Runs that come into being in the same commit."""
+    letters: tuple[Letter, ...] = ()
+    """Messages to other runs, which are sent before it: again, if it fails."""
+    looked: bool = True
+    """Whether the inbox was read; if not, the log refuses the turn when there is something in it."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to record."""
+        return not (self.events or self.consumed or self.stale)
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Writes the log of one run."""
+
+    log: Log
+    lease: Lease
+    clock: Clock
+    checkpointed: int = 0
+    """The event after which the newest checkpoint was taken."""
+    known: Known = field(default_factory=Known)
+    redactor: Redactor = field(default_factory=redactor_here)
+    _newest: tuple[int, Event] | None = None
+    """The last event recorded here: mostly the intent that is performed next."""
+    _texts: StepTexts = field(default_factory=StepTexts)
+    _written: dict[int, tuple[Event, NewEvent]] = field(default_factory=dict[int, tuple[Event, NewEvent]])
+    """Events of the turn as the log keeps them, by identity."""
+    _timed: bool = True
+    """Whether the run may have a timer; only the holder of its lease sets one."""
+
+    def turn(self, plan: Plan, state: RunState, caused: tuple[Event, ...] = (), *, look: bool = True) -> Turn:
+        """Find out what has to be recorded now; records nothing."""
+        now, before = self.clock(), state
+        self._written.clear()
+        caused = tuple(map(self._clean, caused))
+        inbox = self.log.inbox(state.run) if look else ()
+        # What was said before a call of ours is known to be over was said during it: its agent is told.
+        tells = inbox and caused and not state.held_by
+        first = tuple(each for each in inbox if each.key.startswith("tell:")) if tells else ()
+        said = understood(self.log, plan, state, first, now) if first else Heard((), state)
+        state = said.state
+        for event in caused:
+            state = apply(state, event, state.seq + 1, self.log.get_blob)
+        later = tuple(each for each in inbox if each not in first) if first else inbox
+        heard = understood(self.log, plan, state, later, now) if later else Heard((), state)
+        state = heard.state
+        fired, stale = (), ()
+        if self._timed or state.until is not None:
+            fired, stale, state = self._timers(state, now)
+        moved = advance(plan, state, now, self.log.get_blob)
+        decided = tuple(map(self._clean, moved.events))
+        after = moved.state
+        if decided != moved.events:
+            after = state
+            for event in decided:
+                after = apply(after, event, after.seq + 1, self.log.get_blob)
+        events = (*said.events, *caused, *heard.events, *fired, *decided)
+        consumed = (*said.consumed, *heard.consumed)
+        return Turn(before, after, events, consumed, heard.given_up, stale, heard.begins, heard.letters, looked=look)
+
+    def _clean(self, event: Event) -> Event:
+        """Give an event without secrets; its bytes are remembered, since making them is much of what a step costs."""
+        event, written = kept(event, self.redactor)
+        self._written[id(event)] = event, written
+        return event
+
+    def _bytes(self, event: Event) -> NewEvent:
+        known = self._written.get(id(event))
+        return known[1] if known is not None and known[0] is event else to_log(event)
+
+    def _timers(self, state: RunState, now: float) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
+        fired: list[Event] = []
+        stale: list[str] = []
+        for timer in self.log.due(now):
+            if timer.stream != state.run:
+                continue
+            event = timed_out(state, timer.key, now)
+            if event is None:
+                stale.append(timer.key)
+            else:
+                state = apply(state, event, state.seq + 1, self.log.get_blob)
+                fired.append(event)
+        return tuple(fired), tuple(stale), state
+
+    def commit(self, turn: Turn) -> RunState:
+        """Record a turn, all of it or nothing, and give the state after it."""
+        if turn.empty:
+            return turn.state
+        checkpoint = self._checkpoint(turn.state)
+        append = Append(
+            turn.state.run,
+            turn.before.seq,
+            tuple(map(self._bytes, turn.events)),
+            turn.consumed,
+            checkpoint,
+            (*(TimerCleared(key) for key in turn.stale), *timers_of(turn.before, turn.state)),
+            summary_of(turn.state) if turn.events else None,
+            if_quiet=not turn.looked,
+        )
+        for letter in turn.letters:
+            self.log.send(letter.run, letter.key, letter.payload)
+        begun = [beginning(self.log, each.run, each) for each in turn.begins]
+        stored = self.log.append([*begun, append], [self.lease])
+        self.checkpointed = self.checkpointed if checkpoint is None else checkpoint.seq
+        if stored:
+            self.known.keep(Folded(turn.state, stored[-1].hash, self.checkpointed))
+        self._timed = turn.state.until is not None
+        self._newest = (turn.state.seq, turn.events[-1]) if turn.events else self._newest
+        return turn.state
+
+    def _checkpoint(self, state: RunState) -> Checkpoint | None:
+        if state.seq - self.checkpointed < max(CHECKPOINT_EVERY, state.seq // CHECKPOINT_SHARE):
+            return None
+        return Checkpoint(state.run, state.seq, REDUCER, encode_state(state, self._texts))
+
+    def intent(self, run: str, seq: int) -> Event:
+        """Give the event that made something pending."""
+        if self._newest is not None and self._newest[0] == seq:
+            return self._newest[1]
+        return from_log(self.log.read(run, after=seq - 1, limit=1)[0])

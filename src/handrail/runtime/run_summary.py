@@ -1,0 +1,123 @@
+"""A run in a few words, kept beside its events so that lists need not fold them."""
+
+from typing import cast
+
+from handrail.engine.text.byte_limits import DOTS, cut
+from handrail.model.history.run_lines import USUAL
+from handrail.model.history.run_state import Frame, RunState
+from handrail.model.workflow.values import JsonValue
+
+MOST_GOAL = 320
+MOST_RECAP = 1_600
+"""Bytes of what is kept to find a run by."""
+
+
+def summary_of(state: RunState) -> dict[str, JsonValue]:
+    """Give what lists show of a run, but for what is usual."""
+    summary: dict[str, JsonValue] = {
+        "run": state.run,
+        "workflow": state.workflow,
+        "hash": state.definition,
+        "status": state.status,
+        "input": dict(state.inputs),
+        "plan": state.plan,
+        "started_at": state.started_at,
+        "workspace": state.workspace,
+        "current_step": _current(state),
+    }
+    if state.reason or state.message or state.next_step or state.until or state.ended_at or state.failure is not None:
+        summary |= _standing(state)
+    if state.spent.usd or state.spent.unpriced:
+        # Dollars that are known; none where no price is.
+        summary["cost"] = None if state.spent.unpriced and not state.spent.usd else state.spent.usd
+        summary["unpriced"] = state.spent.unpriced
+    progress = _progress(state)
+    if progress is not None:
+        summary["progress"] = progress
+    if state.parent is not None:
+        summary["parent"] = state.parent.run
+    if state.said[1] and state.pending is not None and state.said[0] == state.pending.seq:
+        summary["said"] = state.said[1]
+    gaps = len(state.open_gaps) if state.gaps else 0
+    if gaps:
+        summary["gaps"] = gaps
+    return {**summary, **_found_by(state)} if state.held_by else summary
+
+
+def _standing(state: RunState) -> dict[str, JsonValue]:
+    """Why a run does not move, or since when: while steps follow one another there is nothing of it."""
+    failure = state.failure
+    found: dict[str, JsonValue] = {
+        "reason": state.reason,
+        "message": state.message,
+        "next_step": state.next_step,
+        "completed_at": state.ended_at,
+        "until": state.until if failure is None else failure.retry_at or state.until,
+        "quota": failure is not None and failure.blocks == "budget" and bool(failure.retry_at),
+        "error": state.message if state.status == "failed" else None,
+    }
+    return {name: value for name, value in found.items() if value != USUAL[name]}
+
+
+def _found_by(state: RunState) -> dict[str, JsonValue]:
+    """What a connected agent finds its run again by; runs of the engine are spared it at every step."""
+    newest = state.steps.get(state.previous)
+    pending = state.steps.get(state.pending.address) if state.pending is not None else None
+    notes = "" if newest is None else newest.stdout.strip() or newest.summary
+    return {
+        "held_by": state.held_by,
+        "goal": cut(state.task[: MOST_GOAL + 1], MOST_GOAL, DOTS),
+        "recap": cut(notes[: MOST_RECAP + 1], MOST_RECAP, DOTS),
+        "observed": dict(state.observed),
+        "active_at": state.ended_at or (pending.began_at if pending is not None else 0) or state.started_at,
+    }
+
+
+def _current(state: RunState) -> str | None:
+    if state.status in ("succeeded", "cancelled"):
+        return None
+    if state.status == "blocked" and state.blocked_at:
+        return state.blocked_at
+    if state.pending is not None:
+        return state.pending.address
+    if state.failure is not None:
+        return state.failure.address
+    return state.previous or None
+
+
+def _progress(state: RunState) -> dict[str, JsonValue] | None:
+    """How far the current step is: the number of a fix, a round, an item or a try; how many there are, if known."""
+    if state.status in ("succeeded", "failed", "cancelled"):
+        return None
+    of_work = _of_work(state.stack[-1]) if state.stack else None
+    if of_work is not None:
+        return of_work
+    pending, failure = state.pending, state.failure
+    if pending is not None and pending.attempt > 1:
+        return _said(pending.address, "try", pending.attempt)
+    if failure is not None:
+        attempt = failure.attempt + (1 if failure.retry_at and failure.hindrance == "try" else 0)
+        return _said(failure.address, "try", attempt) if attempt > 1 else None
+    return None
+
+
+def _of_work(frame: Frame) -> dict[str, JsonValue] | None:
+    work = frame.work
+    if work is None:
+        return None
+    match work.action:
+        case "gate":
+            used = cast("int", work.data["used"]) + (1 if work.data["phase"] == "fix" else 0)
+            return _said(work.address, "fix", used) if used else None
+        case "agent-loop":
+            return _said(work.address, "round", cast("int", work.data["round"]))
+        case "parallel-agents":
+            results = cast("dict[str, dict[str, JsonValue]]", work.data["results"])
+            done = sum(each.get("status") == "succeeded" for each in results.values())
+            return _said(work.address, "items", done, len(cast("list[str]", work.data["keys"])))
+        case _:
+            return None
+
+
+def _said(address: str, what: str, number: int, of: int | None = None) -> dict[str, JsonValue]:
+    return {"address": address, "what": what, "number": number, "of": of}

@@ -1,0 +1,210 @@
+"""Writes an answer for the agent that reads it, and as data for the program around it.
+
+Some clients show an agent the texts, others only the data: each of the two says everything.
+"""
+
+import json
+from dataclasses import asdict
+from typing import Any, cast
+
+from handrail.engine.guided.repairs import refusal_text
+from handrail.engine.guided.texts import as_json
+from handrail.engine.text.byte_limits import MOST_FIX, cut
+from handrail.engine.text.untrusted_text import clean
+from handrail.errors import HandrailError, StorageBusy, StorageFault
+from handrail.operations.pull.answers import Answer, Blocker, Caution
+from handrail.operations.pull.desk import PullRefused
+from handrail.operations.pull.recap import gap_lines, open_gaps
+from handrail.operations.pull.rehydrate import Kept
+from handrail.serve.mcp.tool_result import ToolResult
+
+MOST_ERROR = 2048
+"""Bytes of what is said to be wrong with a call."""
+
+
+def answered(answer: Answer) -> ToolResult:
+    """Give the result of a call that starts, continues or looks again."""
+    before = (item.text for item in answer.before)
+    after = (item.text for item in answer.after)
+    return ToolResult((*before, _text(answer), *after), document(answer))
+
+
+def sendable(result: ToolResult) -> ToolResult:
+    """Give a result that every client can be sent: nothing that steers a terminal, no halves of characters."""
+    texts, data = tuple(clean(text) for text in result.texts), result.data
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        data = _cleaned(data)
+    return ToolResult(texts, data, result.is_error)
+
+
+def _cleaned(data: dict[str, Any]) -> dict[str, Any]:
+    whole = json.loads(json.dumps(data, ensure_ascii=False).encode(errors="replace"))
+    return cast("dict[str, Any]", whole)
+
+
+def document(answer: Answer) -> dict[str, Any]:
+    """Give an answer as data."""
+    state = answer.state
+    data: dict[str, Any] = {
+        "kind": answer.kind,
+        "isComplete": answer.complete,
+        "status": state.status,
+        "runId": state.run,
+        "workflowId": state.workflow,
+        "workflowHash": state.definition,
+        "pending": _pending(answer),
+        "continueToken": answer.continue_token,
+        "checkpointToken": answer.checkpoint_token,
+        "nextIntent": answer.intent,
+        "nextCall": next_call(answer),
+        "preferences": {"autonomy": state.autonomy, "riskPolicy": state.risk},
+        "blockers": [blocker_data(each) for each in answer.blockers],
+        "retryable": answer.retryable,
+        "warnings": [{"code": each.code, "message": each.message, **each.data} for each in answer.warnings],
+        "decisionTrace": [each.document() for each in answer.trace],
+    }
+    return {**data, **_where_there_is_any(answer)}
+
+
+def _pending(answer: Answer) -> dict[str, Any] | None:
+    step = answer.step
+    if step is None:
+        return None
+    named = {"stepId": step.id, "address": step.address, "title": step.title, "prompt": step.prompt}
+    role = {"agentRole": step.role} if step.role else {}
+    return {**named, **role, "requireConfirmation": step.confirmation is not None}
+
+
+def _where_there_is_any(answer: Answer) -> dict[str, Any]:
+    """What many answers do not have."""
+    gaps = open_gaps(answer.state) if answer.complete or answer.lifecycle == "rehydrate" else []
+    references = next((item.data for item in answer.after if item.kind == "references"), None)
+    found = {
+        "working": answer.working,
+        "stepContext": {"assessments": answer.assessed} if answer.assessed else None,
+        "gaps": gaps,
+        "supplements": [{"kind": item.kind, "text": item.text} for item in answer.before],
+        "references": references,
+        "recovery": answer.recovery,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def blocker_data(blocker: Blocker) -> dict[str, Any]:
+    """Give what stands in the way as data."""
+    given = asdict(blocker)
+    named = {
+        "code": given["code"],
+        "message": given["message"],
+        "pointer": given["about"],
+        "suggestedFix": given["fix"],
+    }
+    more = {name: given[name] for name in ("schema", "example", "sent") if given[name] is not None}
+    return {**named, **more}
+
+
+def refused(error: PullRefused) -> ToolResult:
+    """Give the result of a call that cannot be answered."""
+    retry = {"kind": "retryable_after_ms", "afterMs": 1000} if error.again else {"kind": "not_retryable"}
+    return failed(error.reason, error.message, error.next_step or "", retry)
+
+
+def troubled(error: HandrailError | OSError) -> ToolResult:
+    """Give the result of a call that the machine, or another process, did not let us answer."""
+    if isinstance(error, OSError):
+        error = StorageFault(f"the machine refuses: {error}", next_step="see to what is named here")
+    fix = error.next_step or ""
+    if isinstance(error, StorageFault) and not isinstance(error, StorageBusy):
+        fix = f"this is for your user: {fix}. When that is done, make this very call again: no run is lost"
+    retry = {"kind": "retryable_after_ms", "afterMs": 1000} if error.retryable else None
+    return failed(error.code.upper().replace("-", "_"), error.message, fix, retry)
+
+
+def failed(code: str, message: str, fix: str, retry: dict[str, Any] | None = None) -> ToolResult:
+    """Give an error as text and data."""
+    message, fix = cut(message, MOST_ERROR), cut(fix, MOST_FIX)
+    data: dict[str, Any] = {
+        "code": code,
+        "message": message,
+        "retry": retry or {"kind": "not_retryable"},
+        "details": {"suggestedFix": fix},
+    }
+    return ToolResult((f"{code}: {message}\n\nNext: {fix}" if fix else f"{code}: {message}",), data, is_error=True)
+
+
+def kept_point(kept: Kept) -> ToolResult:
+    """Give the result of a call that keeps a point."""
+    params: dict[str, Any] = {"continueToken": kept.resume_token, "intent": "rehydrate"}
+    call = {"tool": "continue_workflow", "params": params}
+    data = {"runId": kept.run, "stepId": kept.address, "resumeToken": kept.resume_token, "nextCall": call}
+    text = f"Kept: {kept.run}, before step {kept.address} is handed in. To come back here later, call"
+    return ToolResult((f"{text} `continue_workflow`:\n\n{as_json(params)}",), data)
+
+
+def _text(answer: Answer) -> str:
+    recap = [answer.recovery] if answer.recovery else []
+    return "\n\n".join((*recap, *_standing(answer), *_warned(answer.warnings), *_call(answer)))
+
+
+def _warned(warnings: tuple[Caution, ...]) -> list[str]:
+    return ["# Good to know\n\n" + "\n".join(f"- {each.message}." for each in warnings)] if warnings else []
+
+
+def _standing(answer: Answer) -> list[str]:
+    state, step = answer.state, answer.step
+    if answer.complete:
+        return _over(answer)
+    if answer.shortfalls and step is not None:
+        return [refusal_text(answer.shortfalls), f"The step is still {step.title} ({step.address} of run {state.run})."]
+    if step is not None:
+        said = [f"# Not done yet\n\n{each.message}\n\nDo: {each.fix}" for each in answer.blockers]
+        return [*said, f"# {step.title}\n\nStep {step.address} of run {state.run}.", step.prompt]
+    if answer.working:
+        return [f"Handrail is at work on {_current(answer)} of run {state.run}. Look again in a few seconds."]
+    return [f"# {answer.blockers[0].message}\n\n{answer.blockers[0].fix}"] if answer.blockers else []
+
+
+def _over(answer: Answer) -> list[str]:
+    state = answer.state
+    heading = "The workflow is complete" if state.status == "succeeded" else f"The workflow is over: {state.status}"
+    said = f": {cut(state.message, MOST_ERROR)}" if state.message else ""
+    texts = [f"# {heading}\n\nRun {state.run} {state.status}{said}. There is nothing more to call."]
+    gaps = gap_lines(state)
+    if gaps:
+        told = "The run went on although this was missing. Tell your user:"
+        texts.append(f"# Gaps\n\n{told}\n\n" + "\n".join(gaps))
+    return texts
+
+
+def _current(answer: Answer) -> str:
+    pending = answer.state.pending
+    return "its next step" if pending is None else f"'{pending.address}'"
+
+
+def _call(answer: Answer) -> list[str]:
+    call = next_call(answer)
+    if call is None:
+        return []
+    return [f"---\n{_how(answer)} `{call['tool']}`:\n\n{as_json(call['params'])}"]
+
+
+def _how(answer: Answer) -> str:
+    if answer.step is None:
+        return "Then call"
+    if answer.blockers:
+        return "Hand it in again with"
+    return "When it is done and confirmed, call" if answer.step.confirmation else "When it is done, call"
+
+
+def next_call(answer: Answer) -> dict[str, Any] | None:
+    """Give the call to make next, its token and an example of the output filled in."""
+    if answer.continue_token is None:
+        return None
+    params: dict[str, Any] = {"continueToken": answer.continue_token}
+    if answer.step is None:
+        return {"tool": "continue_workflow", "params": {**params, "intent": "rehydrate"}}
+    params |= {"intent": "advance", "output": answer.step.example}
+    lacking = {each.about: each.example for each in answer.blockers if each.code == "MISSING_CONTEXT_KEY"}
+    return {"tool": "continue_workflow", "params": {**params, "context": lacking} if lacking else params}

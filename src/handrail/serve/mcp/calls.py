@@ -1,0 +1,159 @@
+"""Answers the calls of connected agents: checks what they send, and gives each intent to its operation."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from handrail.engine.contracts.schema import issues
+from handrail.errors import HandrailError, InvalidWorkflow, NotFound
+from handrail.operations.pull.answers import Answer
+from handrail.operations.pull.continue_workflow import Handed, advance_pulled
+from handrail.operations.pull.desk import Desk, PullRefused
+from handrail.operations.pull.rehydrate import checkpoint, rehydrate
+from handrail.operations.pull.start_workflow import StartWanted, start_pulled
+from handrail.serve.mcp.answer_text import answered, failed, kept_point, refused, sendable, troubled
+from handrail.serve.mcp.catalogue_calls import list_workflows
+from handrail.serve.mcp.inspection_calls import inspect_workflow
+from handrail.serve.mcp.resume_session_calls import resume_session
+from handrail.serve.mcp.tool_result import ToolResult
+from handrail.serve.mcp.tools import TOOLS, Tool
+
+PATIENCE = 25.0
+"""Seconds that a call waits for a step of the engine before it says that the engine is at work."""
+_LOOK_EVERY = 0.05
+MOST_DEPTH = 100
+"""Levels of what is sent; what is much deeper could be written, and then not be read again from deeper in a program."""
+
+Arguments = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Calls:
+    """Answers calls of tools."""
+
+    desk: Desk
+    patience: float = PATIENCE
+
+    async def call(self, name: str, arguments: Arguments) -> ToolResult:
+        """Answer one call; whatever is wrong with it is part of the answer."""
+        return sendable(await self._answer(name, arguments))
+
+    async def _answer(self, name: str, arguments: Arguments) -> ToolResult:
+        tool = _BY_NAME.get(name)
+        if tool is None:
+            return failed("NOT_FOUND", f"there is no tool '{name}'", f"there are {', '.join(_BY_NAME)}")
+        given = {tool.aliases.get(key, key): value for key, value in arguments.items()}
+        wrong = issues(tool.schema, given) or _unwritable(given)
+        if wrong:
+            return failed("VALIDATION_ERROR", "; ".join(wrong), f"call {name} with arguments that fit its schema")
+        try:
+            return await _HANDLERS[name](self, given)
+        except PullRefused as error:
+            return refused(error)
+        except NotFound as error:
+            return failed("NOT_FOUND", error.message, error.next_step or "call list_workflows")
+        except InvalidWorkflow as error:
+            return failed("INVALID_WORKFLOW", _with_reasons(error), error.next_step or "")
+        except (HandrailError, OSError) as error:
+            return troubled(error)
+
+    async def start(self, given: Arguments) -> ToolResult:
+        """Start a workflow."""
+        wanted = StartWanted(
+            workflow=given["workflowId"],
+            workspace=given["workspacePath"],
+            goal=given["goal"],
+            context=given.get("context") or {},
+            request=given.get("requestId") or "",
+        )
+        answer = start_pulled(self.desk, wanted)
+        again = answer.continue_token or ""
+        return answered(await self._settled(answer, lambda: self._first(again)))
+
+    def _first(self, token: str) -> Answer:
+        return rehydrate(self.desk, self.desk.read(token, "continue"), first=True)
+
+    async def go_on(self, given: Arguments) -> ToolResult:
+        """Complete a step, or look at it again."""
+        if _intent(given) == "rehydrate":
+            token = self.desk.read(given["continueToken"], "continue", "resume")
+            answer = rehydrate(self.desk, token)
+            return answered(await self._settled(answer, lambda: rehydrate(self.desk, token)))
+        token = self.desk.read(given["continueToken"], "continue")
+        output = cast("Arguments", given.get("output") or {})
+        handed = Handed(
+            notes=output.get("notesMarkdown") or "",
+            artifacts=tuple(output.get("artifacts") or ()),
+            context=given.get("context") or {},
+            result=output.get("result"),
+        )
+        answer = advance_pulled(self.desk, token, handed)
+        return answered(await self._settled(answer, lambda: advance_pulled(self.desk, token, handed)))
+
+    async def keep(self, given: Arguments) -> ToolResult:
+        """Keep a point."""
+        kept = checkpoint(self.desk, self.desk.read(given["checkpointToken"], "checkpoint"))
+        return kept_point(kept)
+
+    async def _settled(self, answer: Answer, again: Callable[[], Answer]) -> Answer:
+        """Wait for the engine's own steps, as long as an agent can be expected to wait."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self.patience
+        while answer.working and loop.time() < until:
+            await asyncio.sleep(_LOOK_EVERY)
+            answer = again()
+        return answer
+
+
+def _unwritable(given: Arguments) -> list[str]:
+    """Say what no log should keep, although some writers of JSON send it."""
+    if _deeper(given, MOST_DEPTH):
+        return [f"the arguments are nested more than {MOST_DEPTH} levels deep"]
+    try:
+        json.dumps(given, allow_nan=False, check_circular=False)
+    except ValueError:
+        return ["every number must be finite: NaN and infinity are no JSON"]
+    return []
+
+
+def _deeper(value: object, levels: int) -> bool:
+    inner: Iterable[object] = ()
+    if isinstance(value, dict):
+        inner = cast("Arguments", value).values()
+    elif isinstance(value, list):
+        inner = cast("list[object]", value)
+    return levels == 0 or any(_deeper(each, levels - 1) for each in inner)
+
+
+def _intent(given: Arguments) -> str:
+    """Without an intent, whatever is sent completes the step; nothing sent only looks."""
+    if "intent" in given:
+        return given["intent"]
+    return "advance" if given.get("output") is not None or given.get("context") else "rehydrate"
+
+
+def _with_reasons(error: InvalidWorkflow) -> str:
+    wrong = [each for each in error.diagnostics if each.is_error][:5]
+    return "\n".join((error.message, *(f"- {each.file}:{each.line}: {each.message}" for each in wrong)))
+
+
+def _of_desk(answer: Callable[[Desk, Arguments], ToolResult]) -> Callable[[Calls, Arguments], Awaitable[ToolResult]]:
+    """Answer at once, from what the desk has at hand."""
+
+    async def handle(calls: Calls, given: Arguments) -> ToolResult:
+        return answer(calls.desk, given)
+
+    return handle
+
+
+_BY_NAME: dict[str, Tool] = {tool.name: tool for tool in TOOLS}
+_HANDLERS: dict[str, Callable[[Calls, Arguments], Awaitable[ToolResult]]] = {
+    "start_workflow": Calls.start,
+    "continue_workflow": Calls.go_on,
+    "checkpoint_workflow": Calls.keep,
+    "list_workflows": _of_desk(list_workflows),
+    "inspect_workflow": _of_desk(inspect_workflow),
+    "resume_session": _of_desk(resume_session),
+}

@@ -1,0 +1,64 @@
+"""Answers the calls that find things: workflows to start, one workflow in full, a run to take up again."""
+
+from typing import Any
+
+from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.list_workflows import Offers, offers
+from handrail.operations.pull.workflow_offer import Offered
+from handrail.operations.workflows.list import Listed
+from handrail.serve.mcp.catalogue_rows import offered_row, said
+from handrail.serve.mcp.tool_result import ToolResult
+
+Data = dict[str, Any]
+_SHORT = 200
+"""Characters of a description in the text of a list."""
+
+
+def list_workflows(desk: Desk, given: Data) -> ToolResult:
+    """List the workflows that can be started from a folder."""
+    tags = tuple(given.get("tags") or ())
+    found = offers(desk, given["workspacePath"], tags)
+    warnings = [warning for each in found.broken for warning in _warnings(each)]
+    data: Data = {
+        "workflows": [offered_row(each, sources=bool(given.get("includeSources"))) for each in found.workflows],
+        "tagSummary": [{"id": each.tag, "count": each.count, "examples": list(each.examples)} for each in found.tags],
+        "validationWarnings": warnings,
+        "warnings": [said(each) for each in found.diagnostics],
+    }
+    if given.get("includeSources"):
+        data["sources"] = list(found.sources)
+    return ToolResult((_listed(found, tags, warnings),), data)
+
+
+def _warnings(broken: Listed) -> list[Data]:
+    first = [each for each in broken.diagnostics if each.is_error] or list(broken.diagnostics)
+    named = {"workflowId": broken.name, "tier": str(broken.tier)}
+    return [{**named, **said(each)} for each in first[:5]]
+
+
+def _listed(found: Offers, tags: tuple[str, ...], warnings: list[Data]) -> str:
+    parts = [_heading(found, tags), *map(_line, found.workflows)]
+    if not tags and found.tags:
+        parts.append("\nTags (give `tags` to see only some): " + ", ".join(f"{t.tag} ({t.count})" for t in found.tags))
+    if warnings:
+        parts.append("\nFiles that cannot be used:")
+        parts += [f"- {each['file']}:{each['line']}: {each['message']}" for each in warnings]
+    parts += [f"\nNote: {each.file}:{each.line}: {each.message}" for each in found.diagnostics]
+    return "\n".join(parts)
+
+
+def _heading(found: Offers, tags: tuple[str, ...]) -> str:
+    of = f" with the tag {' or '.join(tags)}" if tags else ""
+    if not found.workflows:
+        return f"There are no workflows{of} here."
+    how = "start_workflow begins one, inspect_workflow shows one in full"
+    return f"{len(found.workflows)} workflow{'' if len(found.workflows) == 1 else 's'}{of}; {how}.\n"
+
+
+def _line(each: Offered) -> str:
+    about = each.about
+    text = " ".join(about.description.split())
+    short = text if len(text) <= _SHORT else text[: _SHORT - 1].rstrip() + "…"
+    title = f" {each.title}:" if each.title != about.name else ""
+    needs = f" [cannot be started yet: {each.distrust}; {each.needs}]" if each.distrust else ""
+    return f"- {about.name}:{title} {short}{needs}"

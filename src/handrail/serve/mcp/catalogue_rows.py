@@ -1,0 +1,47 @@
+"""How workflows and diagnostics look as data, wherever a call tells them."""
+
+from typing import Any
+
+from handrail.model.diagnostics import Diagnostic
+from handrail.operations.pull.workflow_offer import Offered
+
+Data = dict[str, Any]
+_STALE = {
+    "none": "it was reviewed against the present authoring spec",
+    "likely": "it was reviewed against another version of the authoring spec",
+    "possible": "it does not say against which version of the authoring spec it was reviewed",
+}
+
+
+def offered_row(each: Offered, *, sources: bool) -> Data:
+    """Give a workflow as data; with `sources`, also where it was found."""
+    about = each.about
+    row: Data = {
+        "workflowId": about.name,
+        "name": each.title,
+        "description": about.description,
+        "version": each.version,
+        "kind": each.kind,
+        "form": about.form,
+        "tier": str(about.tier),
+        "workflowHash": about.hash,
+        "tags": list(each.tags),
+        "startable": not each.distrust,
+    }
+    if about.staleness is not None:
+        row["staleness"] = {"level": about.staleness, "reason": _STALE[about.staleness]}
+    if each.distrust:
+        row |= {"reason": each.distrust, "userMust": each.needs}
+    return {**row, "path": about.path, "hides": list(about.shadows)} if sources else row
+
+
+def said(each: Diagnostic) -> Data:
+    """Give a diagnostic as data."""
+    return {
+        "file": each.file,
+        "line": each.line,
+        "column": each.column,
+        "code": each.code,
+        "message": each.message,
+        "suggestedFix": each.hint or "",
+    }

@@ -1,0 +1,25 @@
+"""Wires a desk up: the user's log, its keys, the workflows seen from a folder, the background driver."""
+
+import os
+from pathlib import Path
+
+from handrail.operations.driving.background_driver import ensure
+from handrail.operations.pull.desk import Desk
+from handrail.sources.tiers import Place, here
+from handrail.store.signing_keys import keys_in
+from handrail.wiring import System
+
+
+def desk_of(system: System, place: Place) -> Desk:
+    """Give the desk of a log."""
+
+    def seen_from(folder: Path) -> Place:
+        return here(folder, os.environ)
+
+    def wake(_: str) -> None:
+        ensure(place.folders)
+
+    def keys() -> tuple[bytes, ...]:
+        return keys_in(place.folders.data)
+
+    return Desk(system.log, keys(), seen_from, wake, system.clock, keys_now=keys)

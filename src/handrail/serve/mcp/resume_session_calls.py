@@ -1,0 +1,82 @@
+"""Answers an agent that looks for a run it began earlier."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.find_session import Candidate, Finding, Sought, find_runs
+from handrail.serve.mcp.tool_result import ToolResult
+
+Data = dict[str, Any]
+
+
+def resume_session(desk: Desk, given: Data) -> ToolResult:
+    """Find runs to take up again."""
+    sought = Sought(
+        workspace=given.get("workspacePath") or "",
+        query=given.get("query") or "",
+        run=given.get("runId") or given.get("sessionId") or "",
+        branch=given.get("gitBranch") or "",
+        head=given.get("gitHeadSha") or "",
+        same_workspace=bool(given.get("sameWorkspaceOnly")),
+    )
+    found = find_runs(desk, sought)
+    data: Data = {
+        "candidates": [_row(each) for each in found.candidates],
+        "totalEligible": found.eligible,
+        "drivenByEngine": [{"runId": run, "userMust": _take(run)} for run in found.of_engine],
+    }
+    return ToolResult((_text(sought, found),), data)
+
+
+def _row(each: Candidate) -> Data:
+    return {
+        "runId": each.run,
+        "resumeToken": each.resume_token,
+        "workflowId": each.workflow,
+        "title": each.title,
+        "snippet": each.snippet,
+        "confidence": each.confidence,
+        "whyMatched": list(each.why),
+        "pendingStepId": each.pending,
+        "isComplete": each.complete,
+        "status": each.status,
+        "lastActivity": _when(each.active),
+        "nextCall": {"tool": "continue_workflow", "params": _params(each)},
+    }
+
+
+def _params(each: Candidate) -> Data:
+    return {"continueToken": each.resume_token, "intent": "rehydrate"}
+
+
+def _when(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _take(run: str) -> str:
+    return f"handrail take {run}"
+
+
+def _text(sought: Sought, found: Finding) -> str:
+    missing = sought.run and sought.run not in {*found.of_engine, *(each.run for each in found.candidates)}
+    parts = [f"There is no run '{sought.run}' that a connected agent holds or has finished."] if missing else []
+    parts += [
+        f"Handrail itself drives {run}. To get it, ask your user for: {_take(run)}; it prints the token to go on with."
+        for run in found.of_engine
+    ]
+    if not found.candidates:
+        return "\n\n".join([*parts, "There is nothing to take up; start_workflow begins a new run."])
+    shown = f"{len(found.candidates)} of {found.eligible}"
+    parts.append(f"{shown} run{'' if found.eligible == 1 else 's'}, the best match first. To take one up, call")
+    parts[-1] += " continue_workflow with its resumeToken as continueToken and intent rehydrate."
+    parts += [_described(number, each) for number, each in enumerate(found.candidates, 1)]
+    return "\n\n".join(parts)
+
+
+def _described(number: int, each: Candidate) -> str:
+    stands = f"{each.status}" if each.complete else f"at {each.pending or 'its beginning'}"
+    head = f"{number}. {each.run} ({each.workflow}, {stands}, {each.confidence} match by {', '.join(each.why)})"
+    # Quoted: what was noted must not look like a line of ours, with a token of its own.
+    body = "\n".join(f"   > {line}".rstrip() for line in each.snippet.splitlines())
+    return f"{head}\n   resumeToken: {each.resume_token}\n{body}"

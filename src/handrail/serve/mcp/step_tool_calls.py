@@ -1,0 +1,50 @@
+"""Answers the calls of an agent that the engine launched: checks what it sends, and gives it to the operation."""
+
+import os
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from handrail.engine.contracts.schema import issues
+from handrail.errors import HandrailError, UsageError
+from handrail.operations.step_tools.call import AgentDesk
+from handrail.ports.log import Log
+from handrail.runtime.handlers.agents.step_tools import TOKEN
+from handrail.serve.mcp.answer_text import troubled
+from handrail.serve.mcp.step_tools import AGENT_TOOLS
+from handrail.serve.mcp.tool_result import ToolResult
+from handrail.sources.tiers import Place, here
+from handrail.store.signing_keys import keys_in
+
+_BY_NAME = {tool.name: tool for tool in AGENT_TOOLS}
+
+
+@dataclass(slots=True)
+class AgentCalls:
+    """Answers calls of tools."""
+
+    desk: AgentDesk
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
+        """Answer one call; whatever is wrong with it is part of the answer."""
+        tool = _BY_NAME.get(name)
+        wrong = (f"there is no tool '{name}'",) if tool is None else issues(tool.schema, arguments)
+        try:
+            answer = await self.desk.call(name, arguments, "; ".join(wrong))
+        except (HandrailError, OSError) as error:
+            return troubled(error)
+        return ToolResult((answer.text,), dict(answer.data), is_error=not answer.good)
+
+
+def agent_desk(log: Log, place: Place) -> AgentDesk:
+    """Give the desk of the agent whose token stands in the environment."""
+    token = os.environ.get(TOKEN)
+    if not token:
+        hint = "agents whose step has `handrail_tools` start this themselves; to connect one of yours: handrail mcp"
+        raise UsageError(f"there is no {TOKEN} in the environment", next_step=hint)
+
+    def seen_from(folder: Path) -> Place:
+        return here(folder, os.environ)
+
+    return AgentDesk(log, partial(keys_in, place.folders.data), token, seen_from)

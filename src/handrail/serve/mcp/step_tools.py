@@ -1,0 +1,63 @@
+"""The tools that an agent of the engine may be offered, as data: name, what it is for, and the arguments it takes."""
+
+from handrail.serve.mcp.tools import Tool, text
+
+LONGEST = 20_000
+"""Characters of what a run is told."""
+
+_RUN = text("The id of a run that you started, as create_child_run gave it.", 256)
+
+AGENT_TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "report_progress",
+        "Report progress",
+        "Tell the people who watch how far you are. Call it at milestones, in a sentence.",
+        {
+            "message": text("What you have reached, in one sentence.", 500),
+            "percent": {"type": "number", "minimum": 0, "maximum": 100, "description": "How much of the step is done."},
+        },
+        ("message",),
+    ),
+    Tool(
+        "ask_person",
+        "Ask a person",
+        "Ask a person something that you cannot find out yourself and cannot decide. The answer does not come at once:"
+        " end your turn after the call, you are called again with the answer in the same conversation.",
+        {"question": text("The question, with what the person has to know to answer it.", 4000)},
+        ("question",),
+    ),
+    Tool(
+        "create_child_run",
+        "Start another workflow",
+        "Start a workflow as a run of its own, in a work tree of its own, beside your step. It begins with the work as"
+        " it stood before your step, and its result is not part of yours: look at it with list_runs.",
+        {
+            "workflow": text("The name of a workflow that is known here.", 256),
+            "goal": text("What it is to achieve.", LONGEST),
+            "inputs": {"type": "object", "description": "Values for its inputs, by their names."},
+            "wait": {"type": "boolean", "description": "Wait for its end, for less than a minute; default false."},
+        },
+        ("workflow", "goal"),
+    ),
+    Tool(
+        "give_feedback",
+        "Give feedback",
+        "Tell the agents of a run that you started something: the next call of one of them tells it.",
+        {"run": _RUN, "message": text("What you want to say.", LONGEST)},
+        ("run", "message"),
+    ),
+    Tool(
+        "list_runs",
+        "List runs",
+        "Show the runs that were started from your run: status, current step, result.",
+        {},
+        reads_only=True,
+    ),
+)
+"""A tool that is not built has no row."""
+
+
+def offered(names: str) -> tuple[Tool, ...]:
+    """Give the tools that a step offers, by their names with commas between them."""
+    wanted = names.split(",")
+    return tuple(tool for tool in AGENT_TOOLS if tool.name in wanted)

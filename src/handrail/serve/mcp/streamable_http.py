@@ -1,0 +1,138 @@
+"""Offers the tools over streamable HTTP, to whoever shows the token; on this machine, unless a person says otherwise.
+
+1. No call without the token; it is compared in a time that says nothing of it.
+2. A page in a browser cannot call: its Host and Origin are looked at (DNS rebinding).
+3. Nothing is kept between requests: a server that was started again knows its clients.
+"""
+
+import ipaddress
+import logging
+import secrets
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from handrail.errors import EnvironmentFault, UsageError
+from handrail.frozen import frozen
+from handrail.serve.mcp.lazy_calls import Answers
+from handrail.serve.mcp.server import server_of
+
+PATH = "/mcp"
+LOOPBACK = "127.0.0.1"
+_NAMES = (LOOPBACK, "localhost", "[::1]")
+_GRACE = 3
+"""Seconds that calls get to end in when the server is to end."""
+
+
+@frozen
+class Listening:
+    """Where a server listens."""
+
+    url: str
+    open_to_others: bool
+
+
+@frozen
+class TokenGuard:
+    """Lets only those in who show the token."""
+
+    app: ASGIApp
+    token: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request without the token, and pass on any other."""
+        if scope["type"] != "http" or self._shown(scope):
+            await self.app(scope, receive, send)
+            return
+        said = {"error": "invalid_token", "error_description": "send the header Authorization: Bearer TOKEN"}
+        answer = JSONResponse(said, status_code=401, headers={"WWW-Authenticate": 'Bearer realm="handrail"'})
+        await answer(scope, receive, send)
+
+    def _shown(self, scope: Scope) -> bool:
+        given = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
+        kind, _, token = (given[0] if len(given) == 1 else b"").partition(b" ")
+        return kind.lower() == b"bearer" and secrets.compare_digest(token.strip(), self.token.encode())
+
+
+def app_of(calls: Answers, token: str, host: str = LOOPBACK) -> Starlette:
+    """Make the application; a server that mounts it enters `app.router.lifespan_context(app)` in its own lifespan."""
+    app = server_of(calls).streamable_http_app(
+        streamable_http_path=PATH, json_response=True, stateless_http=True, transport_security=_security(host)
+    )
+    app.user_middleware.insert(0, Middleware(TokenGuard, token=token))
+    return app
+
+
+def _security(host: str) -> TransportSecuritySettings:
+    """Say under which names the server may be addressed; one that listens everywhere has names nobody knows here."""
+    if _is_everywhere(host):
+        return TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    names = (*_NAMES, _written(host))
+    return TransportSecuritySettings(
+        allowed_hosts=[each for name in names for each in (name, f"{name}:*")],
+        allowed_origins=[each for name in names for each in (f"http://{name}", f"http://{name}:*")],
+    )
+
+
+def serve_http(calls: Answers, token: str, host: str, port: int, started: Callable[[Listening], None]) -> None:
+    """Serve until INT or TERM; `started` is told where, as soon as clients can connect."""
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    with _bound(host, port) as listening:
+        app = app_of(calls, token, host)
+        config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=_GRACE)
+        url = f"http://{_written(host)}:{listening.getsockname()[1]}{PATH}"
+        server = uvicorn.Server(config)
+
+        def heard(_: int, __: FrameType | None) -> None:
+            server.should_exit = True
+
+        # The server ends in good order and then passes the signal on, to whoever was there before; one that comes
+        # before it listens to signals itself is kept for it.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, heard)
+        started(Listening(url, open_to_others=not _is_loopback(host)))
+        server.run(sockets=[listening])
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError) as error:
+        message = f"'{host}' is no address of this machine: {error}"
+        raise UsageError(message, next_step=f"--host {LOOPBACK}") from error
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        message = f"cannot listen on {host} port {port}: {error.strerror or error}"
+        raise EnvironmentFault(message, next_step="give another port, or 0 for any that is free") from error
+    return listening
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_everywhere(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return not host
+
+
+def _written(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

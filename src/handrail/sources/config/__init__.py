@@ -1,0 +1,1 @@
+"""The settings files: config.toml, agents.toml."""

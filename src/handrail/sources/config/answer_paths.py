@@ -1,0 +1,78 @@
+"""Where in the JSON of an agent its answer stands: simple paths such as `$.result.parts[0].text`."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+from handrail.model.suggest import did_you_mean
+from handrail.ports.agent_definitions import ANSWERS, JsonPath, Mapped, Output, Where
+from handrail.sources.config.agents_table import Table
+
+_PATH = re.compile(r"\$(?:\.[A-Za-z_][\w-]*|\[-?\d{1,6}\])*")
+_PART = re.compile(r"\.([A-Za-z_][\w-]*)|\[(-?\d+)\]")
+_HINT = 'write text = "$.result", or text = {path = "$.part.text", where = {"$.type" = "text"}}'
+
+
+def path_of(text: object) -> JsonPath | None:
+    """Read a path; None where the text is none."""
+    if not isinstance(text, str) or not _PATH.fullmatch(text):
+        return None
+    return tuple(int(number) if number else key for key, number in _PART.findall(text))
+
+
+def read_mapped(table: Table, output: Output) -> tuple[Mapped, ...]:
+    """Read `answer`: which value stands where."""
+    given = table.values.get("answer", {})
+    if not isinstance(given, dict):
+        table.wrong("answer", "`answer` is a table of paths", _HINT)
+        return ()
+    if output == "text" and given:
+        table.wrong("answer", "`answer` says where things stand in JSON", 'write output = "json" or output = "jsonl"')
+    if output != "text" and "text" not in given:
+        table.wrong("answer", "`answer` does not say where the text stands", _HINT)
+    return tuple(_each(table, cast("dict[str, Any]", given)))
+
+
+def read_final(table: Table, output: Output) -> Where | None:
+    """Read `final`: by which line the answer is known to be whole."""
+    given = table.values.get("final")
+    if given is None:
+        return None
+    if output != "jsonl":
+        table.wrong("final", "`final` names a line of JSON lines", 'write output = "jsonl", or leave it out')
+    return _where(table, "final", given)
+
+
+def _each(table: Table, given: dict[str, Any]) -> Iterator[Mapped]:
+    for name, value in given.items():
+        if name not in ANSWERS:
+            known = ", ".join(ANSWERS)
+            table.wrong("answer", f"`answer` knows no '{name}'{did_you_mean(name, ANSWERS)}", f"known are {known}")
+            continue
+        whole = cast("dict[str, Any]", value) if isinstance(value, dict) else {"path": value}
+        _check_keys(table, name, whole)
+        path = path_of(whole.get("path"))
+        if path is None:
+            table.wrong("answer", f"`{name}` is a path that begins with $", _HINT)
+            continue
+        yield Mapped(name, path, _where(table, "answer", whole.get("where", {})), whole.get("add") is True)
+
+
+def _check_keys(table: Table, name: str, whole: dict[str, Any]) -> None:
+    known = ("path", "where", "add")
+    for key in whole:
+        if key not in known:
+            message = f"`{name}` knows no '{key}'{did_you_mean(key, known)}"
+            table.wrong("answer", message, f"known are {', '.join(known)}")
+
+
+def _where(table: Table, key: str, given: object) -> Where:
+    pairs = cast("dict[str, object]", given) if isinstance(given, dict) else {"": None}
+    found: list[tuple[JsonPath, str]] = []
+    for path, text in pairs.items():
+        read = path_of(path)
+        if read is None or not isinstance(text, str):
+            table.wrong(key, "a kind of line is a table of paths with texts", 'write {"$.type" = "result"}')
+        else:
+            found.append((read, text))
+    return tuple(found)

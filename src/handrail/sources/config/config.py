@@ -1,0 +1,233 @@
+"""The settings known so far: a repository's `.handrail/config.toml` and the user's `config.toml`."""
+
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Report
+from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.settings import Limits, Sandbox
+from handrail.ports.agent_definitions import Defined
+from handrail.sources.config.agents_file import definitions_in
+from handrail.sources.config.pull import NO_PULL, PullSetting, read_pull
+from handrail.sources.config.sandbox import read_sandbox
+from handrail.sources.config.toml_file import TomlFile, read_toml
+from handrail.sources.folders import Folders
+from handrail.sources.foreign_files import contained, stays_inside
+
+REPOSITORY_TABLES = ("workflows", "checks", "agent", "agents", "worktrees", "routing", "budget", "pull")
+USER_TABLES = ("trust", *REPOSITORY_TABLES)
+BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
+
+
+@frozen
+class Worktrees:
+    """How work trees are made."""
+
+    setup: tuple[str, ...] = ()
+    """Commands that make a new one ready."""
+    teardown: tuple[str, ...] = ()
+    """Commands that run in one before it is removed."""
+    copy: tuple[str, ...] = ()
+    """Ignored files that a new one gets, such as `.env`."""
+    timeout: int = 600
+    """Seconds for all set-up commands together."""
+    teardown_timeout: int = 120
+    """Seconds for all tear-down commands together."""
+    branch: str = ""
+    """Name of a run's branch, with `{run}` in it."""
+    base: str = ""
+
+
+@frozen
+class RepositoryConfig:
+    """What a repository says about itself; nothing in it can give trust."""
+
+    root: Path
+    workflow_folders: tuple[Path, ...] = ()
+    """Further folders of workflows, all inside the repository."""
+    checks: tuple[tuple[str, str], ...] = ()
+    """Name and command of each project check, in the order written."""
+    bindings: Path | None = None
+    worktrees: Worktrees = Worktrees()
+    agent: str = ""
+    """The agent of steps that name none."""
+    pass_env: tuple[str, ...] = ()
+    """Variables that everything run in a work tree sees beside the usual ones."""
+    fallback: tuple[str, ...] = ()
+    """The agents that are turned to when one is missing or stays overloaded."""
+    limits: Limits = "shared"
+    """What a run does at a usage limit."""
+    agents: tuple[Defined, ...] = ()
+    """Agents that it describes by data, each as `[agents.NAME]`."""
+    idle_timeout: int = 0
+    """Seconds for which an agent may print nothing; 0 means the usual."""
+    sandbox: tuple[Sandbox, bool] = ("none", True)
+    """The sandbox of agents whose steps name none, and whether they reach the network out of it."""
+    pull: PullSetting = NO_PULL
+
+
+@frozen
+class UserConfig:
+    """What the user says for all repositories."""
+
+    trusted_repositories: tuple[Path, ...] = ()
+    pull: PullSetting = NO_PULL
+
+
+def read_repository_config(root: Path, report: Report, shown: str | None = None) -> RepositoryConfig:
+    """Read `.handrail/config.toml`; every problem is reported and the sound rest is used."""
+    file = read_toml(root / ".handrail" / "config.toml", root, report, shown)
+    _check_tables(file, REPOSITORY_TABLES, report)
+    folders = _workflow_folders(file, root, report)
+    agent = file.table("agent", report)
+    _check_keys(file, "agent", agent, ("default", "pass_env", "fallback", "limits", "idle_timeout", "sandbox"), report)
+    return RepositoryConfig(
+        root,
+        folders,
+        _checks(file, report),
+        bindings_in(root),
+        _worktrees(file, report),
+        _text(file, "agent", "default", agent, report),
+        tuple(_texts(file, "agent", "pass_env", agent, report)),
+        tuple(_texts(file, "agent", "fallback", agent, report)),
+        _limits(file, agent, report),
+        definitions_in(file, report),
+        _seconds(file, ("agent", "idle_timeout"), agent, 600, report) if "idle_timeout" in agent else 0,
+        read_sandbox(file, agent, report),
+        read_pull(file, report),
+    )
+
+
+def _limits(file: TomlFile, table: dict[str, Any], report: Report) -> Limits:
+    said = _text(file, "agent", "limits", table, report) or "shared"
+    if said not in get_args(Limits):
+        hint = 'write limits = "shared" (wait with the other runs), "own" (wait alone) or "ask" (a person is asked)'
+        message = f"'limits' is none of {', '.join(get_args(Limits))}{did_you_mean(said, get_args(Limits))}"
+        report.error("config-value", message, file.place("agent", "limits"), hint)
+        return "shared"
+    return cast("Limits", said)
+
+
+def _worktrees(file: TomlFile, report: Report) -> Worktrees:
+    table = file.table("worktrees", report)
+    known = ("setup", "teardown", "copy", "timeout", "teardown_timeout", "branch", "base")
+    _check_keys(file, "worktrees", table, known, report)
+    for name in ("setup", "teardown", "copy"):
+        if isinstance(table.get(name), str):
+            table = {**table, name: [table[name]]}
+    branch = _text(file, "worktrees", "branch", table, report)
+    if branch and "{run}" not in branch:
+        hint = 'write branch = "work/{run}"'
+        report.error("config-value", "'branch' must hold {run}", file.place("worktrees", "branch"), hint)
+        branch = ""
+    return Worktrees(
+        tuple(_texts(file, "worktrees", "setup", table, report)),
+        tuple(_texts(file, "worktrees", "teardown", table, report)),
+        tuple(_texts(file, "worktrees", "copy", table, report)),
+        _seconds(file, ("worktrees", "timeout"), table, 600, report),
+        _seconds(file, ("worktrees", "teardown_timeout"), table, 120, report),
+        branch,
+        _text(file, "worktrees", "base", table, report),
+    )
+
+
+def _seconds(file: TomlFile, place: tuple[str, str], table: dict[str, Any], usual: int, report: Report) -> int:
+    key = place[1]
+    value = table.get(key, usual)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        report.error("config-value", f"'{key}' is a number of seconds", file.place(*place), f"{key} = {usual}")
+        return usual
+    return value
+
+
+def _text(file: TomlFile, name: str, key: str, table: dict[str, Any], report: Report) -> str:
+    value = table.get(key, "")
+    if isinstance(value, str):
+        return value
+    report.error("config-value", f"'{key}' is a text", file.place(name, key), f'write {key} = "..."')
+    return ""
+
+
+def read_user_config(folders: Folders, report: Report) -> UserConfig:
+    """Read the user's `config.toml`."""
+    path = folders.config / "config.toml"
+    file = read_toml(path, Path(path.anchor), report)
+    _check_tables(file, USER_TABLES, report)
+    table = file.table("trust", report)
+    _check_keys(file, "trust", table, ("repositories",), report)
+    listed = _texts(file, "trust", "repositories", table, report)
+    trusted = tuple(path for text in listed if (path := _absolute(file, text, report)) is not None)
+    return UserConfig(trusted, read_pull(file, report))
+
+
+def _check_tables(file: TomlFile, known: tuple[str, ...], report: Report) -> None:
+    for name in file.tables:
+        if name == "trust" and name not in known:
+            hint = "put [trust] into your own config.toml; a repository cannot vouch for itself"
+            report.warning(
+                "config-key", "[trust] in a repository's configuration has no effect", file.place(name), hint
+            )
+        elif name not in known:
+            message = f"unknown table '{name}'{did_you_mean(name, known)}"
+            report.warning("config-key", message, file.place(name), f"known are {', '.join(known)}")
+
+
+def _check_keys(file: TomlFile, name: str, table: dict[str, Any], known: tuple[str, ...], report: Report) -> None:
+    for key in table:
+        if key not in known:
+            message = f"unknown key '{key}' in [{name}]{did_you_mean(key, known)}"
+            report.warning("config-key", message, file.place(name, key), f"known are {', '.join(known)}")
+
+
+def _texts(file: TomlFile, name: str, key: str, table: dict[str, Any], report: Report) -> list[str]:
+    value = table.get(key, [])
+    listed: list[object] = value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
+    texts = [text for text in listed if isinstance(text, str)]
+    if not isinstance(value, list) or len(texts) != len(listed):
+        hint = f'write {key} = ["first", "second"]'
+        report.error("config-value", f"'{key}' is a list of texts", file.place(name, key), hint)
+    return texts
+
+
+def _workflow_folders(file: TomlFile, root: Path, report: Report) -> tuple[Path, ...]:
+    table = file.table("workflows", report)
+    _check_keys(file, "workflows", table, ("folders",), report)
+    found: list[Path] = []
+    for text in _texts(file, "workflows", "folders", table, report):
+        folder = root / text
+        if not contained(text) or not stays_inside(folder, root):
+            message = f"the folder '{text}' leads outside the repository"
+            hint = "name a folder by its path from the repository's root"
+            report.error("config-value", message, file.place("workflows", "folders"), hint)
+        elif not folder.is_dir():
+            report.warning("config-value", f"there is no folder '{text}'", file.place("workflows", "folders"))
+        elif folder not in found:
+            found.append(folder)
+    return tuple(found)
+
+
+def _checks(file: TomlFile, report: Report) -> tuple[tuple[str, str], ...]:
+    table = file.table("checks", report)
+    for name, command in table.items():
+        if not isinstance(command, str) or not command.strip():
+            message = f"the check '{name}' is not a command"
+            report.error("config-value", message, file.place("checks", name), f'write {name} = "make {name}"')
+    return tuple((name, text) for name, text in table.items() if isinstance(text, str) and text.strip())
+
+
+def bindings_in(root: Path) -> Path | None:
+    """Find the bindings file of a folder."""
+    return next((path for name in BINDINGS if (path := root / name).is_file() and stays_inside(path, root)), None)
+
+
+def _absolute(file: TomlFile, text: str, report: Report) -> Path | None:
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError:
+        path = Path(text)
+    if path.is_absolute():
+        return path
+    message = f"the repository '{text}' is not an absolute path"
+    report.error("config-value", message, file.place("trust", "repositories"), "write the whole path, from / or ~")
+    return None

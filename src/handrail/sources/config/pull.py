@@ -1,0 +1,42 @@
+"""How far runs of connected agents go on alone: `[pull]` with `autonomy` and `risk`."""
+
+from typing import get_args
+
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Report
+from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.settings import Autonomy, Risk
+from handrail.sources.config.toml_file import TomlFile
+
+CHOICES: dict[str, tuple[str, ...]] = {"autonomy": get_args(Autonomy), "risk": get_args(Risk)}
+
+
+@frozen
+class PullSetting:
+    """What is preferred for new runs of connected agents; empty where nothing is said."""
+
+    autonomy: str = ""
+    risk: str = ""
+
+
+NO_PULL = PullSetting()
+
+
+def read_pull(file: TomlFile, report: Report) -> PullSetting:
+    """Read `[pull]`; what cannot be read says nothing."""
+    table = file.table("pull", report)
+    for key in table:
+        if key not in CHOICES:
+            message = f"unknown key '{key}' in [pull]{did_you_mean(key, CHOICES)}"
+            report.warning("config-key", message, file.place("pull", key), f"known are {', '.join(CHOICES)}")
+    return PullSetting(*(_chosen(file, name, table.get(name, ""), report) for name in CHOICES))
+
+
+def _chosen(file: TomlFile, key: str, said: object, report: Report) -> str:
+    known = CHOICES[key]
+    if said == "" or said in known:
+        return str(said)
+    near = did_you_mean(said, known) if isinstance(said, str) else ""
+    message = f"'{key}' is none of {', '.join(known)}{near}"
+    report.error("config-value", message, file.place("pull", key), f'write {key} = "{known[0]}"')
+    return ""

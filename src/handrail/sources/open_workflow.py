@@ -1,0 +1,169 @@
+"""Opens what was found: reads its files and gives the Document, or says at which line it cannot be used."""
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from handrail.authoring.read import read_bundle
+from handrail.errors import HandrailError
+from handrail.frozen import frozen
+from handrail.model.diagnostics import Report
+from handrail.model.document import Document
+from handrail.model.source import Bundle, Scalar, SourceText, Span
+from handrail.sources.config.config import bindings_in
+from handrail.sources.foreign_files import OUTSIDE, TOO_LARGE, Refusal, decode, read_bytes
+from handrail.sources.tiers import Found, Place, Tier, discover, same_name
+from handrail.sources.workflow_snapshot import COMPANION_FOLDERS, Snapshot, take
+
+if TYPE_CHECKING:
+    from handrail.authoring.python.objects import ResolveContext
+    from handrail.compiler.catalog import Catalog
+
+REASONS = {TOO_LARGE: "file-too-large", OUTSIDE: "path-escape"}
+
+
+@frozen
+class Opened:
+    """A workflow as it was read; without a document where nothing usable was found, which is then reported."""
+
+    found: Found
+    bundle: Bundle | None
+    document: Document | None
+    report: Report
+    note: str | None = None
+    """What a person should know besides the diagnostics."""
+    snapshot: Snapshot | None = None
+    """The very bytes that were read, for questions of trust."""
+
+
+def open_workflow(
+    found: Found, place: Place, *, trusted: bool | None = None, context: "ResolveContext | None" = None
+) -> Opened:
+    """Read a workflow; bad content is reported, never raised.
+
+    Python runs only if the user has trusted the bytes that were read; `trusted` answers in place of the record.
+    """
+    report = Report()
+    if found.problem is not None:
+        at = Span(SourceText(place.shown(found.main), ""), 0, 0)
+        report.error("workflow-files", f"'{found.name}' cannot be used: {found.problem}", at)
+        return Opened(found, None, None, report, found.problem)
+    snapshot = files_of(found)
+    bundle = snapshot.bundle(place.shown)
+    opened = Opened(found, bundle, None, report, snapshot=snapshot)
+    _report_refused(bundle, report)
+    if bundle.main in bundle.refused:
+        return opened
+    if found.form == "python":
+        return _open_python(opened, place, trusted, context)
+    return _named(replace(opened, document=read_bundle(bundle, report)))
+
+
+def files_of(found: Found) -> Snapshot:
+    """Read the files of a workflow that was found."""
+    # A user may keep workflows elsewhere and link to them; a repository's links were checked when it was found.
+    return take(found.main.resolve() if found.tier is Tier.USER else found.main)
+
+
+def catalog_for(place: Place, context: "ResolveContext | None" = None) -> "Catalog":
+    """Give what compiling may draw on here; other workflows are found and read when they are first asked for."""
+    from handrail.compiler.catalog import Catalog  # noqa: PLC0415 (a list need not compile)
+    from handrail.sources.library import builtins  # noqa: PLC0415
+
+    shelf = _Shelf(place, context)
+    return Catalog(builtins(), bindings_for(place), shelf.document, shelf.names)
+
+
+def bindings_for(place: Place) -> SourceText | None:
+    """Read the bindings of the project: its repository's, or those of a folder that is in none."""
+    root = place.repository or place.cwd
+    path = bindings_in(root) if root is not None else None
+    return _text_of(path, place) if path is not None else None
+
+
+class _Shelf:
+    """Other workflows by name, each opened at most once."""
+
+    def __init__(self, place: Place, context: "ResolveContext | None") -> None:
+        self._place = place
+        self._context = context
+        self._winners: dict[str, Found] | None = None
+        self._documents: dict[str, Document | None] = {}
+
+    def document(self, name: str) -> Document | None:
+        """Give a workflow that can be read; untrusted Python stays closed."""
+        wanted = same_name(name)
+        if wanted not in self._documents:
+            self._documents[wanted] = None  # A workflow that asks for itself while it is opened gets nothing.
+            found = self._listed().get(wanted)
+            self._documents[wanted] = self._opened(found) if found is not None else None
+        return self._documents[wanted]
+
+    def names(self) -> tuple[str, ...]:
+        """Name every workflow that can be called, whether or not it can be read."""
+        return tuple(found.name for found in self._listed().values())
+
+    def _listed(self) -> dict[str, Found]:
+        if self._winners is None:
+            every = discover(self._place, Report())
+            self._winners = {same_name(found.name): found for found in every if found.wins}
+        return self._winners
+
+    def _opened(self, found: Found) -> Document | None:
+        try:
+            return open_workflow(found, self._place, context=self._context).document
+        except HandrailError:
+            return None
+
+
+def _open_python(opened: Opened, place: Place, trusted: bool | None, context: "ResolveContext | None") -> Opened:
+    from handrail.sources.python.form import evaluate  # noqa: PLC0415 (few workflows are Python)
+    from handrail.sources.trust.store import TrustStore  # noqa: PLC0415
+
+    snapshot, bundle = opened.snapshot, opened.bundle
+    if snapshot is None or bundle is None:
+        return opened
+    if trusted is None:
+        status = TrustStore(place.folders).status_of(snapshot)
+        trusted, changed = status.granted, status.state == "changed"
+    else:
+        changed = False
+    if not trusted:
+        what = "has changed since it was trusted" if changed else "has not been trusted"
+        hint = f"read it, then: handrail trust {shlex.quote(place.shown(opened.found.main))}"
+        opened.report.error("untrusted", f"this workflow is Python and {what}", Span(bundle.source, 0, 0), hint)
+        return replace(opened, note="not trusted")
+    return _named(replace(opened, document=evaluate(snapshot, bundle, context, place.shown, opened.report)))
+
+
+def _named(opened: Opened) -> Opened:
+    """Check that a native workflow is called as its folder; a single file only should be."""
+    document, found = opened.document, opened.found
+    name = document.root.get("name") if document is not None and document.dialect == "native" else None
+    if not isinstance(name, Scalar) or not isinstance(name.value, str) or name.value == found.name:
+        return opened
+    if found.folder:
+        hint = f"rename the folder to '{name.value}', or write name: {found.name}"
+        message = f"the folder is called '{found.name}', the workflow '{name.value}'"
+        opened.report.error("folder-name", message, name, hint)
+    else:
+        message = f"the file is called '{found.name}', the workflow '{name.value}'; it is found as '{found.name}'"
+        opened.report.warning("folder-name", message, name, f"write name: {found.name}, or rename the file")
+    return opened
+
+
+def _report_refused(bundle: Bundle, report: Report) -> None:
+    """Report what hurts even where nothing refers to it: the main file, and whole folders of companions."""
+    for name in (bundle.main, *COMPANION_FOLDERS):
+        why = bundle.refused.get(name)
+        if why is not None:
+            what = "the file" if name == bundle.main else f"the folder '{name}'"
+            code = REASONS.get(why, "file-unreadable")
+            report.error(code, f"{what} cannot be used: {why}", Span(bundle.source, 0, 0))
+
+
+def _text_of(path: Path, place: Place) -> SourceText | None:
+    data = read_bytes(path, place.repository or path.parent)
+    text = data if isinstance(data, Refusal) else decode(data)
+    return None if isinstance(text, Refusal) else SourceText(place.shown(path), text)

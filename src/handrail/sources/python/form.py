@@ -1,0 +1,78 @@
+"""Turns a trusted `workflow.py` into a Document, with the prompt versions that its `resolve` chose."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from handrail.model.diagnostics import Report
+from handrail.model.document import Document
+from handrail.model.source import Bundle, Mapping, Node, Scalar, Sequence, SourceText, Span
+from handrail.sources.foreign_files import Refusal, decode, printable
+from handrail.sources.python.loader import Dynamic, PythonFault, load_python
+from handrail.sources.workflow_snapshot import VERSIONS, Snapshot
+
+if TYPE_CHECKING:
+    from handrail.authoring.python.objects import ResolveContext
+
+LONGEST_PATH = 500
+
+
+def evaluate(
+    snapshot: Snapshot, bundle: Bundle, context: "ResolveContext | None", shown: Callable[[Path], str], report: Report
+) -> Document | None:
+    """Run the bytes of the snapshot and read what they return; only for trusted content."""
+    from handrail.authoring.python.objects import ResolveContext, to_document  # noqa: PLC0415 (few workflows are Python)
+
+    try:
+        made = load_python(snapshot.main, snapshot.files[snapshot.main.name], context or ResolveContext())
+    except PythonFault as fault:
+        start = bundle.source.offset(fault.line, fault.column)
+        end = bundle.source.offset(fault.line, len(bundle.source.line(fault.line)) + 1)
+        report.error("python-error", fault.message, Span(bundle.source, start, max(start, end)), fault.hint)
+        return None
+    if isinstance(made, Dynamic):
+        document = to_document(_head(made, snapshot), bundle, report)
+        return None if document is None else replace(document, dynamic=True)
+    document = to_document(made, bundle, report)
+    if document is not None:
+        _take_versions(document, snapshot, shown)
+    return document
+
+
+def _head(made: Dynamic, snapshot: Snapshot) -> dict[str, object]:
+    """What a dynamic flow has in common with other workflows: its name, which is where it lies, and its inputs."""
+    main = snapshot.main
+    name = snapshot.folder.name if main.name == "workflow.py" else main.stem
+    head: dict[str, object] = {"name": name, "description": made.description}
+    return head if made.inputs is None else {**head, "input": made.inputs}
+
+
+def _take_versions(document: Document, snapshot: Snapshot, shown: Callable[[Path], str]) -> None:
+    """Take the prompt versions that the workflow names, from the bytes that were trusted: the one way to them."""
+    bundle = document.bundle
+    for path in {text for text in _texts(document.root) if _is_version(text)} & set(snapshot.files):
+        text = decode(snapshot.files[path])
+        if isinstance(text, Refusal):
+            bundle.refused[path] = str(text)
+        else:
+            bundle.files[path] = SourceText(printable(shown(snapshot.folder / path)), text)
+
+
+def _texts(node: Node) -> Iterator[str]:
+    match node:
+        case Scalar():
+            if isinstance(node.value, str):
+                yield node.value
+        case Sequence():
+            for item in node:
+                yield from _texts(item)
+        case Mapping():
+            for entry in node:
+                yield from _texts(entry.value)
+
+
+def _is_version(text: str) -> bool:
+    if len(text) > LONGEST_PATH or not text.endswith(".md") or "\n" in text:
+        return False
+    return PurePosixPath(text).parts[0] == VERSIONS

@@ -1,0 +1,143 @@
+"""Which files of a folder are workflows, and what they are called."""
+
+import json
+import os
+from pathlib import Path
+from typing import cast
+
+from handrail.compiler.workrail.variants import variant_rank
+from handrail.frozen import frozen
+from handrail.model.document import Form
+from handrail.sources.foreign_files import NOT_A_FILE, Refusal, decode, printable, read_bytes, reason, scan
+from handrail.sources.workflow_snapshot import COMPANION_FOLDERS, MAIN_NAMES, TESTS, VERSIONS, is_folder_form
+
+FORMS: dict[str, Form] = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".py": "python"}
+NOT_WORKFLOWS = ("hooks.py", "conftest.py")
+LONGEST_NAME = 128
+MOST_ENTRIES = 2000
+"""In one folder of workflows. Each single file is read with what lies beside it, so that time grows with the square."""
+
+
+@frozen
+class Candidate:
+    """A file that is a workflow by its name and place."""
+
+    name: str
+    form: Form
+    main: Path
+    folder: bool
+    problem: str | None = None
+
+
+def workflows_in(folder: Path) -> list[Candidate]:
+    """List the workflows of a tier's folder, those that win among equal names first."""
+    found: list[Candidate] = []
+    for entry in scan(folder, MOST_ENTRIES):
+        path = folder / entry.name
+        if entry.name.startswith("_") or entry.name.casefold() == VERSIONS:
+            continue
+        if is_dir(entry):
+            own = _folder_candidate(path)
+            found += [own] if own else routines_below(path) if entry.name == "routines" else []
+        elif path.suffix in FORMS and entry.name not in NOT_WORKFLOWS:
+            found.append(_single(path) if not is_folder_form(path) else _homeless(path))
+    return sorted(found, key=_strength)
+
+
+def routines_in(folder: Path) -> list[Candidate]:
+    """List the JSON files of a folder of routines."""
+    files = (folder / entry.name for entry in scan(folder, MOST_ENTRIES) if not entry.name.startswith("_"))
+    return sorted((_single(path) for path in files if path.suffix == ".json"), key=_strength)
+
+
+def routines_below(folder: Path) -> list[Candidate]:
+    """List the routines of a folder inside a tier's, which may be unreadable."""
+    try:
+        return routines_in(folder)
+    except OSError:
+        return []
+
+
+def from_path(path: Path) -> Candidate | None:
+    """Take a file, or a folder with a workflow file, that was named by its path."""
+    try:
+        if path.is_dir():
+            return _folder_candidate(path)
+        if path.suffix in FORMS and (path.exists() or path.is_symlink()):
+            absolute = path.absolute()
+            return _folder_main(absolute, None) if is_folder_form(path) else _single(absolute)
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def _folder_candidate(folder: Path) -> Candidate | None:
+    try:
+        mains = [name for name in MAIN_NAMES if (folder / name).is_symlink() or (folder / name).exists()]
+        if not mains:
+            scan(folder)
+            return None
+    except OSError as error:
+        if folder.name in {*COMPANION_FOLDERS, TESTS}:
+            return None
+        return Candidate(_clean(folder.name), "yaml", folder / MAIN_NAMES[0], folder=True, problem=reason(error))
+    problem = f"it holds both {mains[0]} and {mains[1]}; keep one" if len(mains) > 1 else None
+    return _folder_main(folder.absolute() / mains[0], problem)
+
+
+def _folder_main(main: Path, problem: str | None) -> Candidate:
+    form = FORMS[main.suffix]
+    name = _json_id(main) if form == "json" else None
+    named = Path(os.path.normpath(main)).parent.name
+    return Candidate(name or _clean(named), form, main, folder=True, problem=problem or _unusable(main))
+
+
+def _single(path: Path) -> Candidate:
+    form = FORMS[path.suffix]
+    name = _json_id(path) if form == "json" else None
+    return Candidate(name or _clean(path.stem), form, path, folder=False, problem=_unusable(path))
+
+
+def _homeless(path: Path) -> Candidate:
+    problem = f"it needs a folder of its own, such as {path.parent.name}/my-workflow/{path.name}"
+    return Candidate(path.stem, FORMS[path.suffix], path, folder=False, problem=problem)
+
+
+def _json_id(path: Path) -> str | None:
+    """Read a JSON workflow's id; None where there is none to read, which opening the file will report."""
+    data = read_bytes(path, Path(path.anchor or "."))
+    text = data if isinstance(data, Refusal) else decode(data)
+    if isinstance(text, Refusal):
+        return None
+    try:
+        parsed: object = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return None
+    found = cast("dict[str, object]", parsed).get("id") if isinstance(parsed, dict) else None
+    return _clean(found) if isinstance(found, str) and found.strip() else None
+
+
+def _unusable(path: Path) -> str | None:
+    try:
+        return None if path.is_file() else "it is a link that leads nowhere" if path.is_symlink() else NOT_A_FILE
+    except OSError as error:
+        return f"it cannot be read: {reason(error)}"
+
+
+def is_dir(entry: os.DirEntry[str]) -> bool:
+    """Tell whether an entry is a folder, links followed; one that leads in a circle is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _clean(name: str) -> str:
+    shown = printable(name)
+    return shown if len(shown) <= LONGEST_NAME else shown[: LONGEST_NAME - 1] + "…"
+
+
+def _strength(candidate: Candidate) -> tuple[bool, bool, int, str]:
+    as_json = candidate.form == "json"
+    rank = variant_rank(candidate.main.name) if as_json and not candidate.folder else 0
+    return not candidate.folder, as_json, -rank, candidate.main.name

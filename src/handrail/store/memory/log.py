@@ -1,0 +1,245 @@
+"""The log in memory: the same behaviour without a disk, for tests and for trying things out.
+
+A `MemoryWorld` is the storage; each `open` gives what one process would hold of it.
+"""
+
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from handrail.errors import NotFound
+from handrail.ports.hash_chain import START, digest_of, intact
+from handrail.ports.log import (
+    RUNS,
+    Append,
+    Checkpoint,
+    Filter,
+    Head,
+    Holder,
+    Lease,
+    Message,
+    OnPoint,
+    Projection,
+    Row,
+    StoredEvent,
+    Timer,
+)
+from handrail.ports.log_care import Finding, Report, Salvage
+from handrail.store.memory.state import Held, Letter, State, apply_append, check_leases
+
+T = TypeVar("T")
+
+
+class MemoryWorld:
+    """A storage that several handles share, as processes share a database."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._state = State()
+        self._clock = clock
+
+    def open(self, on_point: OnPoint | None = None) -> "MemoryLog":
+        """Give a handle as another process would have it."""
+        return MemoryLog(self._state, on_point, self._clock)
+
+
+class MemoryLog:
+    """One process's handle on a log in memory."""
+
+    def __init__(self, state: State, on_point: OnPoint | None, clock: Callable[[], float]) -> None:
+        self._state = state
+        self._on_point = on_point
+        self._clock = clock
+
+    def append(self, appends: Sequence[Append], leases: Sequence[Lease]) -> tuple[StoredEvent, ...]:
+        """Record all or nothing."""
+        with self._writing("append") as state:
+            check_leases(state, appends, leases)
+            return tuple(event for append in appends for event in apply_append(state, append))
+
+    def read(self, stream: str, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
+        """Give the events after a seq."""
+        with self._state.lock:
+            return _first(self._state.by_stream.get(stream, [])[max(after, 0) :], limit)
+
+    def read_all(self, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
+        """Give the events of all streams after a position."""
+        with self._state.lock:
+            return _first(self._state.events[max(after, 0) :], limit)
+
+    def last(self, stream: str) -> Head:
+        """Say where a stream ends."""
+        with self._state.lock:
+            return self._state.head(stream)
+
+    def streams(self) -> tuple[str, ...]:
+        """Name all streams."""
+        with self._state.lock:
+            return tuple(sorted(self._state.by_stream))
+
+    def changed(self) -> int:
+        """Give a token that differs whenever anything was written since."""
+        return self._state.writes
+
+    def checkpoint(self, stream: str, reducer: int) -> Checkpoint | None:
+        """Give the newest checkpoint of this reducer."""
+        with self._state.lock:
+            kept = self._state.checkpoints.get(stream, [])
+            return next((each for each in reversed(kept) if each.reducer == reducer), None)
+
+    def due(self, now: float, limit: int | None = None) -> tuple[Timer, ...]:
+        """Give the timers that are due."""
+        with self._state.lock:
+            rows = sorted((due, stream, key) for (stream, key), due in self._state.timers.items() if due <= now)
+        return _first([Timer(stream, key, due) for due, stream, key in rows], limit)
+
+    def send(self, stream: str, key: str, payload: bytes) -> bool:
+        """Leave a message; False when the stream was ever sent one with this key."""
+        with self._state.lock:
+            if (stream, key) in self._state.keys:
+                return False
+            with self._writing("send") as state:
+                state.keys.add((stream, key))
+                state.letters.append(Letter(stream, Message(len(state.letters) + 1, key, payload)))
+            return True
+
+    def inbox(self, stream: str, limit: int | None = None) -> tuple[Message, ...]:
+        """Give the messages that were not consumed."""
+        with self._state.lock:
+            rows = [each.message for each in self._state.letters if each.stream == stream and not each.consumed]
+        return _first(rows, limit)
+
+    def pending_streams(self) -> tuple[str, ...]:
+        """Name the streams that have messages to consume."""
+        with self._state.lock:
+            return tuple(sorted({each.stream for each in self._state.letters if not each.consumed}))
+
+    def put_blob(self, data: bytes) -> str:
+        """Keep a content and give its digest."""
+        digest = digest_of(data)
+        with self._state.lock:
+            if self._state.blobs.get(digest) is None:
+                with self._writing("put_blob") as state:
+                    state.blobs[digest] = data
+        return digest
+
+    def get_blob(self, digest: str) -> bytes:
+        """Give a content."""
+        with self._state.lock:
+            if digest not in self._state.blobs:
+                raise NotFound(f"no content with digest {digest} was ever kept")
+            data = self._state.blobs[digest]
+        if data is None:
+            raise NotFound(f"the content with digest {digest} was erased")
+        return data
+
+    def erase_blob(self, digest: str) -> bool:
+        """Remove a content."""
+        with self._writing("erase_blob") as state:
+            known = state.blobs.get(digest) is not None
+            if known:
+                state.blobs[digest] = None
+        return known
+
+    def acquire(self, stream: str, holder: str) -> Lease | Holder:
+        """Take the lease, or say who has it."""
+        with self._state.lock:
+            if stream in self._state.held:
+                return self._state.held[stream].holder
+            with self._writing("acquire") as state:
+                state.epochs[stream] = state.epochs.get(stream, 0) + 1
+                lease = Lease(stream, state.epochs[stream], holder)
+                state.held[stream] = Held(lease, Holder(holder, os.getpid(), "memory", self._clock()), self)
+            return lease
+
+    def release(self, lease: Lease) -> None:
+        """Give a lease back."""
+        with self._state.lock:
+            held = self._state.held.get(lease.stream)
+            if held is not None and held.handle is self and held.lease == lease:
+                with self._writing("release") as state:
+                    del state.held[lease.stream]
+
+    def holder(self, stream: str) -> Holder | None:
+        """Say who holds the lease now."""
+        with self._state.lock:
+            held = self._state.held.get(stream)
+        return None if held is None else held.holder
+
+    def apply_projection(self, projection: Projection) -> int:
+        """Fold the events since the last time."""
+        with self._writing("apply_projection") as state:
+            version, position = state.projections.get(projection.name, (None, 0))
+            if version != projection.version:
+                state.documents[projection.name], position = {}, 0
+            new = state.events[position:]
+            for event in new:
+                _fold(state.documents[projection.name], projection, event)
+            state.projections[projection.name] = (projection.version, len(state.events))
+        return len(new)
+
+    def rebuild(self, name: str) -> None:
+        """Throw a read model away."""
+        with self._writing("rebuild") as state:
+            state.documents.pop(name, None)
+            state.projections.pop(name, None)
+
+    def documents(self, name: str, wanted: Filter | None = None) -> tuple[Row, ...]:
+        """Give documents of a read model, newest first."""
+        wanted = wanted or Filter()
+        with self._state.lock:
+            rows = [row for row in self._state.documents.get(name, {}).values() if row.key.startswith(wanted.prefix)]
+        if wanted.status is not None:
+            rows = [row for row in rows if row.document.get("status") == wanted.status]
+        return _first(sorted(rows, key=lambda row: (-row.position, row.key)), wanted.limit)
+
+    def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
+        """Give the documents that appends left."""
+        return self.documents(RUNS, wanted)
+
+    def check(self) -> Report:
+        """Verify the chain of each stream."""
+        found: list[Finding] = []
+        for stream in self.streams():
+            reached = intact(stream, START, self.read(stream))
+            if reached != self.last(stream):
+                found.append(Finding("stream", stream, f"damaged after event {reached.seq}", reached.seq))
+        return Report(tuple(found))
+
+    def salvage(self) -> Salvage:
+        """Do nothing: memory is not damaged."""
+        return Salvage()
+
+    def close(self) -> None:
+        """Give back the leases, as the kernel does when a process ends."""
+        with self._state.lock:
+            held = self._state.held.items()
+            self._state.held = {stream: each for stream, each in held if each.handle is not self}
+
+    @contextmanager
+    def _writing(self, name: str) -> Generator[State]:
+        # The change is made on a copy, so that a refusal or a crash at the first point leaves nothing behind.
+        with self._state.lock:
+            changed = self._state.copy()
+            yield changed
+            self._point(f"{name}.before")
+            changed.writes += 1
+            self._state.become(changed)
+        self._point(f"{name}.after")
+
+    def _point(self, name: str) -> None:
+        if self._on_point is not None:
+            self._on_point(name)
+
+
+def _first(rows: Iterable[T], limit: int | None) -> tuple[T, ...]:
+    return tuple(rows)[:limit]
+
+
+def _fold(documents: dict[str, Row], projection: Projection, event: StoredEvent) -> None:
+    key = projection.key(event)
+    if key is not None:
+        before = documents.get(key)
+        document = projection.fold(None if before is None else before.document, event)
+        documents[key] = Row(key, event.position, document)

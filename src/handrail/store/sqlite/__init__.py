@@ -1,0 +1,1 @@
+"""The log on SQLite, with its `sql/`."""

@@ -1,0 +1,59 @@
+"""A connection to SQLite, typed: statements by name, values in, rows out."""
+
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, cast
+
+import apsw
+
+from handrail.store.sqlite.statements import statements
+
+FILE = "handrail.db"
+DURABLE = "PRAGMA synchronous = FULL"
+SHORT_WAL = "PRAGMA wal_autocheckpoint = 250"
+"""Pages until the write-ahead log begins anew: writing over what is there syncs faster than making a file longer."""
+Value: TypeAlias = str | bytes | int | float | None
+Fields: TypeAlias = tuple[Any, ...]
+"""The columns of a row; the statement says of which types, and STRICT tables hold it."""
+
+
+class _Rows(Protocol):
+    def fetchall(self) -> list[Fields]: ...
+
+    def fetchone(self) -> Fields | None: ...
+
+
+class _Execute(Protocol):
+    def __call__(self, statements: str, bindings: tuple[Value, ...] = ()) -> _Rows: ...
+
+
+class Session:
+    """One connection; belongs to one thread."""
+
+    def __init__(self, path: Path, busy_ms: int, flags: int = apsw.SQLITE_OPEN_READWRITE) -> None:
+        self.raw = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW)
+        self.raw.set_busy_timeout(busy_ms)
+        # The types that apsw declares use a name that Python 3.11 does not have.
+        untyped = cast("Any", self.raw)
+        self.execute: _Execute = untyped.execute
+        # What gives no rows shares a cursor: a new one for each statement would be a tenth of its time.
+        self.perform: _Execute = untyped.cursor().execute
+        self._sql = statements()
+        self.execute(DURABLE)
+        self.execute(SHORT_WAL)
+
+    def run(self, name: str, *values: Value) -> int:
+        """Run a statement that gives no rows, and say how many it changed."""
+        self.perform(self._sql[name], values)
+        return self.raw.changes()
+
+    def all(self, name: str, *values: Value) -> list[Fields]:
+        """Give all rows of a statement."""
+        return self.execute(self._sql[name], values).fetchall()
+
+    def one(self, name: str, *values: Value) -> Fields | None:
+        """Give the first row of a statement."""
+        return self.execute(self._sql[name], values).fetchone()
+
+    def number(self, name: str, *values: Value) -> int:
+        """Give the number that a statement gives."""
+        return int(self.all(name, *values)[0][0])

@@ -1,0 +1,227 @@
+"""One SQLite file: a connection per thread, transactions that name their commit points, faults that say what to do."""
+
+import os
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from weakref import WeakSet
+
+import apsw
+
+from handrail.errors import StorageTooNew
+from handrail.ports.log import OnPoint
+from handrail.store.sqlite.connection import DURABLE, FILE, Session
+from handrail.store.sqlite.faults import of_sqlite, of_text
+from handrail.store.sqlite.statements import migrations
+
+BUSY_MS = 30_000
+
+__all__ = ["BUSY_MS", "FILE", "Database", "migrate", "schema_version", "sqlite_version"]
+
+_forks = 0
+"""How many forks lie between the first process and this one: a system call at every step would say the same."""
+
+
+def _forked() -> None:
+    global _forks  # noqa: PLW0603 - one number for the process
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+def sqlite_version() -> str:
+    """Say which SQLite keeps the log."""
+    return apsw.sqlite_lib_version()
+
+
+class Database:
+    """The file and everything that this process has open of it."""
+
+    def __init__(self, path: Path, on_point: OnPoint | None = None, busy_ms: int = BUSY_MS) -> None:
+        self.path = path
+        self._on_point = on_point
+        self._busy_ms = busy_ms
+        self._mine = _OfThread()
+        self._all: WeakSet[Session] = WeakSet()
+        self._watch_lock = threading.Lock()
+        self._watch: Session | None = None
+        self._process = _forks
+        self._inherited: list[Session] = []
+
+    def reading(self) -> "_Reading":
+        """Give the connection of this thread; what SQLite refuses becomes a `StorageFault`."""
+        return _Reading(self)
+
+    @contextmanager
+    def passing(self, name: str) -> Generator[Session]:
+        """Run a transaction about this moment's processes: a power cut, which ends them all, may take it back."""
+        with self.reading() as session:
+            session.execute("PRAGMA synchronous = NORMAL")
+            try:
+                with self.writing(name):
+                    yield session
+            finally:
+                session.execute(DURABLE)
+
+    def writing(self, name: str) -> "_Writing":
+        """Run a transaction; it is durable when this returns, and leaves nothing behind when anything raises."""
+        return _Writing(self, name)
+
+    def changed(self) -> int:
+        """Give a number that differs once any connection of any process has written."""
+        with self.reading(), self._watch_lock:
+            # A connection of its own that never writes: it also sees what the other connections here write.
+            if self._watch is None:
+                self._watch = self._connect()
+            return self._watch.number("changed")
+
+    @contextmanager
+    def snapshot(self) -> Generator[Session]:
+        """Let everything that is read inside be of one moment."""
+        with self.reading() as session:
+            session.execute("BEGIN")
+            try:
+                yield session
+            finally:
+                with suppress(apsw.Error):
+                    session.execute("ROLLBACK")
+
+    def prepare(self) -> None:
+        """Bring the file to the schema of this version; only one process may do this at a time."""
+        with self.reading() as session:
+            session.execute("PRAGMA journal_mode = WAL")
+            migrate(session, self.path)
+
+    def close(self) -> None:
+        """Close all connections; the next call opens them again."""
+        self._notice_fork()
+        self._watch = None
+        self._mine = _OfThread()
+        for session in list(self._all):
+            session.raw.close()
+
+    def point(self, call: str, moment: str) -> None:
+        """Tell that a commit is about to be made, or was."""
+        if self._on_point is not None:
+            self._on_point(f"{call}.{moment}")
+
+    def session(self) -> Session:
+        """Give the connection of this thread."""
+        self._notice_fork()
+        mine = self._mine
+        if mine.session is None:
+            mine.session = self._connect()
+        return mine.session
+
+    def _notice_fork(self) -> None:
+        if self._process != _forks:
+            # The parent's connections are kept and left alone: closing them here could disturb the parent.
+            self._inherited += self._all
+            self._process, self._watch, self._watch_lock = _forks, None, threading.Lock()
+            self._mine, self._all = _OfThread(), WeakSet()
+
+    def _connect(self) -> Session:
+        session = Session(self.path, self._busy_ms)
+        self._all.add(session)
+        return session
+
+
+class _Reading:
+    """Names what goes wrong; a class, since a generator would take a good part of the time of a step."""
+
+    __slots__ = ("_database", "_opened")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._opened: Session | None = None
+
+    def __enter__(self) -> Session:
+        try:
+            self._opened = self._database.session()
+        except apsw.Error as error:
+            raise of_sqlite(error, self._database.path, 0) from error
+        return self._opened
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if error is not None:
+            self._name(error)
+
+    def _name(self, error: BaseException) -> None:
+        if isinstance(error, apsw.Error):
+            raise of_sqlite(error, self._database.path, self._opened.raw.system_errno if self._opened else 0) from error
+        if isinstance(error, UnicodeDecodeError):
+            raise of_text(error, self._database.path) from error
+
+
+class _Writing(_Reading):
+    """Begins a transaction, and commits it or takes it back."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, database: Database, call: str) -> None:
+        super().__init__(database)
+        self._call = call
+
+    def __enter__(self) -> Session:
+        session = super().__enter__()
+        try:
+            session.perform("BEGIN IMMEDIATE")
+        except apsw.Error as error:
+            self._name(error)
+            raise
+        return session
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        database, session = self._database, self._opened
+        if error is None and session is not None:
+            try:
+                database.point(self._call, "before")
+                session.perform("COMMIT")
+            except BaseException as refused:
+                self._take_back()
+                self._name(refused)
+                raise
+            database.point(self._call, "after")
+            return
+        self._take_back()
+        super().__exit__(_kind, error, _trace)
+
+    def _take_back(self) -> None:
+        # SQLite ends some failed transactions by itself, and a full disk may refuse the rollback too.
+        with suppress(apsw.Error):
+            if self._opened is not None and self._opened.raw.in_transaction:
+                self._opened.perform("ROLLBACK")
+
+
+class _OfThread(threading.local):
+    session: Session | None = None
+
+
+def migrate(session: Session, path: Path, upto: int | None = None) -> None:
+    """Apply the migrations that a database lacks, each in a transaction of its own."""
+    scripts = migrations()
+    version = schema_version(session)
+    if version > len(scripts):
+        message = f"the log in {path} has format {version}, and this Handrail knows formats up to {len(scripts)}"
+        raise StorageTooNew(message, next_step="install the newest Handrail: pip install --upgrade handrail")
+    for number, script in enumerate(scripts[:upto], start=1):
+        if number > version:
+            _apply(session, f"{script}\nPRAGMA user_version = {number};")
+
+
+def _apply(session: Session, script: str) -> None:
+    session.execute("BEGIN IMMEDIATE")
+    try:
+        session.execute(script).fetchall()
+        session.execute("COMMIT")
+    except BaseException:
+        with suppress(apsw.Error):
+            session.execute("ROLLBACK")
+        raise
+
+
+def schema_version(session: Session) -> int:
+    """Give the number of the last migration that was applied."""
+    return int(session.execute("PRAGMA user_version").fetchall()[0][0])

@@ -1,0 +1,100 @@
+"""The log on SQLite, opened in a folder of its own."""
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from handrail.errors import StorageDamaged
+from handrail.ports.log import OnPoint
+from handrail.ports.log_care import Report, Salvage
+from handrail.store.kernel_locks import KernelLocks
+from handrail.store.sqlite import doctor as sqlite_doctor
+from handrail.store.sqlite.blobs import SqliteBlobs
+from handrail.store.sqlite.database import BUSY_MS, FILE, Database
+from handrail.store.sqlite.faults import named_faults
+from handrail.store.sqlite.inbox import SqliteInbox
+from handrail.store.sqlite.leases import SqliteLeases
+from handrail.store.sqlite.read_models import SqliteModels
+from handrail.store.sqlite.rebuild import rebuild
+from handrail.store.sqlite.streams import SqliteStreams
+
+
+class SqliteLog(SqliteStreams, SqliteInbox, SqliteBlobs, SqliteLeases, SqliteModels):
+    """A log that many processes share; each part is in the file of its base class."""
+
+    def __init__(self, database: Database, locks: KernelLocks, clock: Callable[[], float]) -> None:
+        SqliteStreams.__init__(self, database)
+        SqliteLeases.__init__(self, database, locks, clock)
+
+    def check(self) -> Report:
+        """Verify everything that is kept."""
+        return sqlite_doctor.check(self._db)
+
+    def salvage(self) -> Salvage:
+        """Cut each damaged stream back to its intact events; a damaged file is copied aside and rebuilt first.
+
+        No other thread may use this handle meanwhile; other processes may.
+        """
+        with self._db.reading() as session:
+            broken = sqlite_doctor.file_problems(session)
+        copy = _rebuilt(self._db, self._locks) if broken else None
+        done = sqlite_doctor.cut_damage(self._db)
+        return Salvage(done.cuts, copy, done.left)
+
+    def close(self) -> None:
+        """Give back the leases and close the file."""
+        self.release_all()
+        self._db.close()
+
+
+def open_log(
+    folder: Path,
+    *,
+    on_point: OnPoint | None = None,
+    clock: Callable[[], float] = time.time,
+    busy_ms: int = BUSY_MS,
+) -> SqliteLog:
+    """Open the log in a folder, which is made when it does not exist."""
+    database, locks = _prepare(folder, on_point, busy_ms)
+    with locks.gate():
+        database.prepare()
+    locks.sweep()
+    return SqliteLog(database, locks, clock)
+
+
+def salvage_folder(folder: Path) -> Salvage:
+    """Salvage a log that may be too damaged to be opened."""
+    copy = None
+    try:
+        log = open_log(folder)
+    except StorageDamaged:
+        copy = _rebuilt(*_prepare(folder, None, BUSY_MS))
+        log = open_log(folder)
+    done = log.salvage()
+    log.close()
+    return Salvage(done.cuts, done.copy or copy, done.left)
+
+
+def _prepare(folder: Path, on_point: OnPoint | None, busy_ms: int) -> tuple[Database, KernelLocks]:
+    path = folder / FILE
+    with named_faults(path):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / "locks").mkdir(mode=0o700, exist_ok=True)
+        # SQLite gives the files beside it the same mode. Only ever made here, never opened: closing a file of the
+        # database outside of SQLite would take away the locks that other connections of this process hold on it.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+        locks = KernelLocks(folder / "locks")
+        with locks.gate():
+            pass
+    return Database(path, on_point, busy_ms), locks
+
+
+def _rebuilt(database: Database, locks: KernelLocks) -> str:
+    database.close()
+    with named_faults(database.path), locks.gate():
+        return str(rebuild(database.path))

@@ -1,0 +1,165 @@
+"""Rebuild a damaged database file: copy it aside, ask the copy for every row, put back what answers."""
+
+import os
+import shutil
+from contextlib import closing, suppress
+from pathlib import Path
+
+import apsw
+
+from handrail.store.sqlite.connection import Session
+from handrail.store.sqlite.database import BUSY_MS, migrate
+from handrail.store.sqlite.statements import migrations
+
+TABLES = (
+    "streams", "events", "damaged", "inbox", "blobs", "leases", "timers", "checkpoints", "projections", "documents",
+)  # fmt: skip
+ROWS_PER_PAGE = 512
+"""More than fit into a page: bounds the search when a damaged table does not tell its last row."""
+
+# Where the header of a SQLite file says how it is written, what `user_version` is, and which change its page count
+# was written by (zero: never).
+MODE, VERSION, AGREED = 18, 60, 92
+WAL = b"\x02\x02"
+FIRST_PAGE = 4096
+"""Bytes of the page that also says which tables there are."""
+
+
+def rebuild(path: Path) -> Path:
+    """Put a sound database in the place of a damaged one and give the copy of what was found."""
+    copy, scratch, fresh = _free_name(path), _named(path, ".scratch"), _named(path, ".rebuilt")
+    _remove(scratch, fresh)
+    try:
+        # Two copies: reading one lets SQLite change it, and the other stays as it was found.
+        _copy(path, copy)
+        _copy(path, scratch)
+        _recover(scratch, fresh)
+    except BaseException:
+        _remove(copy, scratch, fresh)
+        raise
+    _put_back(fresh, path)
+    _remove(scratch, fresh)
+    return copy
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    while (free := _named(path, f".damaged-{number}")).exists():
+        number += 1
+    return free
+
+
+def _named(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _copy(path: Path, target: Path) -> None:
+    # Not the -shm file: it only says how to read the -wal file, and SQLite makes it again.
+    for suffix in ("", "-wal"):
+        if _named(path, suffix).exists():
+            shutil.copy2(_named(path, suffix), _named(target, suffix))
+
+
+def _remove(*paths: Path) -> None:
+    for path in paths:
+        for suffix in ("", "-wal", "-shm"):
+            _named(path, suffix).unlink(missing_ok=True)
+
+
+def _recover(scratch: Path, fresh: Path) -> None:
+    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    new = Session(fresh, BUSY_MS)
+    with closing(new.raw):
+        migrate(new, fresh, _version_of(scratch))
+        try:
+            old = _readable(scratch, fresh)
+        except apsw.Error:
+            return
+        with closing(old.raw):
+            new.execute("BEGIN")
+            for table in TABLES:
+                _recover_table(old, new, table)
+            with suppress(apsw.Error):
+                _keep_positions(old, new)
+            new.execute("COMMIT")
+
+
+def _keep_positions(old: Session, new: Session) -> None:
+    """Let no position be given again; logs of earlier formats leave that to SQLite."""
+    if "AUTOINCREMENT" in str(new.execute("SELECT sql FROM sqlite_schema WHERE name = 'events'").fetchall()):
+        (highest,) = old.execute("SELECT max(seq) FROM sqlite_sequence WHERE name = 'events'").fetchall()[0]
+        new.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'events'", (highest,))
+    else:
+        new.run("keep_position", new.number("highest_position"))
+
+
+def _readable(scratch: Path, fresh: Path) -> Session:
+    try:
+        return _opened(scratch)
+    except apsw.NotADBError:
+        _lend(scratch, fresh, AGREED + 4)
+    except apsw.CorruptError:
+        _lend(scratch, fresh, FIRST_PAGE)
+    try:
+        return _opened(scratch)
+    except apsw.CorruptError:
+        _lend(scratch, fresh, FIRST_PAGE)
+        return _opened(scratch)
+
+
+def _lend(scratch: Path, fresh: Path, length: int) -> None:
+    """Give a damaged file the beginning of a sound one: in all logs the same tables begin at the same pages."""
+    with scratch.open("r+b") as damaged, fresh.open("rb") as sound:
+        first = sound.read(length)
+        # All but the page count, which SQLite then finds out by itself.
+        damaged.write(first[:MODE] + WAL + first[MODE + len(WAL) : AGREED] + bytes(4) + first[AGREED + 4 :])
+
+
+def _version_of(path: Path) -> int | None:
+    with path.open("rb") as file:
+        version = int.from_bytes(file.read(VERSION + 4)[VERSION:])
+    return version if 0 < version <= len(migrations()) else None
+
+
+def _opened(path: Path) -> Session:
+    session = Session(path, BUSY_MS)
+    session.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    return session
+
+
+def _recover_table(old: Session, new: Session, table: str) -> None:
+    columns = ", ".join(str(row[1]) for row in new.execute(f"PRAGMA table_info({table})").fetchall())
+    marks = ", ".join("?" for _ in columns.split(", "))
+    for rowid in range(1, _last_row(old, table) + 1):
+        # A text that is none any more is as lost as a row that is not there.
+        with suppress(apsw.Error, UnicodeDecodeError):
+            found = old.execute(f"SELECT {columns} FROM {table} NOT INDEXED WHERE rowid = ?", (rowid,)).fetchone()  # noqa: S608
+            if found is not None:
+                new.execute(f"INSERT OR IGNORE INTO {table} (rowid, {columns}) VALUES (?, {marks})", (rowid, *found))  # noqa: S608
+
+
+def _last_row(old: Session, table: str) -> int:
+    try:
+        return int(old.execute(f"SELECT coalesce(max(rowid), 0) FROM {table} NOT INDEXED").fetchall()[0][0])  # noqa: S608
+    except apsw.NotADBError:
+        return 0
+    except apsw.Error:
+        return ROWS_PER_PAGE * int(old.execute("PRAGMA page_count").fetchall()[0][0])
+
+
+def _put_back(fresh: Path, path: Path) -> None:
+    source = Session(fresh, BUSY_MS)
+    with closing(source.raw):
+        try:
+            # Through SQLite, so that processes that have the file open see the change and lose nothing.
+            target = Session(path, BUSY_MS)
+            with closing(target.raw), target.raw.backup("main", source.raw, "main") as backup:
+                while not backup.done:
+                    backup.step()
+        except (apsw.CorruptError, apsw.NotADBError):
+            replaced = True
+        else:
+            replaced = False
+    if replaced:
+        _remove(path)
+        fresh.replace(path)

@@ -1,0 +1,64 @@
+"""The list of runs, read without the rest of the log: for commands that only show it and have to start fast."""
+
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from handrail.model.history.run_lines import whole
+from handrail.store.kernel_locks import KernelLocks
+from handrail.store.sqlite.compression import unpack
+from handrail.store.sqlite.connection import FILE, Session
+from handrail.store.sqlite.statements import migrations
+
+if TYPE_CHECKING:
+    from handrail.ports.log import Holder
+
+BUSY_MS = 5_000
+
+
+class NeedsWholeLog(Exception):
+    """It takes the whole log to read the list, or to say what is wrong with it."""
+
+
+class RunList:
+    """What the log says of its runs in a few words."""
+
+    def __init__(self, session: Session, locks: KernelLocks) -> None:
+        self._session = session
+        self._locks = locks
+
+    def documents(self, prefix: str = "") -> dict[str, dict[str, Any]]:
+        """Give the summaries of the runs whose ids begin so, by id."""
+        rows = self._session.all("summaries", prefix, -1)
+        return {str(key): whole(json.loads(document)) for key, _, document in rows}
+
+    def holder(self, run: str) -> "Holder | None":
+        """Say which process drives a run."""
+        return self._locks.holder(run)
+
+    def content(self, digest: str) -> bytes | None:
+        """Give a content by its digest, as it stands there."""
+        row = self._session.one("get_blob", digest)
+        return None if row is None or row[1] is None else unpack(row[0], row[1])
+
+
+@contextmanager
+def run_list(folder: Path) -> Generator[RunList]:
+    """Open the list in a folder."""
+    try:
+        session = Session(folder / FILE, BUSY_MS)
+    except apsw.Error as error:
+        raise NeedsWholeLog from error
+    try:
+        (version,) = session.execute("PRAGMA user_version").fetchall()[0]
+        if version != len(migrations()):
+            raise NeedsWholeLog
+        yield RunList(session, KernelLocks(folder / "locks"))
+    except (apsw.Error, OSError, ValueError) as error:
+        raise NeedsWholeLog from error
+    finally:
+        session.raw.close()

@@ -1,0 +1,250 @@
+"""Streams on SQLite: append, read, checkpoints, timers."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import apsw
+
+from handrail.errors import LeaseLost, MessagesWaiting, StorageDamaged, VersionConflict
+from handrail.ports.hash_chain import START, intact, link, seal
+from handrail.ports.log import Append, Checkpoint, Head, Lease, StoredEvent, Timer, TimerCleared, TimerSet
+from handrail.store.sqlite.blobs import write_blob
+from handrail.store.sqlite.compression import pack, unpack
+from handrail.store.sqlite.connection import Session
+from handrail.store.sqlite.database import Database
+from handrail.store.sqlite.faults import REPAIR
+from handrail.store.sqlite.read_models import as_row, write_summary
+
+MOST_ENDS = 1_000
+_Row: TypeAlias = tuple[str, int, str, int, bytes, str]
+
+_NOTHING = Append("", 0)
+
+
+class _Unusual(Exception):
+    """An append has to be looked at closely."""
+
+
+class SqliteStreams:
+    """Facts in order."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self._ends: dict[str, Head] = {}
+        """Where streams ended when they were written here last; the database has the word on it."""
+
+    def append(self, appends: Sequence[Append], leases: Sequence[Lease]) -> tuple[StoredEvent, ...]:
+        """Record all or nothing, in one transaction."""
+        try:
+            stored = self._go_on(appends, leases)
+        except _Unusual:
+            stored = self._looked_at(appends, leases)
+        self._remember(stored)
+        return tuple(stored)
+
+    def _go_on(self, appends: Sequence[Append], leases: Sequence[Lease]) -> list[StoredEvent]:
+        """Append what a driver records step by step: it follows on the last append, and one look says that it may."""
+        append = appends[0] if len(appends) == 1 == len(leases) else _NOTHING
+        end = self._ends.get(append.stream)
+        if end is None or end.seq != append.expected or not (append.if_quiet and append.events) or append.consumed:
+            raise _Unusual
+        if append.summary is None or append.timers or append.blobs or leases[0].stream != append.stream:
+            raise _Unusual
+        rows, after = _chained(append, end)
+        status, line = as_row(append.summary)
+        with self._db.writing("append") as session:
+            try:
+                stored = _insert(session, rows)
+            except apsw.ConstraintError as error:
+                # Somebody else wrote these events.
+                raise _Unusual from error
+            moved = (after.seq, after.hash, stored[-1].position, line)
+            if not session.run("move_head", *moved, append.stream, end.seq, end.hash, status, leases[0].epoch):
+                raise _Unusual
+            if append.checkpoint is not None:
+                _put_checkpoint(session, append.stream, append.checkpoint)
+        return stored
+
+    def _looked_at(self, appends: Sequence[Append], leases: Sequence[Lease]) -> list[StoredEvent]:
+        """Append anything, after all was looked at that forbids it."""
+        stored: list[StoredEvent] = []
+        with self._db.writing("append") as session:
+            _check_leases(session, appends, leases)
+            for append in appends:
+                stored += _append(session, append)
+        return stored
+
+    def _remember(self, stored: list[StoredEvent]) -> None:
+        if len(self._ends) > MOST_ENDS:
+            self._ends.clear()
+        for event in stored[-1:]:
+            self._ends[event.stream] = Head(event.seq, event.hash)
+
+    def read(self, stream: str, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
+        """Give the events after a seq, verified against the chain."""
+        with self._db.reading() as session:
+            end = head_of(session, stream)
+            before = _head_at(session, stream, after)
+            events = rows_of(session, stream, before.seq, end.seq, limit)
+        reached = intact(stream, before, events)
+        wanted = end.seq - before.seq if limit is None else min(limit, end.seq - before.seq)
+        at_end = reached.seq == end.seq
+        if reached.seq - before.seq < wanted or (at_end and reached.hash != end.hash and wanted > 0):
+            raise _damaged(stream, reached.seq)
+        return events
+
+    def read_all(self, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
+        """Give the events of all streams after a position."""
+        with self._db.reading() as session:
+            rows = session.all("read_all", after, _rows(limit))
+        return tuple(StoredEvent(*row) for row in rows)
+
+    def last(self, stream: str) -> Head:
+        """Say where a stream ends."""
+        with self._db.reading() as session:
+            return head_of(session, stream)
+
+    def streams(self) -> tuple[str, ...]:
+        """Name all streams."""
+        with self._db.reading() as session:
+            return tuple(str(row[0]) for row in session.all("streams"))
+
+    def changed(self) -> int:
+        """Give a token that differs whenever anything was written since."""
+        return self._db.changed()
+
+    def checkpoint(self, stream: str, reducer: int) -> Checkpoint | None:
+        """Give the newest sound checkpoint of this reducer."""
+        with self._db.reading() as session:
+            rows = session.all("checkpoints", stream, reducer)
+        for seq, packed, state, sealed, event_hash in rows:
+            found = sound(Checkpoint(stream, seq, reducer, state), packed, sealed, event_hash)
+            if found is not None:
+                return found
+        return None
+
+    def due(self, now: float, limit: int | None = None) -> tuple[Timer, ...]:
+        """Give the timers that are due."""
+        with self._db.reading() as session:
+            rows = session.all("due_timers", now, _rows(limit))
+        return tuple(Timer(*row) for row in rows)
+
+
+def head_of(session: Session, stream: str) -> Head:
+    """Say where a stream ends."""
+    row = session.one("head", stream)
+    return START if row is None else Head(*row)
+
+
+def rows_of(session: Session, stream: str, after: int, upto: int, limit: int | None = None) -> tuple[StoredEvent, ...]:
+    """Give events of a stream as they are stored, verified by nobody."""
+    rows = session.all("read_stream", stream, after, upto, _rows(limit))
+    return tuple(StoredEvent(*row) for row in rows)
+
+
+def sound(stored: Checkpoint, packed: int, sealed: str, event_hash: str) -> Checkpoint | None:
+    """Give a stored checkpoint with its state unpacked, or None when it is not what was written."""
+    state = unpack(packed, stored.state)
+    if state is None:
+        return None
+    found = Checkpoint(stored.stream, stored.seq, stored.reducer, state)
+    return found if seal(found, event_hash) == sealed else None
+
+
+def _rows(limit: int | None) -> int:
+    return -1 if limit is None else limit
+
+
+def _head_at(session: Session, stream: str, seq: int) -> Head:
+    if seq <= 0:
+        return START
+    row = session.one("event_hash", stream, seq)
+    return Head(seq, str(row[0]) if row is not None else "")
+
+
+def _damaged(stream: str, reached: int) -> StorageDamaged:
+    message = f"stream {stream} is damaged after event {reached}: what is stored is not what was written"
+    return StorageDamaged(message, next_step=REPAIR, stream=stream, intact=reached)
+
+
+def _check_leases(session: Session, appends: Sequence[Append], leases: Sequence[Lease]) -> None:
+    for lease in leases:
+        if session.one("lease_is_newest", lease.stream, lease.epoch) is None:
+            raise LeaseLost(f"{lease.holder} no longer holds {lease.stream}: another process drives it now")
+    held = {lease.stream for lease in leases}
+    for append in appends:
+        if append.expected and append.stream not in held:
+            raise LeaseLost(f"nothing may be appended to {append.stream} without its lease")
+
+
+def _append(session: Session, append: Append) -> list[StoredEvent]:
+    head = head_of(session, append.stream)
+    if head.seq != append.expected:
+        raise VersionConflict(f"{append.stream} is at event {head.seq}, not at {append.expected}")
+    rows, end = _chained(append, head)
+    stored = _insert(session, rows)
+    if stored:
+        session.run("set_head", append.stream, end.seq, end.hash, stored[-1].position)
+    for message in append.consumed:
+        _consume(session, append.stream, message, end.seq)
+    if append.if_quiet and session.one("has_message", append.stream) is not None:
+        raise MessagesWaiting(f"{append.stream} has a message that the writer did not read")
+    _beside(session, append, stored)
+    return stored
+
+
+def _beside(session: Session, append: Append, stored: list[StoredEvent]) -> None:
+    """Write what an append holds beside its events."""
+    if append.checkpoint is not None:
+        _put_checkpoint(session, append.stream, append.checkpoint)
+    for timer in append.timers:
+        _put_timer(session, append.stream, timer)
+    if append.summary is not None:
+        write_summary(session, append.stream, append.summary, stored)
+    for blob in append.blobs:
+        write_blob(session, blob)
+
+
+def _chained(append: Append, head: Head) -> tuple[list[_Row], Head]:
+    rows: list[_Row] = []
+    stream = append.stream
+    for event in append.events:
+        head = link(stream, head, event)
+        rows.append((stream, head.seq, event.kind, event.version, event.payload, head.hash))
+    return rows, head
+
+
+def _insert(session: Session, rows: list[_Row]) -> list[StoredEvent]:
+    if not rows:
+        return []
+    pairs = len(rows) // 2 * 2
+    for place in range(0, pairs, 2):
+        session.run("append_two_events", *rows[place], *rows[place + 1])
+    for row in rows[pairs:]:
+        session.run("append_event", *row)
+    # Nobody else writes meanwhile, so the positions follow one another.
+    first = session.raw.last_insert_rowid() - len(rows) + 1
+    return [StoredEvent(row[0], row[1], first + place, *row[2:]) for place, row in enumerate(rows)]
+
+
+def _consume(session: Session, stream: str, message: int, seq: int) -> None:
+    if session.run("consume", seq, message, stream) != 1:
+        raise VersionConflict(f"{stream} has no message {message} that was not consumed yet")
+
+
+def _put_checkpoint(session: Session, stream: str, checkpoint: Checkpoint) -> None:
+    event = _head_at(session, stream, checkpoint.seq)
+    if checkpoint.stream != stream or checkpoint.seq < 1 or not event.hash:
+        raise VersionConflict(f"{stream} has no event {checkpoint.seq} to take a checkpoint after")
+    packed, state = pack(checkpoint.state)
+    row = (checkpoint.stream, checkpoint.seq, checkpoint.reducer, packed, state, seal(checkpoint, event.hash))
+    session.run("put_checkpoint", *row)
+    session.run("prune_checkpoints", checkpoint.stream)
+
+
+def _put_timer(session: Session, stream: str, timer: TimerSet | TimerCleared) -> None:
+    match timer:
+        case TimerSet(key, due):
+            session.run("set_timer", stream, key, due)
+        case TimerCleared(key):
+            session.run("clear_timer", stream, key)

@@ -1,0 +1,1 @@
+"""Suites that an adapter of your own must pass."""

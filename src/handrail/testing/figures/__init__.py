@@ -1,0 +1,1 @@
+"""Tables and diagrams drawn from the code."""

@@ -1,0 +1,41 @@
+"""What each agent can be held to, as a table drawn from the adapters."""
+
+from collections.abc import Iterator
+
+from handrail.agents.registry import KnownAgents
+from handrail.operations.agents.health import KEPT, ORDER, REFUSED
+from handrail.ports.agents import Abilities
+
+PLAYED = ("cassette", "scripted")
+"""Agents that only play what somebody wrote or recorded."""
+OTHERWISE = {
+    "schema": "checked afterwards, asked for again",
+    "system_prompt": "stands before the prompt",
+    "cost": "estimated from tokens",
+    "follow_up": "waits for the next call",
+}
+"""What happens where an agent has no such ability and a step is not refused."""
+
+
+def ability_table() -> str:
+    """Give a row for each thing a step may ask for and a column for each agent."""
+    known = KnownAgents()
+    names = [name for name in known.names if name not in PLAYED]
+    head = ["| |", *(f" {name} |" for name in names)]
+    rows = ["".join(head), "|---" * (len(names) + 1) + "|"]
+    rows += ["".join([f"| {what} |", *(f" {said} |" for said in saids)]) for what, saids in _rows(known, names)]
+    return "\n".join(rows)
+
+
+def _rows(known: KnownAgents, names: list[str]) -> Iterator[tuple[str, list[str]]]:
+    abilities = [known.find(name).can for name in names]
+    for level in ORDER:
+        yield f"`access: {level}`", ["yes" if level in can.access else "refused" for can in abilities]
+    for field, words in KEPT:
+        yield words, [_said(can, field) for can in abilities]
+
+
+def _said(can: Abilities, field: str) -> str:
+    if getattr(can, field):
+        return "yes"
+    return "refused" if field in REFUSED else OTHERWISE[field]

@@ -1,0 +1,1 @@
+"""Commits and merges on the run's branch."""

@@ -1,0 +1,137 @@
+"""Commits of an owned worktree on the run's own branch: no hooks, the user's identity, never twice."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
+from handrail.model.history.trees import Tree
+from handrail.workspace.commits.merge_trees import is_ancestor
+from handrail.workspace.git.command import Git, shown, split
+from handrail.workspace.git.data_places import Places
+from handrail.workspace.git.folder_users import clear_stale_locks
+from handrail.workspace.snapshots.heads import attach, elsewhere, end_progress, incoming, move
+from handrail.workspace.snapshots.private_index import PrivateIndex
+from handrail.workspace.snapshots.restore import put_index
+from handrail.workspace.snapshots.state import State
+from handrail.workspace.snapshots.take import capture
+
+
+@frozen
+class Desk:
+    """An owned worktree that we have to ourselves."""
+
+    git: Git
+    private: PrivateIndex
+    tree: Tree
+
+
+def desk(places: Places, tree: Tree, lock: int) -> Desk:
+    """Sit down at an owned worktree whose lock is held."""
+    if not tree.owned:
+        message = f"{tree.path} is the user's own checkout, where nothing is committed"
+        raise WorkspaceFault(message, next_step="commit there yourself")
+    path = Path(tree.path)
+    clear_stale_locks(path, tree.branch)
+    git = Git(path).holding(lock)
+    return Desk(git, PrivateIndex(git, places.private(path)), tree)
+
+
+def come_home(at: Desk) -> str:
+    """See to it that HEAD is the run's branch, with what an agent committed elsewhere on top; gives the commit."""
+    git, branch = at.git, at.tree.branch
+    head = git.asks("rev-parse", "--verify", "-q", "HEAD") or ""
+    ref = git.asks("symbolic-ref", "-q", "HEAD") or ""
+    if head and ref == f"refs/heads/{branch}":
+        return head
+    tip = git.asks("rev-parse", "--verify", "-q", f"refs/heads/{branch}") or ""
+    place = ref.removeprefix("refs/heads/") or "no branch"
+    if not head or (tip and not is_ancestor(git, tip, head)):
+        message = f"{at.tree.path} is on {place}, which does not contain the run's branch {branch}"
+        raise WorkspaceFault(message, next_step=f"bring the work to {branch} there, or go back to an earlier step")
+    if elsewhere(git, at.tree, branch) or tip != head:
+        move(git, at.tree, branch, head)
+    attach(git, branch)
+    return head
+
+
+def commit(places: Places, tree: Tree, message: str, paths: Sequence[str] | None) -> str:
+    """Commit what changed, or what of it lies in `paths`; gives the commit of HEAD."""
+    with places.locked(Path(tree.path)) as lock:
+        return commit_at(desk(places, tree, lock), message, paths)
+
+
+def commit_at(at: Desk, message: str, paths: Sequence[str] | None) -> str:
+    """Do the same for a worktree that we have to ourselves already."""
+    head = come_home(at)
+    merging = brought(at, head)
+    if merging and paths is not None:
+        raise WorkspaceFault("a merge is in progress, so a part cannot be committed", next_step="commit all of it")
+    state = capture(at.git, at.private, at.tree, "")
+    if state.unmerged:
+        raise _unmerged(at, state.unmerged)
+    if paths is None:
+        return commit_all(at, state, message, (head, *merging))
+    return _commit_part(at, message, head, paths)
+
+
+def commit_all(at: Desk, state: State, message: str, parents: tuple[str, ...]) -> str:
+    """Commit all files as they stand, if that differs from the first parent or brings in another."""
+    new = _written(at, state.work, message, parents)
+    put_index(at.git, at.private, replace(state, index=state.work, unmerged=""))
+    if incoming(at.git):
+        end_progress(at.git)
+    return new
+
+
+def brought(at: Desk, head: str) -> tuple[str, ...]:
+    """Give what a merge in progress brings in; what was committed by a process that then died is in HEAD already."""
+    return tuple(commit for commit in incoming(at.git) if not is_ancestor(at.git, commit, head))
+
+
+def _commit_part(at: Desk, message: str, head: str, paths: Sequence[str]) -> str:
+    raw = at.private.git.out("diff-index", "--cached", "--raw", "-z", "--no-renames", "--abbrev=64", head, "--", *paths)
+    lines = _index_lines(split(raw))
+    if not lines:
+        return head
+    draft = at.private.path.with_name("part")
+    draft.with_name("part.lock").unlink(missing_ok=True)
+    with_draft = at.git.with_index(draft)
+    with_draft.out("read-tree", "--reset", head)
+    with_draft.out("update-index", "-z", "--index-info", stdin=lines)
+    new = _written(at, with_draft.line("write-tree"), message, (head,))
+    at.git.out("update-index", "-z", "--index-info", stdin=lines)
+    draft.unlink()
+    return new
+
+
+def _index_lines(raw: list[bytes]) -> bytes:
+    fields = ((entry.split(b" "), path) for entry, path in zip(raw[::2], raw[1::2], strict=True))
+    return b"".join(b"%s %s\t%s\0" % (_mode(entry[1]), entry[3], path) for entry, path in fields)
+
+
+def _mode(mode: bytes) -> bytes:
+    return b"0" if mode == b"000000" else mode
+
+
+def _written(at: Desk, tree: str, message: str, parents: tuple[str, ...]) -> str:
+    head = parents[0]
+    if len(parents) == 1 and at.git.line("rev-parse", f"{head}^{{tree}}") == tree:
+        return head
+    new = write_commit(at.git, tree, message, parents)
+    at.git.out("update-ref", f"refs/heads/{at.tree.branch}", new, head)
+    return new
+
+
+def write_commit(git: Git, tree: str, message: str, parents: tuple[str, ...]) -> str:
+    """Write a commit in the user's name; no branch moves."""
+    words = [word for parent in dict.fromkeys(parents) for word in ("-p", parent)]
+    return git.as_user().line("commit-tree", tree, *words, stdin=message.rstrip("\n").encode() + b"\n")
+
+
+def _unmerged(at: Desk, blob: str) -> WorkspaceFault:
+    entries = split(at.git.out("cat-file", "blob", blob))
+    files = tuple(dict.fromkeys(shown(entry.partition(b"\t")[2]) for entry in entries))
+    message = f"a merge in {at.tree.path} has conflicts that nobody resolved: {', '.join(files)}"
+    return WorkspaceFault(message, next_step="resolve them and `git add` the files, or go back", files=files)

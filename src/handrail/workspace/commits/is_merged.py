@@ -1,0 +1,30 @@
+"""Whether the work of a branch has arrived in another, also when it was squashed or picked."""
+
+from handrail.workspace.commits.merge_trees import is_ancestor, merge_trees
+from handrail.workspace.git.command import Git
+
+
+def has_arrived(git: Git, branch: str, base: str) -> bool:
+    """Tell whether a base holds everything that a branch brings: by ancestry, by content, or by patch."""
+    if is_ancestor(git, branch, base):
+        return True
+    fork = git.asks("merge-base", base, branch)
+    if fork is None:
+        return False
+    return _adds_nothing(git, branch, base) or _all_picked(git, branch, base) or _squashed(git, branch, base, fork)
+
+
+def _adds_nothing(git: Git, branch: str, base: str) -> bool:
+    found = merge_trees(git, base, branch)
+    return not found.files and found.tree == git.line("rev-parse", f"{base}^{{tree}}")
+
+
+def _all_picked(git: Git, branch: str, base: str) -> bool:
+    lines = git.line("cherry", base, branch).splitlines()
+    merges = git.line("rev-list", "--merges", "--max-count=1", f"{base}..{branch}")
+    return not merges and all(line.startswith("-") for line in lines)
+
+
+def _squashed(git: Git, branch: str, base: str, fork: str) -> bool:
+    one = git.line("commit-tree", f"{branch}^{{tree}}", "-p", fork, stdin=b"All of it\n")
+    return git.line("cherry", base, one).startswith("-")

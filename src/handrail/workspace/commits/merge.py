@@ -1,0 +1,134 @@
+"""Merges into the run's branch: computed first, then brought to the work tree in a way that can be taken up again."""
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import cast
+
+from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
+from handrail.model.history.trees import Tree
+from handrail.ports.workspaces import Conflict, Merged, MergeResult
+from handrail.workspace.commits.commit import Desk, brought, come_home, commit_all, commit_at, desk, write_commit
+from handrail.workspace.commits.merge_trees import is_ancestor, merge_trees
+from handrail.workspace.git.command import Git, shown, split
+from handrail.workspace.git.data_places import Places, read_json, write_json
+from handrail.workspace.git.repositories import commit_of, uncommitted
+from handrail.workspace.snapshots.heads import incoming, remember_merge
+from handrail.workspace.snapshots.restore import MERGE_JOURNAL, stage_lines
+from handrail.workspace.snapshots.take import capture
+
+_SHOWN = 5
+
+
+@frozen
+class _Plan:
+    """What is to happen to the work tree; written down before the first file changes."""
+
+    old: str
+    new: str
+    """The merge commit; empty when the conflicts are left in the files."""
+    tree: str
+    theirs: str
+    stages: str
+    message: str
+
+
+def commit_before(places: Places, tree: Tree, message: str) -> str:
+    """Commit what is left before a merge; one that was begun before is completed, and never committed half-done."""
+    with places.locked(Path(tree.path)) as lock:
+        at = desk(places, tree, lock)
+        finish(at)
+        return come_home(at) if incoming(at.git) else commit_at(at, message, None)
+
+
+def merge(places: Places, tree: Tree, commit: str, message: str, *, markers: bool) -> MergeResult:
+    """Merge a commit into the run's branch."""
+    with places.locked(Path(tree.path)) as lock:
+        at = desk(places, tree, lock)
+        finish(at)
+        head, theirs = come_home(at), commit_of(at.git, commit)
+        if is_ancestor(at.git, theirs, head):
+            return Merged(head, already=True)
+        found = merge_trees(at.git, head, theirs)
+        if found.files and theirs in incoming(at.git):
+            return Conflict(found.files, found.message)
+        _refuse_dirt(at)
+        if found.files and not markers:
+            return Conflict(found.files, found.message)
+        _refuse_overwriting(at.git, head, found.tree)
+        new = "" if found.files else write_commit(at.git, found.tree, message, (head, theirs))
+        stages = at.git.line("hash-object", "-w", "--stdin", stdin=found.stages) if found.files else ""
+        write_json(_journal(at), asdict(_Plan(head, new, found.tree, theirs, stages, message)))
+        finish(at)
+        return Conflict(found.files, found.message) if found.files else Merged(new)
+
+
+def conclude(places: Places, tree: Tree, message: str) -> MergeResult:
+    """Commit a merge whose markers somebody resolved; while markers are left it is still a conflict."""
+    with places.locked(Path(tree.path)) as lock:
+        at = desk(places, tree, lock)
+        finish(at)
+        head = come_home(at)
+        theirs = brought(at, head)
+        sides = (head, *theirs) if theirs else _parents(at.git, head)
+        files = merge_trees(at.git, sides[0], sides[1]).files if len(sides) == 2 else ()
+        left = tuple(name for name in files if _has_markers(at.git.where / name))
+        if left:
+            return Conflict(left, f"conflict markers are left in {', '.join(left)}")
+        new = commit_all(at, capture(at.git, at.private, tree, ""), message, (head, *theirs))
+        return Merged(new, already=new == head)
+
+
+def finish(at: Desk) -> None:
+    """Complete a merge that was decided, also by a process that was killed."""
+    plan = _read_plan(at)
+    head = at.git.asks("rev-parse", "--verify", "-q", "HEAD")
+    if plan and head in (plan.old, plan.new):
+        at.private.forget()
+        at.git.out("read-tree", "--reset", "-u", plan.tree)
+        if plan.new:
+            at.git.out("update-ref", f"refs/heads/{at.tree.branch}", plan.new)
+        else:
+            stages = at.git.out("cat-file", "blob", plan.stages)
+            at.git.out("update-index", "-z", "--index-info", stdin=stage_lines(stages))
+            remember_merge(at.git, (plan.theirs,), plan.message)
+    _journal(at).unlink(missing_ok=True)
+
+
+def _journal(at: Desk) -> Path:
+    return at.private.path.with_name(MERGE_JOURNAL)
+
+
+def _read_plan(at: Desk) -> _Plan | None:
+    found = read_json(_journal(at))
+    return _Plan(**cast("dict[str, str]", found)) if isinstance(found, dict) else None
+
+
+def _refuse_dirt(at: Desk) -> None:
+    dirt = uncommitted(at.git.where)
+    if dirt or incoming(at.git):
+        names = ", ".join(dirt[:_SHOWN]) + (f" and {len(dirt) - _SHOWN} more" if len(dirt) > _SHOWN else "")
+        message = f"{at.tree.path} has changes that are not committed, so nothing can be merged: {names}"
+        raise WorkspaceFault(message, next_step="commit them with a step of type `commit` first", files=dirt)
+
+
+def _refuse_overwriting(git: Git, head: str, tree: str) -> None:
+    added = split(git.out("diff-tree", "-r", "-z", "--name-only", "--diff-filter=A", head, tree))
+    there = tuple(shown(path) for path in added if os.path.lexists(os.fsencode(git.where) + b"/" + path))
+    there = tuple(name for name in there if not (git.where / name).is_dir())
+    if there:
+        message = f"ignored files in {git.where} stand where the merge brings others: {', '.join(there)}"
+        raise WorkspaceFault(message, next_step="move them away, then go on", files=there)
+
+
+def _parents(git: Git, commit: str) -> tuple[str, ...]:
+    return tuple(git.line("rev-list", "--parents", "-n", "1", commit).split()[1:])
+
+
+def _has_markers(path: Path) -> bool:
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError:
+        return False
+    return any(line.startswith(b"<<<<<<< ") for line in lines) and any(line.startswith(b">>>>>>> ") for line in lines)

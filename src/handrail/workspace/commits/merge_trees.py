@@ -1,0 +1,56 @@
+"""Three-way merges of trees in the object store alone: no work tree, no hooks, no drivers of the repository."""
+
+import os
+from dataclasses import replace
+
+from handrail.frozen import frozen
+from handrail.workspace.git.command import Git, shown
+
+_TEXT_MERGE = "git merge-file -q --marker-size=%L -L ours -L base -L theirs %A %O %B"
+
+
+@frozen
+class MergedTrees:
+    """The tree that came out; with conflicts it has markers in it."""
+
+    tree: str
+    files: tuple[str, ...] = ()
+    """Those in conflict."""
+    stages: bytes = b""
+    """Their entries, as `git ls-files --unmerged -z` prints them."""
+    message: str = ""
+
+
+def merge_trees(git: Git, ours: str, theirs: str) -> MergedTrees:
+    """Merge two commits."""
+    ran = _plain(git).run("merge-tree", "--write-tree", "-z", ours, theirs, ok=(0, 1))
+    tree, _, rest = ran.out.partition(b"\0")
+    if not ran.code:
+        return MergedTrees(tree.decode().strip())
+    stages, _, messages = rest.partition(b"\0\0")
+    paths = dict.fromkeys(shown(entry.partition(b"\t")[2]) for entry in stages.split(b"\0"))
+    texts = [shown(text).strip() for text in messages.split(b"\0") if text.startswith(b"CONFLICT")]
+    return MergedTrees(tree.decode(), tuple(paths), stages + b"\0", "; ".join(dict.fromkeys(texts)))
+
+
+def three_way(git: Git, base: str, ours: str, theirs: str) -> MergedTrees:
+    """Merge two trees that both come from a third."""
+    root = _wrapped(git, base)
+    return merge_trees(git, _wrapped(git, ours, root), _wrapped(git, theirs, root))
+
+
+def is_ancestor(git: Git, old: str, new: str) -> bool:
+    """Tell whether a commit is contained in another."""
+    return not git.run("merge-base", "--is-ancestor", old, new, ok=(0, 1)).code
+
+
+def _wrapped(git: Git, tree: str, *parents: str) -> str:
+    words = [word for parent in parents for word in ("-p", parent)]
+    return git.line("commit-tree", tree, *words, stdin=b"A tree to merge\n")
+
+
+def _plain(git: Git) -> Git:
+    """Let every driver that the repository configures do what git does with text."""
+    found = git.run("config", "-z", "--name-only", "--get-regexp", r"^merge\..*\.driver$", ok=(0, 1)).out
+    names = [name for name in os.fsdecode(found).split("\0") if name and "=" not in name]
+    return replace(git, settings=(*git.settings, *(f"{name}={_TEXT_MERGE}" for name in names)))

@@ -1,0 +1,1 @@
+"""Running git, reading repositories."""

@@ -1,0 +1,60 @@
+"""What can be seen of a checkout without asking git: its branch, its commit, which repository it belongs to."""
+
+from pathlib import Path
+
+from handrail.errors import WorkspaceFault
+from handrail.workspace.git.repositories import common_dir, find_root, git_dir
+
+_REF = "ref: "
+_BRANCHES = "refs/heads/"
+_HEX = frozenset("0123456789abcdef")
+LONGEST = 1024
+"""Characters of what is kept of a name or a path."""
+
+
+def observed(folder: Path) -> dict[str, str]:
+    """Give `root`, `repository`, `branch` and `head` of the checkout that a folder lies in, as far as they are known.
+
+    `repository` is the same for all worktrees of one repository.
+    """
+    try:
+        root = find_root(folder)
+        shared = common_dir(root)
+        seen = {"root": str(root), "repository": str(shared), **_head(git_dir(root), shared)}
+    except (WorkspaceFault, OSError, ValueError):
+        return {}
+    return {name: value for name, value in seen.items() if value and len(value) <= LONGEST and value.isprintable()}
+
+
+def _head(own: Path, shared: Path) -> dict[str, str]:
+    text = (own / "HEAD").read_text("utf-8").strip()
+    if not text.startswith(_REF):
+        return {"head": text if _is_commit(text) else ""}
+    ref = text.removeprefix(_REF).strip()
+    branch = ref.removeprefix(_BRANCHES) if ref.startswith(_BRANCHES) else ""
+    return {"branch": branch, "head": _loose(own, ref) or _loose(shared, ref) or _packed(shared, ref)}
+
+
+def _loose(folder: Path, ref: str) -> str:
+    path = folder / ref
+    if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        text = file.read(200).decode("ascii", "replace").strip()
+    return text if _is_commit(text) else ""
+
+
+def _packed(shared: Path, ref: str) -> str:
+    try:
+        with (shared / "packed-refs").open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                commit, _, name = line.rstrip("\n").partition(" ")
+                if name == ref and _is_commit(commit):
+                    return commit
+    except FileNotFoundError:
+        pass
+    return ""
+
+
+def _is_commit(text: str) -> bool:
+    return len(text) in (40, 64) and _HEX.issuperset(text)

@@ -1,0 +1,211 @@
+"""The one place that runs git: a scrubbed environment, no hooks, no monitors, no prompts, errors with a next step."""
+
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import field, replace
+from pathlib import Path
+
+from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
+from handrail.processes.process_table import LINUX
+
+_SETTINGS = (
+    *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false"),
+    *("core.safecrlf=false", "gc.auto=0", "maintenance.auto=false", "submodule.recurse=false"),
+    *("core.fsync=all", "core.fsyncMethod=batch"),
+    *("color.ui=false", "i18n.commitEncoding=utf-8", "advice.graftFileDeprecated=false", "core.quotePath=true"),
+)
+_FLAGS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+_PASSED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME", "SSH_AUTH_SOCK")
+_NAME, _EMAIL = "Handrail", "handrail@localhost"
+_LONGEST = 1800.0
+
+
+@frozen
+class Ran:
+    """How a git command ended."""
+
+    code: int
+    out: bytes
+    err: str
+
+
+@frozen
+class Identity:
+    """Who a commit names."""
+
+    name: str = _NAME
+    email: str = _EMAIL
+
+
+class _Prompt(subprocess.Popen[bytes]):
+    """Sees the end when it comes: Python itself sleeps between looks, for as long as a small git command takes."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end, as long as is given."""
+        if timeout is not None and self.returncode is None and LINUX:
+            with suppress(OSError):
+                _await_end(self.pid, timeout)
+        return super().wait(timeout)
+
+
+@frozen
+class UnderWay:
+    """A command that was started."""
+
+    process: _Prompt
+    where: Path
+    words: tuple[str, ...]
+    stdin: bytes
+
+    def ended(self, ok: tuple[int, ...] = (0,)) -> Ran:
+        """Wait for its end; an exit code that is not expected is a fault."""
+        try:
+            out, err = self.process.communicate(self.stdin or None, _LONGEST)
+        except subprocess.TimeoutExpired as error:
+            message = f"`git {self.words[0]}` in {self.where} did not end within {_LONGEST / 60:.0f} minutes"
+            raise WorkspaceFault(message, next_step="look for a filter of the repository that hangs") from error
+        ran = Ran(self.process.returncode, out, err.decode(errors="backslashreplace"))
+        if ran.code not in ok:
+            raise _failed(self.where, self.words, ran)
+        return ran
+
+
+@frozen
+class Git:
+    """Git in one folder, which must be a repository or worktree itself: its parents are never looked at."""
+
+    where: Path
+    index: Path | None = None
+    """Another index file than the folder's own."""
+    held: tuple[int, ...] = ()
+    """Locks that a command keeps while it runs, also when we are killed."""
+    identity: Identity = field(default_factory=Identity)
+    settings: tuple[str, ...] = ()
+    """More configuration, as `-c` takes it."""
+
+    def run(self, *words: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> Ran:
+        """Run a command; an exit code that is not expected is a fault."""
+        with self.started(*words, stdin=stdin) as under_way:
+            return under_way.ended(ok)
+
+    @contextmanager
+    def started(self, *words: str, stdin: bytes = b"") -> Generator[UnderWay]:
+        """Start a command, and end it when the context is left before it is."""
+        # The user's git, as their shell finds it.
+        argv = ["git", *_FLAGS, *(word for one in self.settings for word in ("-c", one)), *words]
+        pipe = subprocess.PIPE
+        given = pipe if stdin else subprocess.DEVNULL
+        try:
+            git = _Prompt(
+                argv, stdin=given, stdout=pipe, stderr=pipe, cwd=self.where, env=self._environment(), pass_fds=self.held
+            )
+        except FileNotFoundError as error:
+            raise _not_started(self.where) from error
+        except OSError as error:
+            message = f"git cannot be started in {self.where}: {error.strerror}"
+            raise WorkspaceFault(message, next_step="look at the folder's permissions") from error
+        with git:
+            try:
+                yield UnderWay(git, self.where, words, stdin)
+            finally:
+                if git.returncode is None:
+                    git.kill()
+
+    def out(self, *words: str, stdin: bytes = b"") -> bytes:
+        """Run a command and give what it prints."""
+        return self.run(*words, stdin=stdin).out
+
+    def line(self, *words: str, stdin: bytes = b"") -> str:
+        """Run a command and give the text it prints, without the newline at its end."""
+        return os.fsdecode(self.out(*words, stdin=stdin)).rstrip("\n")
+
+    def asks(self, *words: str) -> str | None:
+        """Run a command that answers with text, or with exit code 1 for none."""
+        ran = self.run(*words, ok=(0, 1))
+        return None if ran.code else os.fsdecode(ran.out).rstrip("\n")
+
+    def with_index(self, index: Path) -> "Git":
+        """Give the same with another index file; one of ours may be lost with the power, the objects may not."""
+        return replace(self, index=index, settings=(*self.settings, "core.fsync=all,-index"))
+
+    def holding(self, *locks: int) -> "Git":
+        """Give the same with locks that its commands keep."""
+        return replace(self, held=(*self.held, *locks))
+
+    def as_user(self) -> "Git":
+        """Give the same with the identity that the user configured, if there is one."""
+        found = self.run("config", "-z", "--get-regexp", r"^user\.(name|email)$", ok=(0, 1)).out
+        pairs = dict(entry.split("\n", 1) for entry in os.fsdecode(found).split("\0") if "\n" in entry)
+        name, email = pairs.get("user.name"), pairs.get("user.email")
+        return replace(self, identity=Identity(name, email)) if name and email else self
+
+    def _environment(self) -> dict[str, str]:
+        passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
+        own = {
+            "LC_ALL": "C",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_CEILING_DIRECTORIES": str(self.where.parent),
+            # A private index may be refreshed, the user's own is only read.
+            "GIT_OPTIONAL_LOCKS": "0" if self.index is None else "1",
+        }
+        for who in ("AUTHOR", "COMMITTER"):
+            own |= {f"GIT_{who}_NAME": self.identity.name, f"GIT_{who}_EMAIL": self.identity.email}
+        if self.index is not None:
+            own["GIT_INDEX_FILE"] = str(self.index)
+        return passed | own
+
+
+def _await_end(pid: int, seconds: float) -> None:
+    descriptor = os.pidfd_open(pid)
+    try:
+        ends = select.poll()
+        ends.register(descriptor, select.POLLIN)
+        ends.poll(seconds * 1000)
+    finally:
+        os.close(descriptor)
+
+
+def shown(path: bytes) -> str:
+    """Give a path of git as text that can be printed and stored."""
+    return path.decode("utf-8", "backslashreplace")
+
+
+def split(listing: bytes) -> list[bytes]:
+    """Take apart what a command printed with `-z`."""
+    return [entry for entry in listing.split(b"\0") if entry]
+
+
+def _not_started(where: Path) -> WorkspaceFault:
+    if not where.is_dir():
+        return WorkspaceFault(f"the folder {where} is not there", next_step="put it back, or discard the run")
+    return WorkspaceFault("git is not installed, or not on PATH", next_step="install git 2.38 or newer")
+
+
+def _failed(where: Path, words: tuple[str, ...], ran: Ran) -> WorkspaceFault:
+    lines = [line.strip() for line in ran.err.splitlines() if line.strip()]
+    telling = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
+    reason = telling[0].partition(": ")[2] or telling[0] if telling else _ending(ran.code)
+    name = words[2] if words[0] == "-c" else words[0]
+    return WorkspaceFault(f"`git {name}` failed in {where}: {reason}", next_step=_advice(f"{ran.err}\n{reason}"))
+
+
+def _ending(code: int) -> str:
+    """How git ended, where it said nothing; a signal has a negative code."""
+    return signal.strsignal(-code) or f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _advice(text: str) -> str:
+    known = {
+        "No space left": "free some space, then go on",
+        "File size limit": "let files grow larger (`ulimit -f`), then go on",
+        "dubious ownership": "the repository belongs to another user: see `git help config`, safe.directory",
+        ".lock': File exists": "another git works here, or one was killed: when none runs, remove the .lock file",
+        "Permission denied": "look at the permissions of the repository",
+    }
+    return next((step for sign, step in known.items() if sign in text), "repair the repository, then go on")

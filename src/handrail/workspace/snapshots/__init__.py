@@ -1,0 +1,1 @@
+"""Take, restore and compare snapshots."""

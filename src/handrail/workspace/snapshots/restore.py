@@ -1,0 +1,128 @@
+"""Bring an owned worktree back to a snapshot, after what stands there is kept."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from handrail.errors import WorkspaceFault
+from handrail.model.history.trees import Tree
+from handrail.workspace.git.command import Git, shown, split
+from handrail.workspace.git.data_places import Places, read_json, write_json
+from handrail.workspace.git.folder_users import clear_stale_locks
+from handrail.workspace.git.repositories import git_dir
+from handrail.workspace.snapshots.heads import put_back
+from handrail.workspace.snapshots.private_index import PrivateIndex
+from handrail.workspace.snapshots.state import State
+from handrail.workspace.snapshots.take import capture, keep, load
+
+MERGE_JOURNAL = "merging.json"
+"""Of a merge that was interrupted; going back makes it void."""
+_JOURNAL = "restoring.json"
+_NEXT = "handrail-index"
+_NOWHERE = b"0 0000000000000000000000000000000000000000\t"
+
+
+def restore(places: Places, tree: Tree, run: str, snapshot: str) -> str:
+    """Bring files, index, branch and HEAD back; gives the ref of what stood there, if anything changed."""
+    if not tree.owned:
+        message = f"{tree.path} is the user's own checkout, which is never restored over"
+        raise WorkspaceFault(message, next_step="start the run in a worktree of its own to be able to go back")
+    path = Path(tree.path)
+    with places.locked(path) as lock:
+        git = Git(path).holding(lock)
+        clear_stale_locks(path, tree.branch)
+        return _restore(git, PrivateIndex(git, places.private(path)), tree, (run, snapshot))
+
+
+def put_files(git: Git, private: PrivateIndex, target: State) -> None:
+    """Make files and index those of a state; the private index must follow the files already."""
+    private.forget()
+    private.git.out("read-tree", "--reset", "-u", target.work)
+    put_index(git, private, target)
+
+
+def put_index(git: Git, private: PrivateIndex, target: State) -> None:
+    """Replace the real index by that of a state, with the stat data that the private one has."""
+    folder = git_dir(git.where)
+    draft = folder / _NEXT
+    draft.with_name(f"{_NEXT}.lock").unlink(missing_ok=True)
+    draft.write_bytes(private.path.read_bytes())
+    times = private.path.stat()
+    os.utime(draft, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with_draft = git.with_index(draft)
+    with_draft.out("read-tree", "-m", target.index)
+    if target.unmerged:
+        stages = git.out("cat-file", "blob", target.unmerged)
+        with_draft.out("update-index", "-z", "--index-info", stdin=stage_lines(stages))
+    draft.replace(folder / "index")
+    private.forget()
+
+
+def stage_lines(unmerged: bytes) -> bytes:
+    """Give the input for `update-index --index-info` that makes paths conflicted."""
+    entries = split(unmerged)
+    paths = dict.fromkeys(entry.partition(b"\t")[2] for entry in entries)
+    return b"".join(_NOWHERE + path + b"\0" for path in paths) + b"".join(entry + b"\0" for entry in entries)
+
+
+def _restore(git: Git, private: PrivateIndex, tree: Tree, wanted: tuple[str, str]) -> str:
+    run, snapshot = wanted
+    target = load(git, snapshot)
+    journal = private.path.with_name(_JOURNAL)
+    now = capture(git, private, tree, run)
+    kept = _begun(journal, snapshot)
+    if kept is None:
+        if _same(now, target, tree):
+            return ""
+        kept = keep(git, _with_obstacles(git, private, now, target))
+        write_json(journal, {"snapshot": snapshot, "kept": kept})
+    private.path.with_name(MERGE_JOURNAL).unlink(missing_ok=True)
+    put_files(git, private, target)
+    put_back(git, tree, target)
+    journal.unlink(missing_ok=True)
+    return kept
+
+
+def _begun(journal: Path, snapshot: str) -> str | None:
+    """Give the ref that keeps what stood there, if a restore to this snapshot was begun and cut off."""
+    match read_json(journal):
+        case {"snapshot": str(aim), "kept": str(kept)} if aim == snapshot:
+            return kept
+        case _:
+            return None
+
+
+def _same(now: State, target: State, tree: Tree) -> bool:
+    moved = target.ref == f"refs/heads/{target.home}"
+    wished = replace(target, run=now.run, home=now.home, omitted=now.omitted, owned=now.owned)
+    return now == (replace(wished, ref=f"refs/heads/{tree.branch}") if moved else wished)
+
+
+def _with_obstacles(git: Git, private: PrivateIndex, now: State, target: State) -> State:
+    """Add the ignored files that stand where the snapshot has others: they would be overwritten."""
+    listing = git.out("diff-tree", "-r", "-z", "--name-only", "--diff-filter=A", now.work, target.work)
+    root = os.fsencode(git.where)
+    found = dict.fromkeys(path for new in split(listing) for path in _obstacles(root, new))
+    return replace(now, work=private.add(list(found))) if found else now
+
+
+def _obstacles(root: bytes, path: bytes) -> list[bytes]:
+    parts = path.split(b"/")
+    for count in range(1, len(parts) + 1):
+        there = b"/".join(parts[:count])
+        full = root + b"/" + there
+        if not os.path.lexists(full):
+            return []
+        if os.path.islink(full) or not os.path.isdir(full):  # noqa: PTH112, PTH114 - names that are no text
+            return [there]
+    return _files_below(root, path)
+
+
+def _files_below(root: bytes, path: bytes) -> list[bytes]:
+    found: list[bytes] = []
+    for folder, folders, files in os.walk(root + b"/" + path):
+        if b".git" in (*folders, *files):
+            message = f"a repository of its own stands at {shown(path)}, where the snapshot has a file"
+            raise WorkspaceFault(message, next_step="move it elsewhere, then go on", files=(shown(path),))
+        found += [os.path.relpath(folder + b"/" + name, root) for name in files]
+    return found

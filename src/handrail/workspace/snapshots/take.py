@@ -1,0 +1,164 @@
+"""Snapshots: HEAD, branch, index and files of a work tree in one commit below `refs/handrail/`, safe from gc."""
+
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from handrail.errors import WorkspaceFault
+from handrail.model.history.trees import Tree
+from handrail.ports.workspaces import Snapshot
+from handrail.workspace.git.command import Git, split
+from handrail.workspace.git.data_places import plain
+from handrail.workspace.git.repositories import git_dir
+from handrail.workspace.snapshots.known_refs import Commits, Known
+from handrail.workspace.snapshots.private_index import PrivateIndex, Staged
+from handrail.workspace.snapshots.state import REFS, State, message_of, parsed, run_ref
+
+_INDEX_TITLE = "Index of a work tree by Handrail"
+_GITLINK = b"160000"
+_IN_PROGRESS = (
+    *("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "ORIG_HEAD"),
+    *("rebase-merge/autostash", "rebase-merge/orig-head", "rebase-apply/autostash", "rebase-apply/orig-head"),
+)
+
+
+def kept_refs(git: Git, run: str) -> list[tuple[str, str]]:
+    """List the refs under which work of a run was put aside, with their commits, oldest first."""
+    listing = git.line("for-each-ref", "--format=%(refname) %(objectname)", f"{REFS}kept/{plain(run)}/")
+    found = [(ref, commit) for ref, _, commit in (line.partition(" ") for line in listing.splitlines())]
+    return sorted(found, key=lambda pair: int(pair[0].rpartition("/")[2]))
+
+
+def capture(git: Git, private: PrivateIndex, tree: Tree, run: str) -> State:
+    """Read the state of a work tree; its objects are written, nothing points to them yet."""
+    return _captured(git, private, tree, run, Commits())[0]
+
+
+def take(git: Git, private: PrivateIndex, tree: Tree, run: str, commits: Commits) -> Snapshot:
+    """Put the state of a work tree on top of the run's snapshots; one that equals the newest is that one."""
+    state, known = _captured(git, private, tree, run, commits)
+    before = known.state
+    if before == state:
+        return as_snapshot(known.newest, state)
+    held = {known.tree} if state.head == known.branch else set[str]()
+    held |= {before.index} if before is not None else set()
+    commit = write(git, state, (known.newest, *_parents(git, state)), held)
+    git.out("update-ref", run_ref(run), commit, known.newest or "0" * len(commit))
+    commits.remember(replace(known, newest=commit, state=state))
+    return as_snapshot(commit, state)
+
+
+def _captured(git: Git, private: PrivateIndex, tree: Tree, run: str, commits: Commits) -> tuple[State, Known]:
+    with ThreadPoolExecutor(1) as aside:
+        look = commits.look(private, tree, run, aside)
+        files, staged = private.follow(lambda: look().work)
+    known = look()
+    state = State(
+        run=run,
+        head=files.head,
+        ref=known.ref,
+        home=tree.branch,
+        branch=known.branch,
+        merge=tuple(_words(private.own / "MERGE_HEAD")),
+        index=staged.tree,
+        work=files.tree,
+        unmerged=_unmerged(git, staged),
+        owned=tree.owned,
+        omitted=files.omitted,
+    )
+    return state, known
+
+
+def keep(git: Git, state: State) -> str:
+    """Put a state aside under a ref of its own and give the ref; what is there already is not put there again."""
+    known = [(run_ref(state.run), git.asks("rev-parse", "--verify", "-q", run_ref(state.run)) or "")]
+    kept = kept_refs(git, state.run)
+    for ref, commit in known + kept[-1:]:
+        if commit and read(git, commit) == state:
+            return ref
+    return _put_aside(git, state.run, write(git, state, _parents(git, state)))
+
+
+def keep_commit(git: Git, run: str, commit: str) -> str:
+    """Put a commit aside under a ref, unless one of the run's holds it already; gives that ref."""
+    newest = git.asks("rev-parse", "--verify", "-q", run_ref(run))
+    known = [*reversed(kept_refs(git, run)), *([(run_ref(run), newest)] if newest else [])]
+    for ref, holder in known:
+        if not git.run("merge-base", "--is-ancestor", commit, holder, ok=(0, 1)).code:
+            return ref
+    return _put_aside(git, run, commit)
+
+
+def _put_aside(git: Git, run: str, commit: str) -> str:
+    kept = kept_refs(git, run)
+    number = int(kept[-1][0].rpartition("/")[2]) + 1 if kept else 1
+    ref = f"{REFS}kept/{plain(run)}/{number}"
+    git.out("update-ref", ref, commit, "0" * len(commit))
+    return ref
+
+
+def load(git: Git, snapshot: str) -> State:
+    """Read a snapshot; another commit is refused."""
+    state = read(git, snapshot)
+    if state is None:
+        message = f"`{snapshot}` is no snapshot that {git.where} holds"
+        raise WorkspaceFault(message, next_step="use a snapshot of a run of this repository")
+    return state
+
+
+def read(git: Git, commit: str) -> State | None:
+    """Read a snapshot; None for any other commit."""
+    ran = git.run("cat-file", "commit", commit, ok=(0, 128))
+    return None if ran.code else parsed(ran.out.partition(b"\n\n")[2].decode(errors="replace"))
+
+
+def write(git: Git, state: State, parents: tuple[str, ...], held: Collection[str] = ()) -> str:
+    """Write the commit of a state: its files are the work tree's; `held` are trees that the parents keep already."""
+    if state.unmerged or state.index not in (state.work, *held):
+        parents = (*parents, _index_commit(git, state))
+    chosen = [word for parent in dict.fromkeys(parents) if parent for word in ("-p", parent)]
+    return git.line("commit-tree", state.work, *chosen, stdin=message_of(state))
+
+
+def _index_commit(git: Git, state: State) -> str:
+    """Write a commit that only keeps what the index holds."""
+    entries = [f"040000 tree {state.index}\tindex"]
+    if state.unmerged:
+        entries += [f"040000 tree {_stages(git, state.unmerged)}\tstages", f"100644 blob {state.unmerged}\tunmerged"]
+    return git.line("commit-tree", git.line("mktree", stdin="\n".join(entries).encode()), stdin=_INDEX_TITLE.encode())
+
+
+def as_snapshot(commit: str, state: State) -> Snapshot:
+    """Give what the port shows of a state."""
+    return Snapshot(commit, state.work, state.head, state.omitted)
+
+
+def _parents(git: Git, state: State) -> tuple[str, ...]:
+    """Name all commits that only this work tree may know: what rebases and merges put aside goes with it."""
+    folder = git_dir(git.where)
+    loose = [word for name in _IN_PROGRESS for word in _words(folder / name)] if state.owned else []
+    sure = (state.head, state.branch, *state.merge)
+    found = [commit for commit in loose if commit not in sure and _is_commit(git, commit)]
+    return (*sure, *found)
+
+
+def _is_commit(git: Git, name: str) -> bool:
+    return not git.run("cat-file", "-e", f"{name}^{{commit}}", ok=(0, 1, 128)).code
+
+
+def _unmerged(git: Git, staged: Staged) -> str:
+    return git.line("hash-object", "-w", "--stdin", stdin=staged.unmerged) if staged.unmerged else ""
+
+
+def _stages(git: Git, unmerged: str) -> str:
+    entries = {line.split(b"\t")[0].rsplit(b" ", 1)[0] for line in split(git.out("cat-file", "blob", unmerged))}
+    blobs = sorted({entry.split(b" ")[1] for entry in entries if not entry.startswith(_GITLINK)})
+    return git.line("mktree", stdin=b"".join(b"100644 blob %s\t%s\n" % (blob, blob) for blob in blobs))
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").split()
+    except OSError:
+        return []

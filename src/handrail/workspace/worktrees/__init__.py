@@ -1,0 +1,1 @@
+"""Make, fill and remove worktrees."""

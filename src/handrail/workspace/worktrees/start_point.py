@@ -1,0 +1,62 @@
+"""What a new worktree starts from: a commit, the merge of several, and a snapshot put on top."""
+
+from dataclasses import replace
+
+from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
+from handrail.ports.workspaces import Source
+from handrail.workspace.commits.commit import write_commit
+from handrail.workspace.commits.merge_trees import is_ancestor, merge_trees, three_way
+from handrail.workspace.git.command import Git
+from handrail.workspace.git.repositories import commit_of
+from handrail.workspace.snapshots.state import State
+from handrail.workspace.snapshots.take import load
+
+
+@frozen
+class Start:
+    """Where the branch of a run begins."""
+
+    commit: str
+    measured: str
+    """What the run's own changes are measured against."""
+
+
+def starting_point(git: Git, source: Source) -> Start:
+    """Choose the commit that a branch begins at; what comes before an item is merged into it."""
+    given = commit_of(git, source.commit)
+    point = load(git, source.changes) if source.changes else None
+    start = point.head if point and point.owned else given
+    for commit in source.merge:
+        start = _merged(git, start, commit_of(git, commit))
+    if source.merge:
+        return Start(start, start)
+    # The user's own uncommitted changes are no work of the run.
+    return Start(start, source.changes if point and not point.owned else given)
+
+
+def work_on_top(git: Git, source: Source, start: str) -> State | None:
+    """Give the state that a new worktree gets on top of its commit; none if it is that commit alone."""
+    if not source.changes:
+        return None
+    point = load(git, source.changes)
+    if point.head == start:
+        return point
+    tip = git.line("rev-parse", f"{start}^{{tree}}")
+    found = three_way(git, f"{point.head}^{{tree}}", tip, point.work)
+    if found.files:
+        message = f"the uncommitted changes do not fit on {start[:12]}: {', '.join(found.files)}"
+        raise WorkspaceFault(message, next_step="commit them first, or start from another branch", files=found.files)
+    return replace(point, work=found.tree, index=tip, unmerged="", merge=())
+
+
+def _merged(git: Git, ours: str, theirs: str) -> str:
+    if is_ancestor(git, theirs, ours):
+        return ours
+    if is_ancestor(git, ours, theirs):
+        return theirs
+    found = merge_trees(git, ours, theirs)
+    if found.files:
+        message = f"{ours[:12]} and {theirs[:12]} conflict, so nothing can start from both: {', '.join(found.files)}"
+        raise WorkspaceFault(message, next_step="merge one into the other by hand, then go on", files=found.files)
+    return write_commit(git, found.tree, f"Merge {theirs[:12]}", (ours, theirs))
