@@ -37,7 +37,7 @@ soak: $(READY)
 
 test-agents: $(READY)
 	npm install --prefix .agents --no-save --no-audit --no-fund @google/gemini-cli@0.61.0 opencode-ai@1.18.33
-	HANDRAIL_TEST_NPM=$(CURDIR)/.agents/node_modules/.bin $(BIN)/pytest --timeout=300 tests/agents_npm
+	HANDRAIL_TEST_NPM=$(CURDIR)/.agents/node_modules/.bin $(BIN)/pytest --timeout=300 tests/agents/npm
 
 run: BEGAN := $(shell date +%s)
 run: $(READY)

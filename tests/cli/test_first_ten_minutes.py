@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from fresh import Fresh
 from inline_snapshot import snapshot
-from screens import Screen
+
+from support.cli.fresh import Fresh
+from support.cli.screens import Screen
 
 CART = "def total(lines):\n    return sum(price for price, quantity in lines)\n"
 MEND = """\

@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from native_case import compile_library, compile_text, guided, workflow
 
 from handrail.compiler.bounds import Bound, agent_calls
 from handrail.model.workflow.actions import (
@@ -22,6 +21,7 @@ from handrail.model.workflow.actions import (
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.settings import AgentTask, Budget, Retry
 from handrail.model.workflow.values import Command, Constant, Expression, Prompt, Value
+from support.compiler.native_case import compile_library, compile_text, guided, workflow
 
 AGENT = "{name: ask, prompt: Do the work.}"
 

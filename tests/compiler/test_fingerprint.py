@@ -8,10 +8,11 @@ from collections.abc import Callable
 import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
-from native_case import compile_text
 
 from handrail.compiler.fingerprint import canonical
 from handrail.model.workflow.values import JsonValue
+from support.compiler.native_case import compile_text
+from support.places import TESTS
 
 BASE = """\
 name: a
@@ -105,12 +106,12 @@ def test_a_stamp_does_not_count() -> None:
 
 def test_another_process_gives_the_same_hash() -> None:
     program = (
-        "import sys, json; sys.path.insert(0, sys.argv[1]); from native_case import compile_text;"
+        "import sys, json; sys.path.insert(0, sys.argv[1]); from support.compiler.native_case import compile_text;"
         "text, files = json.load(sys.stdin); print(compile_text(text, files)[0].hash)"
     )
     for seed in ("0", "7"):
         done = subprocess.run(
-            [sys.executable, "-c", program, __file__.rpartition("/")[0]],
+            [sys.executable, "-c", program, str(TESTS)],
             input=json.dumps([BASE, PROMPT]),
             env={"PYTHONHASHSEED": seed},
             capture_output=True,

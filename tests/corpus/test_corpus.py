@@ -9,9 +9,9 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
-from loading import HERE, Case, as_text, cases, diagnostics_of
 
 from handrail.model.codes import CODES
+from support.corpus.loading import HERE, Case, as_text, cases, diagnostics_of
 
 CASES = cases()
 SAID = re.compile(r"^(?:(\S+?):)?(\d+):(\d+): (error|warning|advice): .+ \[([a-z-]+)\]$", re.MULTILINE)

@@ -4,7 +4,6 @@ import json
 import tracemalloc
 
 import pytest
-from loading import as_text, catalog_of, diagnose_bundle
 
 from handrail.authoring.read import read_bundle
 from handrail.authoring.readers.limits import MAX_BYTES, MAX_DEPTH, MAX_NODES
@@ -12,6 +11,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.native.calls import MOST_STEPS
 from handrail.model.diagnostics import MOST, Report
 from handrail.model.source import Bundle, SourceText
+from support.corpus.loading import as_text, catalog_of, diagnose_bundle
 
 HEAD = "name: limits\n"
 STEP = {"id": "plan-it", "title": "Plan it", "prompt": "Plan the work."}

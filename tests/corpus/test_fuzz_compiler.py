@@ -4,14 +4,14 @@ import json
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from loading import LIBRARY, Case, bundle_of, cases, catalog_of, diagnose_bundle
-from shaped import shaped
 
 from handrail.authoring.native.schema import WORKFLOW as NATIVE
 from handrail.authoring.workrail.schema import WORKFLOW as GUIDED
 from handrail.model.diagnostics import MOST
 from handrail.model.source import Bundle, SourceText
 from handrail.model.workflow.values import JsonValue
+from support.corpus.loading import LIBRARY, Case, bundle_of, cases, catalog_of, diagnose_bundle
+from support.corpus.shaped import shaped
 
 SAMPLES = [bundle_of(Case(path, path)) for path in sorted(LIBRARY.glob("workflows/*/workflow.yaml"))]
 ROUTINES = [

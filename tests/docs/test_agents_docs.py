@@ -3,12 +3,11 @@
 import os
 import re
 
-from doc_pages import ROOT, tables, text_of
-
 from handrail.agents.registry import BUILT_IN
 from handrail.model.workflow.agent_names import named
 from handrail.sources.config.config import REPOSITORY_TABLES
 from handrail.testing.figures.agent_tables import PLAYED, ability_table
+from support.docs.pages import ROOT, tables, text_of
 
 PAGE = "docs/agents.md"
 PART = re.compile(r"(<!-- generated: abilities -->\n).*?(<!-- generated: end -->)", re.DOTALL)

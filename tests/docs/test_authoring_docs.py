@@ -6,10 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from doc_examples import data_of, is_example, refusals, shape_of
-from doc_keys import Keys, keys_by_record, used_keys, words
-from doc_pages import CODE, ROOT, Table, blocks, prose, tables
-from native_case import compile_library, read_text
 
 from handrail.authoring.native.parts import AGENT_SETTINGS
 from handrail.authoring.native.schema import WORKFLOW
@@ -30,6 +26,10 @@ from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText, plain
 from handrail.model.workflow.types import ListType, RecordType, Type
 from handrail.sources.library import builtins
+from support.compiler.native_case import compile_library, read_text
+from support.docs.examples import data_of, is_example, refusals, shape_of
+from support.docs.keys import Keys, keys_by_record, used_keys, words
+from support.docs.pages import CODE, ROOT, Table, blocks, prose, tables
 
 AUTHORING = "docs/authoring.md"
 WORKRAIL = "docs/authoring-workrail.md"

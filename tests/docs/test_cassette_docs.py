@@ -2,19 +2,17 @@
 
 import re
 from dataclasses import fields
-from pathlib import Path
-
-from doc_commands import Shown, commands, fits
-from doc_examples import problems
-from doc_pages import blocks
-from doc_repository import begin, shown
 
 from handrail.agents.played.cassette_format import RecordedCall
 from handrail.model.secrets.secret_forms import FORMS
+from support.docs.commands import Shown, commands, fits
+from support.docs.examples import problems
+from support.docs.pages import blocks
+from support.docs.repository import begin, shown
+from support.places import ROOT
 
 __all__ = ["shown"]
 PAGE = "docs/cassettes.md"
-ROOT = Path(__file__).parents[2]
 
 
 def test_every_command_of_the_page_on_cassettes_prints_what_it_shows(shown: Shown) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from doc_pages import ROOT, blocks
-from doc_recipes import Section, play, sections
-from doc_shop import FILES, DocShop
+
+from support.docs.pages import ROOT, blocks
+from support.docs.recipes import Section, play, sections
+from support.docs.shop import FILES, DocShop
 
 PAGE = "docs/cookbook.md"
 SCRIPTS = ROOT / "tests" / "docs" / "cookbook"

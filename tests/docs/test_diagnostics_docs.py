@@ -2,9 +2,8 @@
 
 import os
 
-from doc_pages import ROOT, text_of
-
 from handrail.model.codes import CODES
+from support.docs.pages import ROOT, text_of
 
 PAGE = "docs/diagnostics.md"
 HEAD = "<!-- codes: all -->\n| code | what it means |\n|---|---|\n"

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from doc_commands import Command, Shown, commands, fits, make_targets
-from doc_examples import is_example, problems
-from doc_pages import ROOT, Block, blocks, pages
 
 from handrail.model.diagnostics import Report
 from handrail.sources.config.config import read_repository_config, read_user_config
 from handrail.sources.folders import Folders
+from support.docs.commands import Command, Shown, commands, fits, make_targets
+from support.docs.examples import is_example, problems
+from support.docs.pages import ROOT, Block, blocks, pages
 
 OTHER_TESTS = {
     "README.md": "tests/docs/test_readme.py",

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from doc_pages import ROOT, pages, prose
+
+from support.docs.pages import ROOT, pages, prose
 
 ELSEWHERE = ("http://", "https://", "mailto:")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")

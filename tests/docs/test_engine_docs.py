@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from doc_pages import ROOT, blocks, tables, text_of
 
 from handrail.engine.state.transitions import ALLOWED
 from handrail.model.history.events import BlockReason, RunStatus, WaitReason
 from handrail.testing.figures import diagrams
+from support.docs.pages import ROOT, blocks, tables, text_of
 
 PAGE = "docs/engine.md"
 PART = re.compile(r"(<!-- generated: (events|transitions|diagram) -->\n).*?(<!-- generated: end -->)", re.DOTALL)

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from doc_commands import Shown, commands, fits
-from doc_pages import blocks, prose
-from doc_repository import commit, shown
-
 from handrail.cli.begin.init import command
 from handrail.model.diagnostics import Report
 from handrail.operations.init.find_out import AGENTS
 from handrail.sources.config.config import read_repository_config
+from support.docs.commands import Shown, commands, fits
+from support.docs.pages import blocks, prose
+from support.docs.repository import commit, shown
 
 __all__ = ["shown"]
 PAGE = "docs/init.md"

@@ -3,11 +3,10 @@
 import json
 import tomllib
 
-from doc_commands import Shown
-from doc_pages import blocks, tables
-from doc_repository import begin, shown, untrue
-
 from handrail.serve.mcp.tools import TOOLS
+from support.docs.commands import Shown
+from support.docs.pages import blocks, tables
+from support.docs.repository import begin, shown, untrue
 
 __all__ = ["shown"]
 PAGE = "docs/mcp.md"

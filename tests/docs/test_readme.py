@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from doc_commands import commands, make_targets
-from doc_examples import problems
-from doc_pages import ROOT, Block, blocks, text_of
+
+from support.docs.commands import commands, make_targets
+from support.docs.examples import problems
+from support.docs.pages import ROOT, Block, blocks, text_of
 
 PAGE = "README.md"
 TUTORIAL = "docs/tutorial.md"

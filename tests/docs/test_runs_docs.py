@@ -1,12 +1,12 @@
 """The page docs/runs.md is tried out as it stands, in a real git repository."""
 
 import pytest
-from doc_commands import Shown
-from doc_examples import problems
-from doc_pages import blocks
-from doc_repository import begin, shown, untrue
 
 from handrail.cli.command_table import RUNS
+from support.docs.commands import Shown
+from support.docs.examples import problems
+from support.docs.pages import blocks
+from support.docs.repository import begin, shown, untrue
 
 __all__ = ["shown"]
 PAGE = "docs/runs.md"

@@ -4,14 +4,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from doc_keys import keys_by_record, words
-from doc_pages import CODE, blocks, prose, tables
 
 from handrail.agents.played.script_format import read_script
 from handrail.agents.played.script_shapes import SCRIPT
 from handrail.agents.played.scripted import ScriptedAgent
 from handrail.ports.agents import AgentCall, AgentOutcome
 from handrail.ports.processes import Ended
+from support.docs.keys import keys_by_record, words
+from support.docs.pages import CODE, blocks, prose, tables
 
 PAGE = "docs/scripted-agent.md"
 KEYS = keys_by_record(SCRIPT)

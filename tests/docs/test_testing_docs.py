@@ -4,13 +4,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from doc_commands import Shown, commands, fits
-from doc_keys import keys_by_record, words
-from doc_pages import CODE, blocks, prose, tables
 
 from handrail.agents.played.script_shapes import SCRIPT
 from handrail.cli.workflows.test import command as the_command
 from handrail.operations.scenarios.shapes import SCENARIO
+from support.docs.commands import Shown, commands, fits
+from support.docs.keys import keys_by_record, words
+from support.docs.pages import CODE, blocks, prose, tables
 
 PAGE = "docs/testing-workflows.md"
 OF_SCRIPTS = keys_by_record(SCRIPT)

@@ -4,9 +4,10 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from doc_pages import Block, blocks
-from doc_recipes import play
-from doc_shop import DocShop
+
+from support.docs.pages import Block, blocks
+from support.docs.recipes import play
+from support.docs.shop import DocShop
 
 PAGE = "docs/tutorial.md"
 FIRST = ("shop/cart.py", "tests/test_cart.py", "Makefile")

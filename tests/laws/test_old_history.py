@@ -8,7 +8,8 @@ import json
 from collections.abc import Generator
 
 import pytest
-from old_history import OldHistory, old_history
+
+from support.laws.old_history import OldHistory, old_history
 
 
 @pytest.fixture

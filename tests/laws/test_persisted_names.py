@@ -14,9 +14,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
-from git_room import GitRoom, git
-from record_shapes import record_shapes
-
 from handrail.engine.state.codec import encode_state
 from handrail.model.history import events
 from handrail.model.history import run_state as run
@@ -32,6 +29,8 @@ from handrail.sources.config import config
 from handrail.sources.trust.file import Entry, TrustFile
 from handrail.store.signing_keys import keys_in
 from handrail.store.sqlite.statements import migrations
+from support.laws.record_shapes import record_shapes
+from support.workspace.git_room import GitRoom, git
 
 GOLDEN = Path(__file__).parent / "persisted"
 

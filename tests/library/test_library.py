@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from library_files import (
+
+from support.library.library_files import (
     CONTRACTS,
     FEATURES,
     JSON_FILES,

@@ -1,18 +1,4 @@
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from flow_home import flows
-from runtime_room import Room
-from steps_room import shop
-
 from handrail.testing.leaks import nothing_left_behind
+from support.runtime.fixtures import flows, room, shop
 
-__all__ = ["flows", "nothing_left_behind", "shop"]
-
-
-@pytest.fixture
-def room(tmp_path: Path) -> Iterator[Room]:
-    made = Room(tmp_path)
-    yield made
-    made.close()
+__all__ = ["flows", "nothing_left_behind", "room", "shop"]

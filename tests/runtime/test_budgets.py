@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from steps_room import Hand, StepsRoom
 
 from handrail.model.history.run_state import RunState
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.run_document import exit_code, run_document
 from handrail.operations.views.run_tree import family, standing
+from support.runtime.steps_room import Hand, StepsRoom
 
 CALL = {"say": "Done.", "usage": {"input_tokens": 600, "output_tokens": 400, "cost": 0.5}, "repeat": True}
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from steps_room import StepsRoom
+from support.runtime.steps_room import StepsRoom
 
 
 def finding(rule: str) -> dict[str, Any]:

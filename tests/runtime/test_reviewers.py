@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from steps_room import StepsRoom
 
 from handrail.model.history.run_state import RunState
+from support.runtime.steps_room import StepsRoom
 
 ARBITER = "    arbiter: Is it worth it?\n"
 

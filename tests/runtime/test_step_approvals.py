@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from native_case import compile_text, shown
-from steps_room import Hand, StepsRoom
-
 from handrail.model.workflow.actions import ApprovalAction
+from support.compiler.native_case import compile_text, shown
+from support.runtime.steps_room import Hand, StepsRoom
 
 
 def case(*steps: str) -> str:

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-from runtime_room import LONG, Room, assert_sound, drive_elsewhere, left_in, of_kind, until
 
 from handrail.model.history.events import RunBlocked, RunEnded, RunRewound, StepBegan, StepEnded
 from handrail.model.history.run_state import Pending, RunState
@@ -17,6 +16,7 @@ from handrail.ports.processes import Ended, Gone
 from handrail.runtime import driver
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.inbox_events import message
+from support.runtime.room import LONG, Room, assert_sound, drive_elsewhere, left_in, of_kind, until
 
 TREE = "(sleep 600 & echo $! >> pids; exec sleep 600) & echo $! >> pids; echo up >> trace; sleep 600"
 SLOW = f"name: slow\nsteps:\n  - {{name: long, command: '{TREE}'}}\n  - {{name: next, command: 'echo next >> trace'}}\n"

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workplace import JSON, YAML, Workplace, write
+from support.sources.workplace import JSON, YAML, Workplace, write
 
 PROGRAM = """
 import json, os, sys

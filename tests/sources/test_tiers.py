@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
-from workplace import JSON, YAML, Workplace, write
 
 from handrail.errors import NotFound
 from handrail.model.diagnostics import Report
 from handrail.sources.tiers import Place, Tier, discover, find, here
+from support.sources.workplace import JSON, YAML, Workplace, write
 
 
 def standing(work: Workplace, name: str) -> list[tuple[str, bool, tuple[str, ...], str | None]]:

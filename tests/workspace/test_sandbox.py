@@ -4,12 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from git_room import GitRoom, git
 from inline_snapshot import snapshot
-from process_room import Room
 
 from handrail.ports.processes import ProcessSpec
 from handrail.workspace.sandbox import Confined, remedy, sandboxed, unusable
+from support.workspace.git_room import GitRoom, git
+from support.workspace.process_room import Room
 
 WHY_NOT = unusable()
 real_bwrap = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)

@@ -1,7 +1,6 @@
 """Holds every imported workflow to the format and to the compiler."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -14,8 +13,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, SourceText
-
-LIBRARY = Path(__file__).parents[3] / "src" / "handrail" / "library"
+from support.places import LIBRARY
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,147 @@
+"""A whole workflow with the real Claude Code and the real Codex, by the command line; and a driver that dies in it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from handrail.model.workflow.values import JsonValue
+from handrail.testing.models.scripts import Action, Say, Shell, Structured
+from handrail.testing.models.server import ModelServer
+from support.agents.real_agents import Home, real_agents
+
+__all__ = ["real_agents"]
+HANDRAIL = str(Path(sys.executable).with_name("handrail"))
+LONG = 100.0
+SHIP = """\
+name: ship
+description: Write, check, review, ask, commit.
+defaults: {agent: claude/sonnet}
+steps:
+  - {name: write, prompt: "Write it. [[s:write]]", done_when: [{exists: app.txt}]}
+  - name: checks
+    type: gate
+    checks: {test: grep -q right app.txt}
+    fix: {prompt: "Make the check pass. [[s:fix]]", max: 2}
+  - name: review
+    type: agent-loop
+    reviewer: {prompt: "Review it. [[s:review]]", access: read}
+    arbiter: {agent: codex, access: read, prompt: "Is it worth it? [[s:arbiter]]"}
+    fixer: {prompt: "Fix what was found. [[s:fixer]]"}
+    max_iterations: 3
+    output: review
+  - {name: confirm, type: approval, message: "Review ended ${review.stopped}. Ship it?"}
+  - {name: keep, type: commit, message: Write it right}
+"""
+FINDING: JsonValue = {"file": "app.txt", "line": 1, "rule": "no-title", "severity": "low", "message": "it has no title"}
+DECLINED: JsonValue = {
+    "file": "app.txt",
+    "line": 1,
+    "rule": "no-title",
+    "decision": "decline",
+    "reason": "not-worth-it: one line",
+}
+SCRIPTS: dict[str, list[Action]] = {
+    "write": [Shell("echo wrong > app.txt"), Say("Written.")],
+    "fix": [Shell("echo right > app.txt"), Say("Mended.")],
+    "review": [Shell("git status"), Structured({"findings": [FINDING]})],
+    "arbiter": [Structured({"decisions": [DECLINED], "actionable": False})],
+    "slow": [Shell("echo one >> twice.txt; until test -e ../go; do sleep 0.1; done"), Say("Done.")],
+}
+
+
+class Desk:
+    """A repository and the command line in it."""
+
+    def __init__(self, root: Path, model: ModelServer) -> None:
+        self.root, self.model = root / "shop", model
+        self.env = {**os.environ, "HANDRAIL_HOME": str(root / "handrail"), "ANTHROPIC_BASE_URL": model.url}
+        self.root.mkdir()
+        for words in ("init -q -b main", "config user.name Ann", "config user.email ann@example.org"):
+            self.git(*words.split())
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=self.root, capture_output=True, text=True, check=True, timeout=LONG)
+        return done.stdout.strip()
+
+    def add(self, name: str, text: str) -> None:
+        """Write a workflow, commit and trust it, and leave the branch that runs begin from."""
+        path = self.root / ".handrail" / "workflows" / name / "workflow.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "-qm", "Start")
+        self.handrail("trust", name, "--yes")
+
+    def handrail(self, *words: str, code: int = 0) -> str:
+        argv = [HANDRAIL, *words]
+        done = subprocess.run(argv, cwd=self.root, env=self.env, capture_output=True, timeout=LONG, check=False)
+        said = (done.stdout + done.stderr).decode()
+        assert done.returncode == code, said
+        return said
+
+
+@pytest.fixture
+def desk(tmp_path: Path, real_agents: Home) -> Iterator[Desk]:
+    with ExitStack() as stack:
+        model = stack.enter_context(ModelServer(SCRIPTS))
+        real_agents.point_codex(model.url, retries=1)
+        yield Desk(tmp_path, model)
+
+
+def test_claude_works_and_codex_judges_from_the_first_step_to_the_merge(desk: Desk) -> None:
+    desk.add("ship", SHIP)
+    said = desk.handrail("run", "ship", code=3)
+    assert "checks" in said
+    assert "fixed → ✓" in said
+    assert "1 declined" in said
+    assert "needs you: Review ended declined. Ship it?" in said
+    desk.handrail("approve", "ship-1")
+    desk.git("switch", "-qc", "mine")
+    desk.handrail("merge", "ship-1")
+    assert desk.git("show", "main:app.txt") == "right"
+    assert len(desk.model.asked("arbiter")) == 1
+    assert "codex" in desk.handrail("show", "ship-1", "review@1/arbiter")
+
+
+def test_after_kill_9_of_the_driver_the_real_agent_is_taken_up_and_its_result_recorded_once(desk: Desk) -> None:
+    desk.add("long", 'name: long\nsteps:\n  - {name: one, agent: claude, prompt: "Go. [[s:slow]]"}\n')
+    process = subprocess.Popen([HANDRAIL, "run", "long"], cwd=desk.root, env=desk.env, stdout=subprocess.DEVNULL)
+    try:
+        until(lambda: bool(list((desk.root.parent / "handrail").rglob("twice.txt"))))
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    trace = next((desk.root.parent / "handrail").rglob("twice.txt"))
+    (trace.parents[1] / "go").touch()
+    desk.handrail("resume", "long-1")
+    until(lambda: not _at_work(desk))
+    assert desk.handrail("logs", "long-1", "--json").count('"step_ended"') == 1
+    assert trace.read_text() == "one\n"
+
+
+def until(ready: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + LONG
+    while not ready():
+        assert time.monotonic() < end, "it never became so"
+        time.sleep(0.05)
+
+
+def _at_work(desk: Desk) -> list[str]:
+    """The live processes that work below the desk's folder."""
+    found: list[str] = []
+    for each in Path("/proc").glob("[0-9]*"):
+        try:
+            where, name = (each / "cwd").readlink(), (each / "comm").read_text().strip()
+        except OSError:
+            continue
+        if where.is_relative_to(desk.root.parent):
+            found.append(name)
+    return found

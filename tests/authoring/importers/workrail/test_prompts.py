@@ -1,0 +1,262 @@
+from collections.abc import Callable
+
+from inline_snapshot import snapshot
+
+from handrail.authoring.importers import Imported
+from handrail.model.workflow.values import JsonValue
+from support.authoring.notes_shown import notes, page
+from support.authoring.workrail_sources import Steps, import_steps, step, yaml_of
+
+
+def test_a_prompt_is_rendered_in_sections(problems: Callable[[Imported], list[str]]) -> None:
+    design: dict[str, JsonValue] = {
+        "id": "design",
+        "title": "Design",
+        "agentRole": "You are a careful designer.",
+        "promptBlocks": {
+            "goal": "Choose {{unknownThing}}.",
+            "constraints": ["Keep it small", [{"kind": "ref", "refId": "wr.refs.memory_usage"}]],
+            "procedure": ["Look", "Think"],
+            "outputRequired": {"notesMarkdown": "why"},
+            "verify": ["It holds"],
+        },
+        "guidance": ["Ask early"],
+        "functionReferences": ["sketch()"],
+        "askForFiles": True,
+        "promptFragments": [
+            {"id": "always", "text": "Always this."},
+            {"id": "deep", "when": {"var": "depth", "equals": "Full"}, "text": "Go deep, with {% raw %} braces."},
+        ],
+    }
+    functions: JsonValue = [{"name": "sketch", "definition": "Draw it."}]
+    steps: Steps = [step("triage", prompt="Set depth."), design]
+    imported = import_steps(steps, functionDefinitions=functions, metaGuidance=["Stay calm"], preconditions=["A repo"])
+    assert imported.files["one/prompts/30-design.md"] == snapshot("""\
+Goal of this run: {{ goal }}
+
+You are a careful designer.
+
+## Goal
+
+Choose {% raw %}{{unknownThing}}{% endraw %}.
+
+## Constraints
+
+- Keep it small
+- (see wr.refs.memory_usage)
+
+## Procedure
+
+1. Look
+2. Think
+
+## Output Required
+
+- **notesMarkdown**: why
+
+## Verify
+
+- It holds
+
+## Guidance
+
+- Ask early
+
+Ask for the files you need before you start.
+
+## Functions
+
+- `sketch()`: Draw it.
+
+Always this.
+
+{% if triage.depth == 'Full' %}
+{% raw %}Go deep, with {% raw %} braces.{% endraw %}
+{% endif %}
+""")
+    assert imported.files["one/prompts/10-ground-rules.md"] == snapshot("""\
+## Rules that hold throughout
+
+- Stay calm
+
+## What must be so before the work starts
+
+- A repo
+""")
+    assert page(imported, "lost") == snapshot("""\
+lost one.json:17
+  `{{unknownThing}}` names nothing that is known before this step; it is kept as plain text
+lost one.json:21
+  the text of the reference 'wr.refs.memory_usage' is not here; put it into the prompt
+""")
+    assert problems(imported) == []
+
+
+def test_assessments_become_one_judgment(problems: Callable[[Imported], list[str]]) -> None:
+    def gate(name: str, dimension: str) -> JsonValue:
+        return {
+            "id": name,
+            "purpose": f"About {name}.",
+            "dimensions": [{"id": dimension, "purpose": "How good", "levels": ["low", "high"], "required": False}],
+        }
+
+    consequence: JsonValue = {
+        "when": {"anyEqualsLevel": "low"},
+        "effect": {"kind": "require_followup", "guidance": "Try again."},
+    }
+    judge = step("judge", assessmentRefs=["a", "b", "missing"], assessmentConsequences=[consequence])
+    imported = import_steps([judge], assessments=[gate("a", "soundness"), gate("b", "gaps")])
+    assert yaml_of(imported).partition("steps:")[2] == snapshot("""\
+
+  - name: judge
+    description: Judge
+    prompt: prompts/10-judge.md
+    assess:
+      purpose: About a. About b.
+      dimensions:
+        soundness:
+          purpose: How good
+          levels:
+            - low
+            - high
+          required: false
+        gaps:
+          purpose: How good
+          levels:
+            - low
+            - high
+          required: false
+      follow_up_when:
+        - low
+      guidance: Try again.
+""")
+    assert any("'missing' is declared nowhere" in note for note in notes(imported, "lost"))
+    assert problems(imported) == []
+
+
+def test_validation_becomes_proof_where_it_can_be_said(problems: Callable[[Imported], list[str]]) -> None:
+    rules: JsonValue = [
+        {"type": "contains", "value": "done = true", "message": "Must say done"},
+        {"type": "length", "min": 10, "max": 500, "message": "Not too short"},
+        {"type": "regex", "pattern": "x+", "message": "Must match"},
+    ]
+    imported = import_steps([step("one", validationCriteria=rules)])
+    assert yaml_of(imported).partition("done_when:")[2] == snapshot("""\
+
+      - expect: "'done = true' in one"
+      - expect: one | length >= 10 and one | length <= 500
+""")
+    assert imported.files["one/prompts/10-one.md"].partition("## ")[2] == snapshot("""\
+What the result must show
+
+- Must say done
+- Not too short
+- Must match
+""")
+    assert any("the type 'regex' (\"Must match\")" in note for note in notes(imported, "lost"))
+    assert problems(imported) == []
+
+
+def test_a_template_is_used_in_its_place(problems: Callable[[Imported], list[str]]) -> None:
+    call: JsonValue = {"templateId": "wr.templates.routine.design-review", "args": {"deliverableName": "review.md"}}
+    imported = import_steps([step("zero"), {"id": "review", "title": "Review", "templateCall": call}])
+    assert "    use: wr.templates.routine.design-review\n    input:\n      deliverableName: review.md\n" in yaml_of(
+        imported
+    )
+    assert problems(imported) == []
+
+
+def test_delegations_run_one_after_the_other() -> None:
+    parallel: dict[str, JsonValue] = {
+        "id": "fan",
+        "type": "parallel",
+        "title": "Fan out",
+        "parallelDelegations": [
+            {"workflowId": "wr.research", "goal": "Look"},
+            {"workflowId": "wr.other", "modelTier": "mid"},
+        ],
+        "synthesis": {"prompt": "Bring it together."},
+    }
+    imported = import_steps([parallel])
+    assert yaml_of(imported).partition("steps:")[2] == snapshot("""\
+
+  - name: fan-1
+    workflow: wr.research
+    input:
+      goal: Look
+
+  - name: fan-2
+    workflow: wr.other
+    input:
+      goal: ${goal}
+
+  - name: fan
+    description: Fan out
+    prompt: prompts/10-fan.md
+""")
+    assert any("'modelTier' of a delegation" in note for note in notes(imported, "lost"))
+
+
+def test_what_has_no_place_is_named() -> None:
+    imported = import_steps(
+        [step("one", hasValidation=True, notesOptional=True)],
+        features=["wr.features.capabilities"],
+        tags=["x"],
+        recommendedPreferences={"recommendedAutonomy": "guided"},
+        references=[
+            {
+                "id": "r",
+                "title": "Rubric",
+                "source": "r.md",
+                "purpose": "p",
+                "authoritative": True,
+                "resolveFrom": "package",
+            }
+        ],
+        about="At length.",
+        examples=["Do something useful"],
+        surprise=1,
+    )
+    assert page(imported, "lost") == snapshot("""\
+lost one.json:11
+  the key 'hasValidation' of a step was left out: it has no meaning in WorkRail either
+lost one.json:12
+  the key 'notesOptional' of a step was left out: steps here owe no notes; a result is asked
+  for with `returns`
+lost one.json:15
+  the key 'features' was left out: their texts are not in the prompts; put what you need
+  into prompts/10-ground-rules.md
+lost one.json:18
+  the key 'tags' was left out: `labels` choose workflows for issues and are not the same
+lost one.json:21
+  the key 'recommendedPreferences' was left out: how far an agent goes alone is `access` and
+  approval steps here
+lost one.json:31
+  'resolveFrom' in 'references' was left out
+lost one.json:38
+  the key 'surprise' was left out: it has no counterpart
+""")
+    assert imported.files["one/README.md"] == snapshot("""\
+# One
+
+At length.
+
+Translated from version 1.0.0.
+
+Goals it is good for:
+
+- Do something useful
+""")
+
+
+def test_slots_are_replaced_by_their_defaults() -> None:
+    points: JsonValue = [{"slotId": "review", "purpose": "p", "default": "routine-review"}]
+    imported = import_steps(
+        [step("one", prompt="Run {{wr.bindings.review}} and {{wr.bindings.other}}.")], extensionPoints=points
+    )
+    text = imported.files["one/prompts/10-one.md"]
+    assert text.endswith("Run routine-review and {% raw %}{{wr.bindings.other}}{% endraw %}.\n")
+
+
+def test_the_file_may_also_run_unchanged() -> None:
+    assert any("also runs unchanged" in note for note in notes(import_steps([step("one")]), "translated"))

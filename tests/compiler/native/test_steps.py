@@ -1,0 +1,273 @@
+"""What each kind of native step compiles to, and which names its texts may use."""
+
+import pytest
+from inline_snapshot import snapshot
+
+from handrail.compiler.scope import names_at
+from handrail.model.codec import encode
+from handrail.model.workflow.actions import (
+    AgentLoopAction,
+    ApprovalAction,
+    GroupAction,
+    LoopAction,
+    ParallelAction,
+    ScriptAction,
+    Times,
+    Until,
+    While,
+)
+from handrail.model.workflow.guidance import GuidedAction
+from handrail.model.workflow.values import Constant, Expression
+from support.compiler.native_case import compile_text, shown
+from support.compiler.native_plans import errors_of, flow, plan_of
+
+ROUTINE = """\
+name: routine
+input:
+  what: string
+  count: int = 1
+steps:
+  - {name: look, prompt: "look at {{ what }}", output: seen}
+  - {name: tell, command: 'echo "${seen}" "${count}"'}
+"""
+
+
+def test_a_type_may_be_left_out_where_a_key_decides() -> None:
+    plan = plan_of(
+        flow("  - {name: a, prompt: do it}\n  - {name: b, command: 'true'}\n  - {name: c, checks: project}\n")
+    )
+    assert [step.action.kind for step in plan.steps] == ["agent", "script", "gate"]
+
+
+@pytest.mark.parametrize(
+    ("line", "source"),
+    [
+        ("while: steps.t.exit_code != 0", "steps.t.exit_code != 0"),
+        ("while: ${steps.t.exit_code} != 0", "steps.t.exit_code != 0"),
+        ("while: '{{.steps.t.exit_code}} != 0'", "steps.t.exit_code != 0"),
+    ],
+)
+def test_a_while_condition_sees_what_its_body_produces(line: str, source: str) -> None:
+    plan = plan_of(
+        flow(f"  - name: l\n    type: loop\n    {line}\n    max_iterations: 3\n    steps: [{{name: t, command: x}}]\n")
+    )
+    action = plan.steps[0].action
+    assert isinstance(action, LoopAction)
+    assert action.over == While(Expression(source))
+
+
+def test_loops_may_count_and_nest() -> None:
+    plan = plan_of(
+        flow(
+            "  - name: outer\n    type: loop\n    for: width + 1\n    max_iterations: 9\n    on_max: fail\n    steps:\n"
+            "      - name: inner\n        type: loop\n        until: done == 'yes'\n        max_iterations: 2\n"
+            "        steps:\n          - {name: t, command: 'echo ${round}', output: done}\n",
+            "input: {width: int = 3}\n",
+        )
+    )
+    outer = plan.steps[0].action
+    assert isinstance(outer, LoopAction)
+    assert (outer.over, outer.on_max) == (Times(Expression("width + 1")), "fail")
+    inner = outer.steps[0].action
+    assert isinstance(inner, LoopAction)
+    assert inner.over == Until(Expression("done == 'yes'"))
+
+
+def test_a_map_gives_items_of_key_and_value() -> None:
+    plan = plan_of(
+        flow(
+            "  - {name: o, command: x, returns: json, output: found}\n"
+            "  - name: l\n    type: loop\n    for_each: ${found}\n    as: dep\n    max_iterations: 2\n"
+            "    steps:\n      - {name: t, command: 'echo \"${dep.key}@${dep.value.wanted}\"'}\n"
+        )
+    )
+    script = plan.steps[0].action
+    assert isinstance(script, ScriptAction)
+    assert script.parse_json
+
+
+def test_what_a_parallel_body_defines_is_not_known_outside_it() -> None:
+    steps = (
+        "  - name: p\n    type: parallel-agents\n    for_each: [a]\n    steps:\n"
+        "      - {name: i, prompt: do it, output: inner}\n      - {name: j, command: 'echo \"${inner}\"'}\n"
+        "  - {name: after, command: 'echo \"${inner}\"'}\n"
+    )
+    assert "workflow.yaml:9:35 unknown-name 'inner' is known only inside step 'p'" in errors_of(flow(steps))
+
+
+def test_what_a_loop_body_defines_is_known_after_it() -> None:
+    steps = (
+        "  - name: l\n    type: loop\n    for: 2\n    max_iterations: 2\n    steps:\n"
+        "      - {name: i, command: x, output: inner}\n"
+        '  - {name: after, command: \'echo "${inner}" "${steps.i.exit_code}" "${steps.l.rounds}"\'}\n'
+    )
+    assert errors_of(flow(steps)) == ""
+
+
+def test_a_name_of_a_later_step_is_said_to_come_too_early() -> None:
+    found = errors_of(
+        flow("  - {name: a, command: 'echo \"${b}\"', when: later == 'x'}\n  - {name: z, command: x, output: later}\n")
+    )
+    assert "'later' is used before it is produced by step 'z'" in found
+
+
+def test_on_max_words_of_other_formats_keep_their_meaning() -> None:
+    loop = (
+        "  - name: l\n    type: loop\n    for: 2\n    max_iterations: 2\n    {}\n    steps: [{{name: t, command: x}}]\n"
+    )
+
+    def on_max(line: str) -> tuple[str, bool, str]:
+        compiled, _, _ = compile_text(flow(loop.format(line)))
+        assert compiled.plan is not None, shown(compiled.diagnostics)
+        action = compiled.plan.steps[0].action
+        assert isinstance(action, LoopAction)
+        return action.on_max, action.escalate, shown(compiled.diagnostics)
+
+    assert on_max("on_max: exit") == ("continue", False, "workflow.yaml:7:13 old-word 'exit' is read as 'continue'")
+    assert on_max("on_max: escalate") == ("block", True, "")
+    assert on_max("on_max_iterations: exit") == ("fail", False, "")
+    assert on_max("on_max_iterations: block") == ("block", False, "")
+
+
+def test_an_approval_goes_back_to_the_nearest_agent_unless_told_otherwise() -> None:
+    steps = "  - {name: a, prompt: do it}\n  - {name: b, command: x}\n  - {name: ok, type: approval%s}\n"
+
+    def revise(extra: str) -> str | None:
+        action = plan_of(flow(steps % extra)).steps[2].action
+        assert isinstance(action, ApprovalAction)
+        return action.revise
+
+    assert revise("") == "a"
+    assert revise(", on_reject: revise") == "a"
+    assert revise(", on_reject: stop") is None
+    assert revise(", revise: b") == "b"
+    assert "'zz' is no earlier step" in errors_of(flow(steps % ", revise: zz"))
+
+
+def test_review_is_the_agent_loop_with_the_library_s_prompts() -> None:
+    plan = plan_of(
+        flow(
+            "  - {name: r, type: review, output: verdict}\n"
+            "  - {name: s, command: x, when: verdict.decision == 'approve'}\n"
+        )
+    )
+    action = plan.steps[0].action
+    assert isinstance(action, AgentLoopAction)
+    assert (action.decides, action.max_iterations) == (True, 3)
+    assert action.arbiter is not None
+    assert action.fixer is not None
+
+
+def test_convergence_is_on_unless_it_is_off() -> None:
+    def converge(line: str) -> object:
+        action = plan_of(flow(f"  - {{name: r, type: agent-loop, prompt: review it{line}}}\n")).steps[0].action
+        assert isinstance(action, AgentLoopAction)
+        return action.converge and (action.converge.severity, action.converge.plateau)
+
+    assert converge("") == (Constant("low"), 2)
+    assert converge(", converge: off") is None
+    assert converge(", converge: false") is None
+    assert converge(", converge: {severity: high, plateau: 4}") == (Constant("high"), 4)
+
+
+def test_a_called_workflow_gets_the_inputs_it_declares() -> None:
+    def found(call: str) -> str:
+        compiled, _, _ = compile_text(flow(call), workflows={"routine": ROUTINE})
+        return shown(compiled.diagnostics)
+
+    assert found("  - {name: c, type: workflow, workflow: routine, input: {what: x}}\n") == ""
+    assert "the workflow 'routine' needs the input 'what'" in found("  - {name: c, workflow: routine}\n")
+    assert "the workflow 'routine' takes no input 'wat', did you mean 'what'?" in found(
+        "  - {name: c, workflow: routine, input: {wat: x}}\n"
+    )
+    assert "there is no workflow 'rutine'" in found("  - {name: c, workflow: rutine}\n")
+
+
+def test_use_puts_a_routine_s_steps_in_place_with_their_provenance() -> None:
+    compiled, _, _ = compile_text(
+        flow(
+            "  - {name: u, use: routine, input: {what: x}}\n  - {name: after, command: 'echo \"${steps.u.status}\"'}\n"
+        ),
+        workflows={"routine": ROUTINE},
+    )
+    assert compiled.plan is not None, shown(compiled.diagnostics)
+    action = compiled.plan.steps[0].action
+    assert isinstance(action, GroupAction)
+    assert [(step.name, encode(step.injected)) for step in action.steps] == snapshot(
+        [
+            ("look", {"by": "routine", "at": "u", "why": "step 'u' uses it"}),
+            ("tell", {"by": "routine", "at": "u", "why": "step 'u' uses it"}),
+        ]
+    )
+
+
+def test_a_routine_sees_nothing_of_its_caller() -> None:
+    leaky = ROUTINE.replace("look at {{ what }}", "look at {{ outer }}")
+    compiled, _, _ = compile_text(
+        flow("  - {name: o, command: x, output: outer}\n  - {name: u, use: routine, input: {what: x}}\n"),
+        workflows={"routine": leaky},
+    )
+    assert "unknown variable 'outer'" in shown(compiled.diagnostics)
+
+
+def test_a_routine_that_uses_itself_is_refused() -> None:
+    text = "name: me\nsteps:\n  - {name: u, use: me}\n"
+    compiled, _, _ = compile_text(text, workflows={"me": text})
+    assert "the routine uses itself: me -> me" in shown(compiled.diagnostics)
+
+
+def test_use_takes_a_guided_routine_of_the_library() -> None:
+    plan = plan_of(flow("  - {name: audit, use: wr.templates.audit.depth}\n"))
+    action = plan.steps[0].action
+    assert isinstance(action, GroupAction)
+    assert all(isinstance(step.action, GuidedAction) for step in action.steps)
+    assert action.steps[0].injected is not None
+
+
+def test_an_assessment_sends_a_step_back_on_the_levels_it_names() -> None:
+    plan = plan_of(
+        flow(
+            "  - name: r\n    prompt: do it\n    assess:\n      dimensions:\n        evidence: is it grounded?\n"
+            "        coverage: {purpose: is it whole?, levels: [partial, full]}\n      follow_up_when: [low, partial]\n"
+            "      guidance: Look again.\n  - {name: s, prompt: do it, assess: wr.assessments.confidence}\n"
+        )
+    )
+    assert encode(plan.assessments[0]) == snapshot(
+        {
+            "id": "r",
+            "purpose": "judgment of step r",
+            "dimensions": [
+                {"id": "coverage", "purpose": "is it whole?", "levels": ["partial", "full"]},
+                {"id": "evidence", "purpose": "is it grounded?", "levels": ["low", "medium", "high"]},
+            ],
+        }
+    )
+    assert encode(plan.steps[0].follow_ups) == snapshot(
+        [
+            {"any_equals_level": "low", "guidance": "Look again."},
+            {"any_equals_level": "partial", "guidance": "Look again."},
+        ]
+    )
+    assert [each.id for each in plan.assessments] == ["r", "wr.assessments.confidence"]
+
+
+def test_inspect_can_list_the_names_at_each_step() -> None:
+    plan = plan_of(
+        flow(
+            "  - {name: a, prompt: do it, output: x, returns: {ok: bool}}\n"
+            "  - name: l\n    type: loop\n    for_each: [1]\n    as: dep\n    max_iterations: 2\n"
+            "    steps: [{name: t, command: x}]\n",
+            "input: {base: string = main}\n",
+        )
+    )
+    names = names_at(plan)
+    assert list(names) == ["a", "l", "l/t"]
+    assert "x" not in names["a"]
+    assert names["l"]["x"] == "record {ok}"
+    assert {"dep", "round"} <= set(names["l/t"])
+
+
+def test_a_fan_out_over_constants_has_no_placeholder() -> None:
+    action = plan_of(flow("  - {name: p, type: parallel-agents, for_each: [a, b], prompt: do it}\n")).steps[0].action
+    assert isinstance(action, ParallelAction)
+    assert action.over.items == Constant(["a", "b"])

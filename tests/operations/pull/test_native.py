@@ -1,0 +1,36 @@
+"""A native workflow is pulled too: the agent's steps by the connected agent, everything else by the engine."""
+
+from handrail.operations.runs import lifecycle as runs
+from support.pull.room import Pull
+
+MIXED = """\
+name: NAME
+input: {who: string = you}
+steps:
+  - {name: draft, prompt: 'Greet {{ who }}.', output: draft}
+  - {name: count, command: 'echo 42', output: number}
+  - {name: ok, type: approval, message: 'Is it good?'}
+  - {name: use, prompt: 'Use {{ number }}.'}
+"""
+
+
+def test_a_native_workflow_is_walked_without_an_agent_of_its_own_being_installed(pull: Pull) -> None:
+    pull.add(MIXED, "mixed")
+    first = pull.start("mixed", who="Ada")
+    assert first.address == "draft"
+    assert "Greet Ada." in first.pending["prompt"]
+    waits = pull.advance(first)
+    assert waits.codes == ["USER_ONLY_DEPENDENCY"]
+    assert f"handrail approve {first.run}" in waits.text
+    size = pull.size()
+    assert pull.advance(waits).codes == ["USER_ONLY_DEPENDENCY"]
+    assert pull.size() == size
+    runs.answer(pull.log, first.run, "approve", "ann")
+    pull.drive()
+    last = pull.rehydrate(waits)
+    assert last.address == "use"
+    assert "Use 42." in last.pending["prompt"]
+    done = pull.advance(last)
+    assert done.complete
+    assert (done.texts, done.data) == (pull.advance(last, "again").texts, done.data)
+    pull.assert_sound()

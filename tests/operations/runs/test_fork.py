@@ -1,0 +1,113 @@
+"""Copies of runs on a real database: each waits for its own time or runs, and needs nobody to call it."""
+
+import pytest
+
+from handrail.model.history.events import StepBegan, StepRefused
+from handrail.operations.driving.background_driver import ensure
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.runs.outside_performer import complete_step, pending_step
+from handrail.ports.log import Timer
+from handrail.runtime.inbox_events import message
+from handrail.runtime.ports import Pinned
+from support.compiler.native_case import compile_text
+from support.runtime.background_home import home_in
+from support.runtime.room import Room, assert_sound, of_kind
+
+RETRYING = "name: x\nsteps:\n  - {name: a, command: 'echo a >> trace; test -e go', retry: {max: 1, backoff: 10s}}\n"
+
+
+@pytest.mark.parametrize("paused", [False, True], ids=["waiting", "paused"])
+def test_a_copy_of_a_run_that_waits_for_a_time_has_a_timer_of_its_own(room: Room, paused: bool) -> None:
+    run = room.start(RETRYING)
+    room.drive(lambda: 1000.0)
+    if paused:
+        room.log.send(run, "p", message("pause"))
+        room.drive(lambda: 1001.0)
+        assert room.state(run).reason == "pause"
+        assert room.log.due(9e9) == (), "a paused run waits for a person, and for no time"
+    copy = runs.fork(room.log, run, None, "me")
+    assert Timer(copy, "retry", 1010.0) in room.log.due(9e9)
+    (room.workspace / "go").touch()
+    room.drive(lambda: 1009.0)
+    assert room.state(copy).status == "waiting"
+    room.drive(lambda: 1010.0)
+    assert room.state(copy).status == "succeeded"
+    assert room.state(copy).steps["a"].attempts == 2
+    assert room.state(run).status == ("waiting" if paused else "succeeded")
+    assert room.log.due(9e9) == ()
+    assert_sound(room.log)
+
+
+def test_a_copy_of_a_run_that_was_paused_between_steps_runs(room: Room) -> None:
+    run = room.start("name: x\nsteps:\n  - {name: a, command: 'true'}\n")
+    room.log.send(run, "p", message("pause"))
+    room.drive()
+    assert room.state(run).reason == "pause"
+    copy = runs.fork(room.log, run, None, "me")
+    room.drive()
+    assert room.state(copy).status == "succeeded"
+    assert room.state(run).reason == "pause", "the original is untouched"
+
+
+def test_a_copy_of_a_question_with_a_time_limit_gets_the_limit_too(room: Room) -> None:
+    run = room.start("name: x\nsteps:\n  - {name: ok, type: approval, timeout: 1h}\n")
+    room.drive(lambda: 1000.0)
+    copy = runs.fork(room.log, run, None, "me")
+    room.drive(lambda: 1500.0)
+    assert room.state(copy).reason == "approval"
+    room.drive(lambda: 5100.0)
+    assert room.state(copy).status == "blocked"
+
+
+def test_the_background_driver_wakes_a_copy_at_its_time(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path_factory.mktemp("copies")
+    monkeypatch.setenv("HANDRAIL_HOME", str(root / "home"))
+    with home_in(root) as home:
+        run = home.start("  - {name: a, command: 'test -e go', retry: {max: 1, backoff: 2s}}\n")
+        ensure(home.folders)
+        assert home.reaches(run, "waiting").reason == "timer"
+        home.log.send(run, "p", message("pause"))
+        copy = runs.fork(home.log, run, None, "me")
+        assert home.state(copy).reason == "timer"
+        (home.shop / "go").touch()
+        assert home.reaches(copy, "succeeded").steps["a"].attempts == 2
+        assert home.state(run).reason == "pause"
+
+
+GUIDED = """
+{
+  "id": "guided-two", "name": "Guided", "description": "A guided loop.", "version": "1.0.0",
+  "steps": [
+    {"id": "again", "type": "loop", "title": "Again",
+     "loop": {"type": "while", "condition": {"var": "more", "equals": "yes"}, "maxIterations": 3},
+     "body": [{"id": "look", "title": "Look", "prompt": "Look."}]}
+  ]
+}
+"""
+
+
+def test_a_copy_taken_after_a_refusal_is_at_the_same_try_and_can_be_completed(room: Room) -> None:
+    compiled, _, _ = compile_text(GUIDED, main="workflow.json")
+    assert compiled.plan is not None
+    pinned = Pinned(compiled.plan, compiled.hash or "")
+    run = runs.start(room.log, runs.Request(pinned, str(room.workspace), {"more": "yes"}, task="look"))
+    runs.take(room.log, run, "agent")
+    room.drive()
+    first = pending_step(room.log, run)
+    assert first is not None
+    complete_step(room.log, run, first.seq, {"context": {"more": "no"}}, "agent")
+    copy = runs.fork(room.log, run, None, "me")
+    runs.take(room.log, copy, "other")
+    room.drive()
+    ours, theirs = pending_step(room.log, run), pending_step(room.log, copy)
+    assert ours is not None
+    assert theirs is not None
+    assert (theirs.address, theirs.attempt, theirs.spec) == (ours.address, ours.attempt, ours.spec)
+    assert [each.shortfalls for each in of_kind(room.log, copy, StepRefused)] == [
+        each.shortfalls for each in of_kind(room.log, run, StepRefused)
+    ]
+    assert complete_step(room.log, copy, theirs.seq, "Looked.", "other").status == "succeeded"
+    assert [event.address for event in of_kind(room.log, copy, StepBegan)] == ["again@1/look"]
+    assert complete_step(room.log, run, ours.seq, "Looked.", "agent").status == "succeeded"

@@ -1,0 +1,209 @@
+"""Flows written as a coroutine: recorded, replayed, and refused where the replay is another one."""
+
+import os
+import signal
+
+import pytest
+from inline_snapshot import snapshot
+
+from handrail.engine.state.codec import decode_state, encode_state
+from handrail.model.workflow.actions import DynamicAction
+from handrail.operations.driving.background_driver import continue_run, ensure
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.runs.prepare import Wanted, prepare
+from handrail.runtime.history import events_of
+from handrail.runtime.inbox_events import message
+from handrail.sources.tiers import here
+from support.runtime.background_home import eventually
+from support.runtime.flow_home import Flows
+
+FIVE = """\
+async def run(ctx):
+    for number in range(1, 6):
+        wait = "until [ -e go ]; do sleep 0.02; done" if number == 3 else ":"
+        await ctx.run_step(f"call-{number}", command=f"echo {number} >> ran; {wait}")
+    return "all five"
+"""
+
+
+def test_a_flow_calls_steps_and_goes_where_their_results_lead(flows: Flows) -> None:
+    run = flows.start(
+        '''
+        """Greets, checks, asks."""
+        from handrail import Gate, Script
+
+        inputs = {"who": "string"}
+
+        async def run(ctx):
+            said = await ctx.run_step("greet", command='echo "hello ${who}"')
+            tries = 1
+            while not (await ctx.run_step(Gate("check", command="test -e thing || { touch thing; false; }"))).success:
+                tries += 1
+            answer = await ctx.approve(f"{said.output}, ${{it}}?")
+            last = await ctx.run_step(Script("last", command="echo ${text}"), values={"text": answer.feedback})
+            return {"tries": tries, "last": last.output, "decision": answer.decision}
+        ''',
+        "who=it's",
+    )
+    assert flows.drive(run).message == "hello it's, ${it}?"
+    runs.answer(flows.home.log, run, "revise", "me", "$(touch /tmp/pwned) 'x'")
+    state = flows.drive(run)
+    assert state.status == "succeeded"
+    assert state.names["flow"] == {"tries": 2, "last": "$(touch /tmp/pwned) 'x'", "decision": "revise"}
+    asked = [event.asks for _, event in events_of(flows.home.log, run) if event.kind == "call_requested"]
+    assert asked == snapshot(
+        [
+            "script 'greet' (echo \"hello ${HR_1}\")",
+            "gate 'check' (test -e thing || { touch thing; false; })",
+            "gate 'check' (test -e thing || { touch thing; false; })",
+            "approval 'approve' (hello it's, ${it}?)",
+            "script 'last' (echo \"$HR_1\")",
+        ]
+    )
+
+
+def test_its_source_is_pinned_with_the_plan(flows: Flows) -> None:
+    flows.start(FIVE)
+    place = here(flows.home.shop, os.environ)
+    first, second = (prepare(place, Wanted("flowing")).request.pinned for _ in range(2))
+    (step,) = first.plan.steps
+    assert step.action == DynamicAction(FIVE, "workflow.py")
+    assert first.definition == second.definition
+
+
+def test_killed_in_its_third_call_it_goes_on_there_and_repeats_nothing(flows: Flows) -> None:
+    run = flows.start(FIVE)
+    ensure(flows.home.folders)
+    eventually(lambda: (flows.home.shop / "ran").exists() and flows.ran() == "1\n2\n3\n")
+    flows.home.end_driver(signal.SIGKILL)
+    assert flows.home.state(run).status == "running"
+    ensure(flows.home.folders)
+    (flows.home.shop / "go").touch()
+    assert flows.home.reaches(run, "succeeded").names["flow"] == "all five"
+    assert flows.ran() == "1\n2\n3\n4\n5\n"
+    ended = [getattr(event, "address", "") for _, event in events_of(flows.home.log, run) if event.kind == "step_ended"]
+    assert ended == ["flow#1", "flow#2", "flow#3", "flow#4", "flow#5", "flow"]
+
+
+def test_a_call_that_a_pause_ended_is_made_again_and_those_before_it_are_not(flows: Flows) -> None:
+    run = flows.start(FIVE)
+    ensure(flows.home.folders)
+    eventually(lambda: (flows.home.shop / "ran").exists() and flows.ran() == "1\n2\n3\n")
+    flows.home.log.send(run, "pause", message("pause"))
+    flows.home.reaches(run, "waiting")
+    (flows.home.shop / "go").touch()
+    continue_run(flows.home.folders, flows.home.log, run, "me")
+    flows.home.reaches(run, "succeeded")
+    assert flows.ran() == "1\n2\n3\n3\n4\n5\n"
+
+
+READS = """\
+from pathlib import Path
+
+async def run(ctx):
+    await ctx.run_step("first", command="echo 1 >> ran")
+    if Path("FILE").exists():
+        await ctx.run_step("second", command="echo " + Path("FILE").read_text() + " >> ran")
+    await ctx.approve("go on?")
+"""
+
+
+@pytest.mark.parametrize("after", ["other", None], ids=["another command", "another step"])
+def test_a_replay_that_asks_for_something_else_is_named(flows: Flows, after: str | None) -> None:
+    file = flows.home.shop / "text"
+    file.write_text("this")
+    run = flows.start(READS.replace("FILE", str(file)))
+    assert flows.drive(run).reason == "approval"
+    if after is None:
+        file.unlink()
+    else:
+        file.write_text(after)
+    runs.answer(flows.home.log, run, "approve", "me")
+    state = flows.drive(run)
+    assert (state.status, state.reason) == ("blocked", "fault")
+    now = "script 'second' (echo other >> ran)" if after else "approval 'approve' (go on?)"
+    was = "script 'second' (echo this >> ran)"
+    assert state.message == f"call 2 of 'flow' was {was}; replayed, workflow.py asks for {now}"
+    file.write_text("this")
+    runs.resume(flows.home.log, run, "me")
+    assert flows.drive(run).status == "succeeded"
+    assert flows.ran() == "1\nthis\n"
+
+
+def test_a_replay_that_ends_too_soon_is_named(flows: Flows) -> None:
+    mark = flows.home.shop / "mark"
+    source = f"""
+        from pathlib import Path
+
+        async def run(ctx):
+            if not Path("{mark}").exists():
+                await ctx.approve("go on?")
+        """
+    run = flows.start(source)
+    flows.drive(run)
+    mark.touch()
+    runs.answer(flows.home.log, run, "approve", "me")
+    assert flows.drive(run).message == snapshot(
+        "call 1 of 'flow' was approval 'approve' (go on?); replayed, workflow.py returns"
+    )
+
+
+FAULTY = {
+    "raises": "    await ctx.run_step('a', command='true')\n    raise ValueError('boom')",
+    "awaits": "    import asyncio\n    await asyncio.sleep(0)",
+    "agent": "    from handrail import Agent\n    await ctx.run_step(Agent('ask', prompt='Do it now, please.'))",
+    "unknown": "    await ctx.run_step('a', command='echo ${nobody}')",
+    "unsafe": "    await ctx.run_step('a', command='sh -c \"${x}\"', values={'x': 'id'})",
+    "retry": "    from handrail import Script\n    await ctx.run_step(Script('a', command='true', retry=2))",
+    "nothing": "    await ctx.run_step('a')",
+    "result": "    return object()",
+}
+
+
+def test_what_goes_wrong_in_a_flow_fails_the_run_with_its_line(flows: Flows) -> None:
+    said: dict[str, str] = {}
+    for what, body in FAULTY.items():
+        state = flows.drive(flows.start(f"async def run(ctx):\n{body}\n"))
+        assert state.status == "failed"
+        said[what] = state.message.removeprefix("step 'flow' failed: ")
+    assert said == snapshot(
+        {
+            "raises": "workflow.py:3: ValueError: boom",
+            "awaits": "workflow.py:3: run() awaits something that is no step: await only ctx.run_step and ctx.approve",
+            "agent": "workflow.py:3: FlowError: step 'ask' is of type agent; a flow calls script, gate or approval",
+            "unknown": "workflow.py:2: FlowError: unknown variable 'nobody'",
+            "unsafe": "workflow.py:2: FlowError: a value stands inside the code given to `sh`",
+            "retry": "workflow.py:3: FlowError: step 'a' says retry: in a flow write that in Python",
+            "nothing": "workflow.py:2: FlowError: run_step('a') says nothing to do: give a command, or a step object",
+            "result": "run() returned what is no JSON value: unsupported type: <class 'object'>",
+        }
+    )
+
+
+def test_going_back_to_a_call_keeps_the_calls_before_it(flows: Flows) -> None:
+    run = flows.start(FIVE)
+    (flows.home.shop / "go").touch()
+    assert flows.drive(run).status == "succeeded"
+    runs.rewind(flows.home.log, run, "flow#4", "me")
+    assert flows.drive(run).status == "succeeded"
+    assert flows.ran() == "1\n2\n3\n4\n5\n4\n5\n"
+
+
+def test_a_copy_of_a_run_begins_its_flow_anew(flows: Flows) -> None:
+    run = flows.start(
+        "async def run(ctx):\n    await ctx.run_step('a', command='echo 1 >> ran')\n    await ctx.approve('?')\n"
+    )
+    flows.drive(run)
+    copy = runs.fork(flows.home.log, run, None, "me")
+    assert flows.drive(copy).reason == "approval"
+    runs.answer(flows.home.log, copy, "approve", "me")
+    assert flows.drive(copy).status == "succeeded"
+    assert flows.home.state(run).status == "waiting"
+    assert flows.ran() == "1\n1\n"
+
+
+def test_the_state_in_the_middle_of_a_flow_survives_a_checkpoint(flows: Flows) -> None:
+    run = flows.start("async def run(ctx):\n    await ctx.approve('?')\n")
+    state = flows.drive(run)
+    assert state.flow is not None
+    assert decode_state(encode_state(state)) == state

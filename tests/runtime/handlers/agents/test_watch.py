@@ -1,0 +1,122 @@
+"""What happens to a call of an agent while it runs: silence ends it, and so does a budget that is used up."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handrail.model.history.events import StepSkipped
+from handrail.model.workflow.settings import AgentPolicy
+from handrail.testing.leaks import lasting_within
+from support.runtime.room import of_kind
+from support.runtime.steps_room import StepsRoom
+
+
+def case(*steps: str, budget: str = "") -> str:
+    around = f"budget: {budget}\n" if budget else ""
+    return f"name: case\ndescription: a case\n{around}steps:\n" + "".join(f"  - {each}\n" for each in steps)
+
+
+HANGS: dict[str, Any] = {"call_tool": {"name": "Read", "input": {"path": "a.py"}}, "run": "sleep 60 & exec sleep 60"}
+SILENT: dict[str, Any] = {"delay": 60}
+DONE: dict[str, Any] = {"say": "Done.", "output": "done"}
+COSTLY: dict[str, Any] = {
+    "files": {"half.txt": "half\n"},
+    "usage": {"input_tokens": 600, "output_tokens": 400, "cost": 0.5},
+    "run": "sleep 60",
+}
+
+
+def test_an_agent_that_prints_nothing_is_ended_and_the_try_counts(shop: StepsRoom) -> None:
+    step = "{name: one, prompt: Do it., idle_timeout: 1s, retry: 1}"
+    state = shop.run(case(step), {"one": [SILENT, DONE]})
+    ended = shop.endings(state.run, "one")[0]
+    assert (ended.status, ended.details["agent_status"]) == ("failed", "timeout")
+    assert ended.error == "the agent ended with timeout: it printed nothing for 1 s and was ended"
+    assert (state.status, state.steps["one"].attempts) == ("succeeded", 2)
+    assert shop.calls(state.run, "one")[1].spec["session"] == ended.details["session"]
+    assert not lasting_within(shop.folder)
+
+
+def test_the_configuration_sets_the_silence_of_steps_that_do_not(shop: StepsRoom) -> None:
+    shop.agents = AgentPolicy(idle_timeout=1)
+    state = shop.run(case("{name: one, prompt: Do it.}"), {"one": SILENT})
+    assert state.status == "blocked"
+    assert "it printed nothing for 1 s" in state.message
+
+
+def test_a_tool_that_runs_is_no_silence(shop: StepsRoom) -> None:
+    step = "{name: one, prompt: Do it., idle_timeout: 1s, timeout: 2s}"
+    state = shop.run(case(step), {"one": HANGS})
+    assert "it took longer than 2 s and was ended" in state.message
+    assert not lasting_within(shop.folder)
+
+
+def test_silence_counts_on_after_a_crash_from_what_was_printed_last(shop: StepsRoom) -> None:
+    run = shop.start(case("{name: one, prompt: Do it., idle_timeout: 1h}"), {"one": SILENT})
+    driver = shop.drive_elsewhere()
+    printed: list[Path] = []
+
+    def prints() -> bool:
+        printed[:] = [
+            each for each in (shop.folder / "data" / "runs" / run).glob("*/agent.0/stdout") if each.stat().st_size
+        ]
+        return bool(printed)
+
+    shop.until(prints)
+    os.kill(driver.pid, signal.SIGKILL)
+    driver.wait()
+    for each in (printed[0], printed[0].with_name("stderr")):
+        os.utime(each, (each.stat().st_atime, each.stat().st_mtime - 3605))
+    shop.drive()
+    (ended,) = shop.endings(run, "one")
+    assert "it printed nothing for 36" in ended.error
+
+
+def test_a_budget_ends_an_agent_in_the_middle_and_a_grant_goes_on_in_its_conversation(shop: StepsRoom) -> None:
+    text = case("{name: one, prompt: Do it., output: said, retry: 2}", budget="{usd: 0.4}")
+    state = shop.run(text, {"one": [COSTLY, DONE]})
+    assert (state.status, state.reason) == ("blocked", "budget")
+    assert state.message == "the budget is used up: $0.50 of $0.40"
+    (ended,) = shop.endings(state.run, "one")
+    assert ended.details["agent_status"] == "limit"
+    assert "it has taken $0.50, and $0.40 were left" in ended.error
+    assert (state.spent.usd, state.spent.tokens, state.spent.agent_calls) == (0.5, 1000, 1)
+    assert state.files == ended.details["files"]
+    assert (shop.tree(state.run) / "half.txt").exists()
+    assert not lasting_within(shop.folder)
+
+    state = shop.resume(state.run)
+    assert (state.status, state.names["said"], state.steps["one"].attempts) == ("succeeded", "done", 1)
+    again = shop.calls(state.run, "one")[1]
+    assert again.spec["session"] == ended.details["session"]
+    assert "You were interrupted." in str(again.spec["prompt"])
+
+
+@pytest.mark.parametrize("budget", ["{tokens: 900}", "{usd: 0.4}"])
+def test_the_budget_of_a_step_ends_it_too(shop: StepsRoom, budget: str) -> None:
+    state = shop.run(case(f"{{name: one, prompt: Do it., budget: {budget}}}"), {"one": COSTLY})
+    assert (state.status, state.reason) == ("blocked", "budget")
+    assert state.message.startswith("step 'one': the budget is used up:")
+
+
+def test_finish_goes_on_without_the_step_that_was_ended(shop: StepsRoom) -> None:
+    steps = (
+        "{name: one, prompt: Do it.}",
+        "{name: two, prompt: Do more of it.}",
+        "{name: tidy, command: test -e half.txt}",
+    )
+    state = shop.run(case(*steps, budget="{usd: 0.4, at_limit: finish}"), {"one": COSTLY})
+    assert state.status == "succeeded"
+    assert [state.steps[name].status for name in ("one", "two", "tidy")] == ["failed", "skipped", "succeeded"]
+    assert state.steps["one"].cost == 0.5
+    assert [each.address for each in of_kind(shop.log, state.run, StepSkipped)] == ["two"]
+
+
+def test_the_budget_of_a_fix_ends_the_fix_and_not_the_run(shop: StepsRoom) -> None:
+    gate = "{name: checks, type: gate, checks: {green: test -e green}, fix: {prompt: Mend it., budget: {usd: 0.4}}}"
+    state = shop.run(case(gate), {"checks/fix": COSTLY})
+    assert (state.status, state.reason) == ("blocked", "budget")
+    assert "no further fix, since the budget is used up: $0.50 of $0.40" in state.message

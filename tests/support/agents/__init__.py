@@ -1,0 +1,1 @@
+"""Rooms for agents: scripted, described, real ones against a scripted model."""

@@ -1,0 +1,1 @@
+"""Workflows compiled as texts."""

@@ -1,0 +1,1 @@
+"""Pages, their examples and their commands."""

@@ -1,0 +1,1 @@
+"""Walks of the pure engine."""

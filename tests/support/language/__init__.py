@@ -1,0 +1,1 @@
+"""Strategies for expressions, and what a command becomes."""

@@ -1,0 +1,1 @@
+"""Histories of older versions, and the shape of records."""

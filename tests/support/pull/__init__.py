@@ -1,0 +1,1 @@
+"""Connected agents: rooms, clients, reference walks."""

@@ -1,0 +1,1 @@
+"""Rooms in which workflows run, and processes that die on purpose."""

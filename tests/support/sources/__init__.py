@@ -1,0 +1,1 @@
+"""A user's folders and a repository."""

@@ -1,0 +1,1 @@
+"""Another process at a log."""

@@ -1,0 +1,1 @@
+"""A repository, its worktrees, and commands."""
