@@ -29,7 +29,7 @@ from handrail.sources.library import builtins
 from handrail.store.sqlite.log import open_log
 from handrail.testing.models.scripts import Action, Call, Say, Shell
 from handrail.testing.models.server import ModelServer
-from handrail.wiring import System
+from handrail.wiring.system import System
 
 PROGRAMS = {"claude": ("claude_agent_sdk", "_bundled/claude"), "codex": ("codex_cli_bin", "bin/codex")}
 PACKAGES = "HANDRAIL_TEST_AGENTS"

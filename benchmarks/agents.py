@@ -29,7 +29,7 @@ from handrail.ports.agent_definitions import AgentDefinition
 from handrail.ports.agents import AgentCall
 from handrail.ports.processes import Ended
 from handrail.processes.mask_output import MaskedFile, read_masked
-from handrail.wiring import ShellCommands, System
+from handrail.wiring.system import ShellCommands, System
 
 RECORDED = Path(__file__).parents[1] / "tests" / "agents" / "recorded"
 MOST_MS, MOST_SHARE, LEAST_MB, MOST_MB = 50.0, 5.0, 50.0, 1.0

@@ -37,7 +37,7 @@ from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Pinned
 from handrail.runtime.recorder import CHECKPOINT_EVERY, CHECKPOINT_SHARE
 from handrail.store.sqlite.log import open_log
-from handrail.wiring import ShellCommands
+from handrail.wiring.system import ShellCommands
 
 SCRIPT = ScriptAction(command=Command("true"))
 IDLE_SECONDS = 3.0

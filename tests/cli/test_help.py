@@ -258,6 +258,12 @@ def test_the_help_starts_without_loading_a_command() -> None:
     ]
 
 
+LIGHT = (
+    *("model", "model.history", "model.history.run_lines"),
+    *("ports", "ports.run_list", "wiring", "wiring.run_list"),
+)
+
+
 def test_status_starts_without_the_engine_and_the_log(shop: Shop) -> None:
     shop.workflow("done", "name: done\nsteps:\n  - {name: a, command: 'true'}\n")
     assert shop.call("trust", "done", "--yes").exit_code == 0
@@ -271,7 +277,7 @@ def test_status_starts_without_the_engine_and_the_log(shop: Shop) -> None:
     ran = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True)
     loaded = ran.stderr.split()
     assert ran.stdout.startswith("ENDED  done-1")
-    light = ("handrail.model", "handrail.model.history", "handrail.model.history.run_lines")
+    light = {f"handrail.{name}" for name in LIGHT}
     heavy = (
         "engine",
         "model",

@@ -1,7 +1,6 @@
 """What several commands take: `--json`, names of workflows, and the place where the command was called."""
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -20,15 +19,9 @@ sarif_option = click.option(
 
 def current_place() -> "Place":
     """Give the place where the command was called."""
-    from handrail.errors import EnvironmentFault
-    from handrail.sources.tiers import here
+    from handrail.wiring.place import current_place as found
 
-    try:
-        cwd = Path.cwd()
-    except FileNotFoundError:
-        message, next_step = "the current folder no longer exists", "cd into a folder that does"
-        raise EnvironmentFault(message, next_step=next_step) from None
-    return here(cwd, os.environ)
+    return found()
 
 
 def developing() -> bool:
@@ -49,11 +42,12 @@ workflows_argument = click.argument("workflows", metavar="[NAME|PATH]...", nargs
 
 def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Complete the ids of runs."""
+    from handrail.ports.run_list import NeedsWholeLog
     from handrail.sources.folders import user_folders
-    from handrail.store.sqlite.run_list import NeedsWholeLog, run_list
+    from handrail.wiring.run_list import open_run_list
 
     try:
-        with run_list(user_folders(os.environ).data) as runs:
+        with open_run_list(user_folders(os.environ).data) as runs:
             known = runs.documents(incomplete)
     except NeedsWholeLog:
         return []
@@ -65,19 +59,14 @@ def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str)
 def complete_steps(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Complete the addresses of the steps of the run that was typed before."""
     from handrail.errors import HandrailError
-    from handrail.operations.runs.lifecycle import find
     from handrail.operations.views.step_addresses import shown_addresses
-    from handrail.sources.folders import user_folders
-    from handrail.store.sqlite.connection import FILE
-    from handrail.store.sqlite.log import open_log
+    from handrail.wiring.session import existing_session
 
-    folder = user_folders(os.environ).data
-    if not ctx.params.get("run") or not (folder / FILE).exists():
+    if not ctx.params.get("run"):
         return []
     try:
-        log = open_log(folder)
-        known = shown_addresses(log, find(log, str(ctx.params["run"])))
-        log.close()
+        with existing_session() as session:
+            known = shown_addresses(session.log, session.find(str(ctx.params["run"]))) if session is not None else ()
     except HandrailError:
         return []
     return [address for address in known if address.startswith(incomplete)]

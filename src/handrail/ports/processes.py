@@ -98,6 +98,10 @@ class Processes(Protocol):
         """Say how the command of a folder is; nothing was started there if none."""
         ...
 
+    def is_kept(self, folder: str) -> bool:
+        """Tell whether a live keeper watches the command of a folder and takes the secrets out of its output."""
+        ...
+
     async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
         """Wait until the command and all it started have ended."""
         ...

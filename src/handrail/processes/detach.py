@@ -38,7 +38,7 @@ _OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @frozen
-class Detached:
+class DetachedProcess:
     """A process that was started; whoever has this must close it."""
 
     line: int
@@ -67,13 +67,13 @@ class Detached:
         os.close(self.line)
 
 
-def start_detached(words: Sequence[str], environ: Mapping[str, str], output: Path) -> Detached:
+def start_detached(words: Sequence[str], environ: Mapping[str, str], output: Path) -> DetachedProcess:
     """Run a command line of Handrail in a session of its own; what it says goes to a file that only we may read."""
     try:
         _put_aside(output)
         file = os.open(output, _OUTPUT, 0o600)
         ours, theirs = os.pipe()
-        started = Detached(ours, output, os.fstat(file).st_size)
+        started = DetachedProcess(ours, output, os.fstat(file).st_size)
         try:
             _run(words, own_environment(environ), file, theirs)
         except BaseException:

@@ -48,6 +48,11 @@ class LocalProcesses:
             raise UsageError(f"the folder {folder} belongs to another process than {spec.key}")
         return Running(record.pid, record.started)
 
+    def is_kept(self, folder: str) -> bool:
+        """Tell whether a live keeper watches the command of a folder."""
+        record = read_record(Path(folder))
+        return record is not None and record.keeper_lives
+
     def look(self, folder: str) -> Running | Ended | Gone | None:
         """Say how the command of a folder is; nothing was started there if none."""
         self._reap()

@@ -6,20 +6,13 @@ import subprocess
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from handrail.frozen import frozen
+from handrail.ports.programs import Installed
 
 VERSION = re.compile(r"\d+(\.\d+)+")
 PATIENCE = 2.0
 """Seconds that a tool has to say its version."""
 LONG_PATIENCE = 8.0
 """Seconds that a tool has to answer what takes it more than a look at itself."""
-
-
-@frozen
-class Installed:
-    """A tool that is there, with the version that it says of itself, if it does."""
-
-    version: str | None
 
 
 def find_tools(names: Iterable[str]) -> dict[str, Installed | None]:

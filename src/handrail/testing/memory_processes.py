@@ -54,6 +54,11 @@ class MemoryProcesses:
             raise UsageError(f"the folder {spec.folder} belongs to another process than {spec.key}")
         return life.running
 
+    def is_kept(self, folder: str) -> bool:
+        """Tell whether the command of a folder is watched: as long as it runs."""
+        life = self._lives.get(folder)
+        return life is not None and life.outcome is None
+
     def look(self, folder: str) -> Running | Ended | Gone | None:
         """Say how the command of a folder is; nothing was started there if none."""
         life = self._lives.get(folder)

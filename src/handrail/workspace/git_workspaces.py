@@ -1,25 +1,32 @@
 """Workspaces in real git: worktrees below the data folder, snapshots in the user's repository."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from handrail.model.history.trees import Tree
+from handrail.ports.delivery import Leftover, Life
 from handrail.ports.workspaces import FileChange, MergeResult, Snapshot, Source
 from handrail.workspace.commits import commit as committing
 from handrail.workspace.commits import merge as merging
+from handrail.workspace.delivery import apply as applying
 from handrail.workspace.delivery import deliver as delivering
+from handrail.workspace.delivery import janitor
 from handrail.workspace.git.command import Git
-from handrail.workspace.git.data_places import Places
+from handrail.workspace.git.data_places import Places, plain
+from handrail.workspace.git.repositories import common_dir, find_root
 from handrail.workspace.snapshots import changes
 from handrail.workspace.snapshots import restore as restoring
 from handrail.workspace.snapshots.known_refs import Commits
 from handrail.workspace.snapshots.private_index import PrivateIndex
+from handrail.workspace.snapshots.state import run_ref
 from handrail.workspace.snapshots.take import take
 from handrail.workspace.worktrees import make as worktrees
 from handrail.workspace.worktrees.discard_files import throw_away
+from handrail.workspace.worktrees.records import all_records
 
 
 class GitWorkspaces:
-    """The port `Workspaces`, with everything of ours in one data folder."""
+    """The port `Delivery`, with everything of ours in one data folder."""
 
     def __init__(self, folder: Path) -> None:
         self.places = Places(folder.absolute())
@@ -75,3 +82,45 @@ class GitWorkspaces:
     def throw_away(self, repository: Path, run: str) -> None:
         """Remove a worktree that was only made to try something, with its branch; nothing of it is kept."""
         throw_away(self.places, repository, run)
+
+    def worktree_path(self, repository: Path, run: str) -> Path:
+        """Give the folder in which the worktree of a run is made."""
+        root = find_root(repository)
+        return self.places.worktrees(root, common_dir(root)) / plain(run)
+
+    def snapshot_ref(self, run: str) -> str:
+        """Give the ref of a run's newest snapshot."""
+        return run_ref(run)
+
+    def apply_to_checkout(self, tree: Tree, run: str) -> tuple[str, ...]:
+        """Bring what a run changed into the user's checkout; gives the files that changed there."""
+        return applying.apply_to_checkout(self.places, tree, run).files
+
+    def undo_apply(self, tree: Tree, run: str) -> tuple[str, ...]:
+        """Take the last application of a run back; gives the files that changed."""
+        return applying.undo_apply(self.places, tree, run).files
+
+    def applied_last(self, root: Path, runs: Iterable[str]) -> str | None:
+        """Give the run, out of some, whose changes were applied to a checkout last."""
+        known = {plain(run): run for run in runs}
+        return next((known[name] for name in applying.applied_runs(root) if name in known), None)
+
+    def merge_into_base(self, tree: Tree, message: str) -> MergeResult:
+        """Merge the run's branch into its base without touching a checkout."""
+        return delivering.merge_into_base(self.places, tree, message)
+
+    def discard(self, tree: Tree, run: str) -> str:
+        """Remove a run's worktree and branch; gives the ref that keeps both."""
+        return delivering.discard(self.places, tree, run)
+
+    def repositories_of(self, run: str) -> tuple[Path, ...]:
+        """Give the repositories in which a worktree was made under the name of a run."""
+        return tuple(Path(record.repository) for record in all_records(self.places) if record.run == run)
+
+    def survey_leftovers(self, life: Callable[[str], Life], repositories: Iterable[str]) -> tuple[Leftover, ...]:
+        """List what runs left, in the repositories of all worktrees and in those given."""
+        return janitor.survey(self.places, life, repositories)
+
+    def remove_leftover(self, leftover: Leftover) -> tuple[str, ...]:
+        """Remove something unless it has a reason to stay; gives the refs that keep what was in it."""
+        return janitor.clean(self.places, [leftover])

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from handrail.cli.main import cli
 from handrail.cli.render.run_end import final_lines
-from handrail.cli.session import run_session
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.run_document import run_document
 from handrail.testing.models.scripts import Action, Call, Cut, Fail, Hang, Say, Shell, Structured
+from handrail.wiring.session import run_session
 from support.agents.claude_steps import step, write
 from support.agents.opened_rooms import Open, opened, real_agents
 from support.agents.real_room import NOW, RealRoom

@@ -15,6 +15,7 @@ from handrail.errors import EnvironmentFault
 from handrail.operations.driving import background_driver as background
 from handrail.operations.driving.background_driver import Started, differing, ensure, who
 from handrail.ports.log import Lease
+from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.driver import Driver
 from handrail.runtime.local import supervisor
 from handrail.runtime.local.background_driver import Background
@@ -51,7 +52,7 @@ def test_one_that_dies_at_its_start_is_noticed_and_says_why(tmp_path: Path, monk
     (folders.data / "driver.log").write_text("what an earlier one said\n")
     (folders.data / "handrail.db").write_bytes(b"this is no database " * 500)
     with pytest.raises(EnvironmentFault) as raised:
-        ensure(folders)
+        ensure(folders, LocalPrograms())
     said = raised.value.message
     assert said.startswith("the background driver died at its start: ")
     assert "handrail.db" in said
@@ -70,7 +71,7 @@ def test_one_that_has_nothing_to_do_and_ends_at_once_has_started_well(
         """It was over before anybody looked."""
 
     monkeypatch.setattr(background, "who", nobody)
-    assert isinstance(ensure(home.folders), Started)
+    assert isinstance(ensure(home.folders, LocalPrograms()), Started)
 
 
 def test_its_commands_have_the_environment_of_its_start_and_status_names_what_differs(
@@ -79,7 +80,7 @@ def test_its_commands_have_the_environment_of_its_start_and_status_names_what_di
     monkeypatch.setenv("JAVA_HOME", "/first")
     monkeypatch.setenv("SHOP_TOKEN", "hunter2")
     monkeypatch.setenv("HANDRAIL_PASS_ENV", "SHOP_TOKEN")
-    ensure(home.folders)
+    ensure(home.folders, LocalPrograms())
     monkeypatch.setenv("JAVA_HOME", "/second")
     monkeypatch.setenv("GOPATH", "/go")
     monkeypatch.setenv("TERM", "another")
@@ -87,7 +88,7 @@ def test_its_commands_have_the_environment_of_its_start_and_status_names_what_di
     assert home.reaches(run, "succeeded").names["seen"] == "/first hunter2"
     running = who(home.folders)
     assert running is not None
-    assert differing(running) == ("GOPATH", "JAVA_HOME")
+    assert differing(running, LocalPrograms()) == ("GOPATH", "JAVA_HOME")
     said = CliRunner().invoke(cli, ["status"]).output
     note = "commands see the GOPATH, JAVA_HOME of where it was started, not yours"
     assert f"background driver: process {running.pid}; {note}\n" in said
@@ -98,7 +99,7 @@ def test_its_commands_have_the_environment_of_its_start_and_status_names_what_di
 
 def test_status_says_nothing_of_an_environment_that_is_the_same(home: Home) -> None:
     run = home.start("  - {name: hi, command: 'echo hi'}\n")
-    ensure(home.folders)
+    ensure(home.folders, LocalPrograms())
     home.reaches(run, "succeeded")
     assert CliRunner().invoke(cli, ["status"]).output.endswith(f"background driver: process {home.driver()}\n")
 
@@ -107,13 +108,13 @@ def test_a_driver_that_says_nothing_of_its_environment_is_taken_at_its_word(tmp_
     lock = DriverLock(tmp_path)
     assert lock.take() is None
     lock.free()
-    assert differing(DriverInfo(1, 0.0)) == ()
+    assert differing(DriverInfo(1, 0.0), LocalPrograms()) == ()
 
 
 def test_it_ends_while_a_run_waits_for_a_person(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "0.1")
     run = home.start("  - {name: ok, type: approval, message: 'go?'}\n")
-    ensure(home.folders)
+    ensure(home.folders, LocalPrograms())
     assert home.reaches(run, "waiting").reason == "approval"
     eventually(lambda: who(home.folders) is None)
     assert home.reaches(run, "waiting").reason == "approval"

@@ -12,6 +12,7 @@ from handrail.serve.mcp.calls import Calls
 from handrail.serve.mcp.tool_result import ToolResult
 from handrail.sources.tiers import Place
 from handrail.store.signing_keys import keys_in
+from handrail.wiring.machine import this_machine
 from support.runtime.room import of_kind
 from support.runtime.steps_room import StepsRoom, Turns
 
@@ -39,7 +40,7 @@ def _nothing(_: str) -> None:
 
 
 def desk_of(shop: StepsRoom) -> Desk:
-    return Desk(shop.log, keys_in(shop.folder / "data"), _nowhere, _nothing)
+    return Desk(shop.log, keys_in(shop.folder / "data"), _nowhere, _nothing, this_machine())
 
 
 def call(shop: StepsRoom, **arguments: Any) -> ToolResult:

@@ -7,6 +7,7 @@ from handrail.operations.driving.background_driver import ensure
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.outside_performer import complete_step, pending_step
 from handrail.ports.log import Timer
+from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.inbox_events import message
 from handrail.runtime.ports import Pinned
 from support.compiler.native_case import compile_text
@@ -66,7 +67,7 @@ def test_the_background_driver_wakes_a_copy_at_its_time(
     monkeypatch.setenv("HANDRAIL_HOME", str(root / "home"))
     with home_in(root) as home:
         run = home.start("  - {name: a, command: 'test -e go', retry: {max: 1, backoff: 2s}}\n")
-        ensure(home.folders)
+        ensure(home.folders, LocalPrograms())
         assert home.reaches(run, "waiting").reason == "timer"
         home.log.send(run, "p", message("pause"))
         copy = runs.fork(home.log, run, None, "me")

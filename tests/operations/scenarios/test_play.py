@@ -13,7 +13,7 @@ from handrail.operations.runs.prepare import pin
 from handrail.operations.scenarios.discover import find_suites, trusting
 from handrail.operations.scenarios.suite import Bench, Outcome
 from handrail.sources.tiers import here
-from handrail.wiring import open_room
+from handrail.wiring.scenario_room import open_room
 
 Plays = Callable[[str, str], list[Outcome]]
 ASKING = """\

@@ -11,6 +11,7 @@ from handrail.operations.driving.background_driver import ensure
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder
 from handrail.processes.json_partner import start_partner
+from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.dynamic import flow_host
 from handrail.runtime.dynamic import handler as dynamic
 from handrail.runtime.inbox_events import message
@@ -179,7 +180,7 @@ def test_the_kernel_ends_a_flow_that_lets_no_thread_run_when_nobody_else_does() 
 
 def test_a_flow_that_computes_ends_with_its_driver(flows: Flows) -> None:
     run = hanging(flows, "loops")
-    ensure(flows.home.folders)
+    ensure(flows.home.folders, LocalPrograms())
     flows.home.shows("ran")
     assert isinstance(flows.home.log.holder(run), Holder)
     flows.home.end_driver(signal.SIGKILL)

@@ -11,9 +11,11 @@ from handrail.model.workflow.actions import DynamicAction
 from handrail.operations.driving.background_driver import continue_run, ensure
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prepare import Wanted, prepare
+from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.history import events_of
 from handrail.runtime.inbox_events import message
 from handrail.sources.tiers import here
+from handrail.wiring.machine import this_machine
 from support.runtime.background_home import eventually
 from support.runtime.flow_home import Flows
 
@@ -65,7 +67,7 @@ def test_a_flow_calls_steps_and_goes_where_their_results_lead(flows: Flows) -> N
 def test_its_source_is_pinned_with_the_plan(flows: Flows) -> None:
     flows.start(FIVE)
     place = here(flows.home.shop, os.environ)
-    first, second = (prepare(place, Wanted("flowing")).request.pinned for _ in range(2))
+    first, second = (prepare(this_machine(), place, Wanted("flowing")).request.pinned for _ in range(2))
     (step,) = first.plan.steps
     assert step.action == DynamicAction(FIVE, "workflow.py")
     assert first.definition == second.definition
@@ -73,11 +75,11 @@ def test_its_source_is_pinned_with_the_plan(flows: Flows) -> None:
 
 def test_killed_in_its_third_call_it_goes_on_there_and_repeats_nothing(flows: Flows) -> None:
     run = flows.start(FIVE)
-    ensure(flows.home.folders)
+    ensure(flows.home.folders, LocalPrograms())
     eventually(lambda: (flows.home.shop / "ran").exists() and flows.ran() == "1\n2\n3\n")
     flows.home.end_driver(signal.SIGKILL)
     assert flows.home.state(run).status == "running"
-    ensure(flows.home.folders)
+    ensure(flows.home.folders, LocalPrograms())
     (flows.home.shop / "go").touch()
     assert flows.home.reaches(run, "succeeded").names["flow"] == "all five"
     assert flows.ran() == "1\n2\n3\n4\n5\n"
@@ -87,12 +89,12 @@ def test_killed_in_its_third_call_it_goes_on_there_and_repeats_nothing(flows: Fl
 
 def test_a_call_that_a_pause_ended_is_made_again_and_those_before_it_are_not(flows: Flows) -> None:
     run = flows.start(FIVE)
-    ensure(flows.home.folders)
+    ensure(flows.home.folders, LocalPrograms())
     eventually(lambda: (flows.home.shop / "ran").exists() and flows.ran() == "1\n2\n3\n")
     flows.home.log.send(run, "pause", message("pause"))
     flows.home.reaches(run, "waiting")
     (flows.home.shop / "go").touch()
-    continue_run(flows.home.folders, flows.home.log, run, "me")
+    continue_run(flows.home.folders, LocalPrograms(), flows.home.log, run, "me")
     flows.home.reaches(run, "succeeded")
     assert flows.ran() == "1\n2\n3\n3\n4\n5\n"
 

@@ -13,6 +13,7 @@ import pytest
 from handrail.operations.driving.background_driver import AlreadyRunning, Started, continue_run, ensure, keep_going, who
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Lease
+from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.local.driver_lock import DriverLock
 from handrail.sources.trust.store import TrustStore
 from handrail.store.sqlite.log import open_log
@@ -43,15 +44,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
 
 def test_it_is_started_once_and_found_by_everybody(home: Home) -> None:
     assert who(home.folders) is None
-    started = ensure(home.folders)
+    started = ensure(home.folders, LocalPrograms())
     running = who(home.folders)
     assert running is not None
     assert started == Started(running.pid)
-    assert ensure(home.folders) == AlreadyRunning(running.pid, running.since)
+    assert ensure(home.folders, LocalPrograms()) == AlreadyRunning(running.pid, running.since)
 
 
 def test_a_second_one_refuses_politely_and_names_the_first(home: Home) -> None:
-    ensure(home.folders)
+    ensure(home.folders, LocalPrograms())
     second = subprocess.run(
         [Path(sys.executable).with_name("handrail"), "drive"], capture_output=True, text=True, check=True
     )
@@ -60,7 +61,7 @@ def test_a_second_one_refuses_politely_and_names_the_first(home: Home) -> None:
 
 def test_it_stands_on_its_own_feet(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_SECRET_KEY", "hunter2")
-    ensure(home.folders)
+    ensure(home.folders, LocalPrograms())
     process = Path("/proc") / str(home.driver())
     assert (process / "cwd").readlink() == Path("/")
     assert (process / "fd/0").readlink() == Path("/dev/null")
@@ -74,7 +75,7 @@ def test_it_stands_on_its_own_feet(home: Home, monkeypatch: pytest.MonkeyPatch) 
 def test_a_long_log_is_put_aside(home: Home) -> None:
     said = home.folders.data / "driver.log"
     said.write_text("old\n" * 300_000)
-    ensure(home.folders)
+    ensure(home.folders, LocalPrograms())
     assert said.with_name("driver.log.1").read_text().startswith("old\n")
     eventually(lambda: "background driver" in said.read_text())
 
@@ -82,7 +83,7 @@ def test_a_long_log_is_put_aside(home: Home) -> None:
 def test_it_ends_when_nothing_is_left_to_wait_for(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "0.1")
     run = home.start("  - {name: hi, command: 'echo hi'}\n")
-    ensure(home.folders)
+    ensure(home.folders, LocalPrograms())
     assert home.reaches(run, "succeeded").steps["hi"].attempts == 1
     eventually(lambda: who(home.folders) is None)
     said = home.folders.data / "driver.log"
@@ -93,20 +94,20 @@ def test_an_approval_continues_the_run_without_a_terminal(home: Home) -> None:
     run = home.start(
         "  - {name: ok, type: approval, message: 'go?'}\n  - {name: hi, command: 'echo hi', output: said}\n"
     )
-    keep_going(home.folders, home.log, run)
+    keep_going(home.folders, LocalPrograms(), home.log, run)
     home.reaches(run, "waiting")
     runs.answer(home.log, run, "approve", "me")
     # It may already, or still, have the run in hand; a second one is never started.
-    assert isinstance(keep_going(home.folders, home.log, run), AlreadyRunning | Holder)
+    assert isinstance(keep_going(home.folders, LocalPrograms(), home.log, run), AlreadyRunning | Holder)
     assert home.reaches(run, "succeeded").names["said"] == "hi"
 
 
 def test_a_failed_run_is_resumed_without_a_terminal(home: Home) -> None:
     run = home.start("  - {name: need, command: 'test -e thing'}\n")
-    ensure(home.folders)
+    ensure(home.folders, LocalPrograms())
     home.reaches(run, "failed")
     (home.shop / "thing").touch()
-    continue_run(home.folders, home.log, run, "me")
+    continue_run(home.folders, LocalPrograms(), home.log, run, "me")
     assert home.reaches(run, "succeeded").steps["need"].status == "succeeded"
 
 
@@ -114,7 +115,7 @@ def test_a_time_that_was_waited_for_comes_without_a_terminal(home: Home, monkeyp
     monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "0.1")
     command = "test -e once || { touch once; false; }"
     run = home.start(f"  - {{name: again, command: '{command}', retry: {{max: 2, backoff: 1s}}}}\n")
-    ensure(home.folders)
+    ensure(home.folders, LocalPrograms())
     first = home.driver()
     assert home.reaches(run, "waiting").reason == "timer"
     assert home.reaches(run, "succeeded").steps["again"].attempts == 2
@@ -125,12 +126,12 @@ def test_a_time_that_was_waited_for_comes_without_a_terminal(home: Home, monkeyp
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "told to end"])
 def test_what_it_started_goes_on_without_it_and_is_adopted(home: Home, number: int) -> None:
     run = home.start(WAITING)
-    ensure(home.folders)
+    ensure(home.folders, LocalPrograms())
     home.shows("ran")
     home.end_driver(number)
     assert home.log.holder(run) is None
     assert home.state(run).status == "running"
-    assert isinstance(ensure(home.folders), Started)
+    assert isinstance(ensure(home.folders, LocalPrograms()), Started)
     (home.shop / "go").touch()
     home.reaches(run, "succeeded")
     assert (home.shop / "ran").read_text() == "ran\n"
@@ -142,7 +143,7 @@ def test_a_run_goes_on_when_the_terminal_that_drove_it_dies(home: Home) -> None:
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as terminal:
         assert terminal.stdout is not None
         assert terminal.stdout.readline() == b"held\n"
-        ensure(home.folders)
+        ensure(home.folders, LocalPrograms())
         assert home.state(run).seq == 1
         terminal.kill()
     home.reaches(run, "succeeded")
@@ -152,7 +153,7 @@ def test_a_run_that_somebody_drives_is_left_to_them(home: Home) -> None:
     run = home.start("  - {name: hi, command: 'echo hi'}\n")
     elsewhere = open_log(home.folders.data)
     assert isinstance(elsewhere.acquire(run, "terminal"), Lease)
-    holder = keep_going(home.folders, home.log, run)
+    holder = keep_going(home.folders, LocalPrograms(), home.log, run)
     assert isinstance(holder, Holder)
     assert holder.name == "terminal"
     assert who(home.folders) is None
@@ -164,7 +165,7 @@ def test_a_message_that_the_one_who_drives_does_not_take_calls_the_background_dr
     elsewhere = open_log(home.folders.data)
     elsewhere.acquire(run, "terminal on its way out")
     runs.stop(home.log, run, "me")
-    assert isinstance(keep_going(home.folders, home.log, run), Started)
+    assert isinstance(keep_going(home.folders, LocalPrograms(), home.log, run), Started)
     elsewhere.close()
     home.reaches(run, "cancelled")
 
@@ -176,7 +177,7 @@ def test_another_workflow_is_looked_for_where_the_run_works(home: Home) -> None:
     (folder / "workflow.yaml").write_text(child)
     call = "  - {name: kid, type: workflow, workflow: child, output: kid}\n"
     untrusted = home.start(call, child=child)
-    ensure(home.folders)
+    ensure(home.folders, LocalPrograms())
     assert "needs your trust" in home.reaches(untrusted, "blocked").message
     TrustStore(home.folders).trust(folder / "workflow.yaml")
     run = home.start(call, child=child)

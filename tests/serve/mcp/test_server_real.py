@@ -20,6 +20,7 @@ from handrail.testing.models.anthropic import Anthropic
 from handrail.testing.models.responses import Responses
 from handrail.testing.models.scripts import Action, Say
 from handrail.testing.models.server import ModelServer
+from handrail.wiring.machine import this_machine
 from support.agents.connected_room import HANDRAIL, LONG, LOOP, Connected, Json, control, go_on, notes, step
 from support.agents.real_agents import Home, real_agents
 
@@ -146,7 +147,7 @@ def test_a_run_of_the_engine_is_taken_by_claude_code_in_a_loop_and_given_back(co
     assert connected.story("flow-1") == TAKEN
     with connected.log() as log:
         state = state_of(log, "flow-1")
-        calls = Calls(Desk(log, keys_in(connected.home / "data"), _nowhere, _nothing))
+        calls = Calls(Desk(log, keys_in(connected.home / "data"), _nowhere, _nothing, this_machine()))
         said = asyncio.run(calls.call("continue_workflow", {"continueToken": token, "intent": "rehydrate"}))
     assert (state.steps["again@3/work"].stdout, state.steps["again@4/work"].stdout) == ("by Claude", "by the engine")
     assert state.steps["again"].calls == 5

@@ -21,7 +21,7 @@ from handrail.runtime.history import state_of
 from handrail.runtime.ports import Pinned
 from handrail.store.sqlite.log import open_log
 from handrail.testing.models.server import ModelServer
-from handrail.wiring import System
+from handrail.wiring.system import System
 from support.agents.real_agents import Home
 from support.compiler.native_case import compile_text, shown
 
@@ -34,7 +34,7 @@ DRIVE = """
 import asyncio, sys
 from pathlib import Path
 from handrail.store.sqlite.log import open_log
-from handrail.wiring import System
+from handrail.wiring.system import System
 data = Path(sys.argv[1])
 system = System(open_log(data), data, None, lambda: float(sys.argv[2]))
 asyncio.run(system.supervisor("other").run_until_idle())

@@ -1,6 +1,6 @@
 """Walks a workflow in processes that kill themselves at each commit of the log once, until the walk is done.
 
-Run as a script: `pull_crashing.py FOLDER deadly|calm`. The walker is an agent that writes down what it is about to
+Run as a script: `crashing.py FOLDER deadly|calm`. The walker is an agent that writes down what it is about to
 call and what it was answered. After a death it makes the call again whose answer it never got; only a start, of which
 it cannot know whether it happened, is looked for with resume_session first.
 """
@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from support.pull.room import BY_ARTIFACT, CONTROL, Json, Pull, Said, advancing, control, definition, loop, step
 

@@ -23,7 +23,8 @@ from handrail.sources.folders import HOME, Folders
 from handrail.sources.tiers import Place, here
 from handrail.store.signing_keys import keys_in
 from handrail.store.sqlite.log import open_log
-from handrail.wiring import System
+from handrail.wiring.machine import this_machine
+from handrail.wiring.system import System
 
 HANDRAIL = str(Path(sys.executable).parent / "handrail")
 NOTES = "Did what the step asks for."
@@ -135,7 +136,7 @@ class Pull:
             return keys_in(folders.data)
 
         log, clock = self.system.log, self.system.clock
-        return Desk(log, keys(), self._seen_from, lambda _: None, clock, keys_now=keys)
+        return Desk(log, keys(), self._seen_from, lambda _: None, this_machine(), clock, keys_now=keys)
 
     def _seen_from(self, folder: Path) -> Place:
         return here(folder, self.environ)

@@ -22,6 +22,7 @@ from handrail.runtime.history import events_of, state_of
 from handrail.sources.tiers import here
 from handrail.store.signing_keys import keys_in
 from handrail.store.sqlite.log import SqliteLog, open_log
+from handrail.wiring.machine import this_machine
 
 HANDRAIL = str(Path(sys.executable).with_name("handrail"))
 LONG = 60.0
@@ -171,5 +172,6 @@ class ToolsRoom:
                 partial(keys_in, self.home / "data"),
                 token or self.token(),
                 lambda folder: here(folder, self.environ),
+                this_machine(),
             )
             return asyncio.run(desk.call(name, given, problem))

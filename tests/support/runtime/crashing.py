@@ -26,7 +26,7 @@ from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Pinned
-from handrail.wiring import ShellCommands
+from handrail.wiring.system import ShellCommands
 from support.runtime.dying import CrashingProcesses, Points, labelled_log, lives, run_of
 from support.runtime.room import library, pinned
 

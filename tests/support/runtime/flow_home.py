@@ -14,7 +14,8 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prepare import Wanted, prepare, workflows_seen_from
 from handrail.sources.tiers import here
 from handrail.sources.trust.store import TrustStore
-from handrail.wiring import System
+from handrail.wiring.machine import this_machine
+from handrail.wiring.system import System
 from support.runtime.background_home import Home, home_in
 from support.runtime.room import LONG, until
 
@@ -33,7 +34,7 @@ class Flows:
         file.write_text(dedent(source))
         TrustStore(self.home.folders).trust(file)
         wanted = Wanted("flowing", inputs=inputs)
-        return runs.start(self.home.log, prepare(here(shop, os.environ), wanted).request)
+        return runs.start(self.home.log, prepare(this_machine(), here(shop, os.environ), wanted).request)
 
     def drive(self, run: str) -> RunState:
         """Drive in this process as far as it goes."""

@@ -13,7 +13,7 @@ from handrail.processes.local import LocalProcesses
 from handrail.runtime.handlers.proofs.file_evidence import ProofScene
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.proofs.results import ProofResult
-from handrail.wiring import ShellCommands
+from handrail.wiring.system import ShellCommands
 
 
 def passes(script: str, **values: str) -> CommandProof:

@@ -27,7 +27,7 @@ from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Clock, Pinned, Workflows
 from handrail.store.sqlite.log import open_log
 from handrail.testing.leaks import processes_within
-from handrail.wiring import ShellCommands
+from handrail.wiring.system import ShellCommands
 from support.compiler.native_case import compile_text, shown
 from support.places import TESTS
 

@@ -28,7 +28,7 @@ from handrail.runtime.history import state_of
 from handrail.runtime.ports import Pinned
 from handrail.sources.library import library_root
 from handrail.store.sqlite.log import open_log
-from handrail.wiring import System
+from handrail.wiring.system import System
 from support.compiler.native_case import compile_library, compile_text, shown
 from support.places import TESTS
 from support.runtime.room import assert_sound, of_kind, until

@@ -38,7 +38,7 @@ from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.wiring import ShellCommands
+from handrail.wiring.system import ShellCommands
 from handrail.workspace.git.command import Git, Ran, UnderWay
 from handrail.workspace.git_workspaces import GitWorkspaces
 from support.runtime.dying import CrashingProcesses, Points, labelled_log, lives, run_of

@@ -124,3 +124,10 @@ class GitRoom:
 
     def refs(self, prefix: str = "refs/handrail/") -> list[str]:
         return git(self.repo, "for-each-ref", "--format=%(refname)", prefix).splitlines()
+
+
+def prepare_three(root: str, first: int) -> None:
+    """Make three worktrees, in a process of its own."""
+    room = GitRoom(Path(root))
+    for number in range(first, first + 3):
+        room.prepare(f"p{number}")

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import NotFound, WorkspaceFault
+from handrail.ports.delivery import Life
 from handrail.ports.workspaces import Conflict, FileChange, Merged
 from handrail.workspace.delivery.apply import apply_to_checkout, undo_apply
 from handrail.workspace.delivery.deliver import discard, merge_into_base
-from handrail.workspace.delivery.janitor import Life, clean, survey
+from handrail.workspace.delivery.janitor import clean, survey
 from support.workspace.git_room import GitRoom, commit, everything, fill, git, listing
 
 

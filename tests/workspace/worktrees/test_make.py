@@ -9,7 +9,7 @@ import pytest
 from handrail.errors import WorkspaceFault
 from handrail.workspace.git.repositories import default_branch, find_root, head, is_dirty, uncommitted
 from handrail.workspace.git_workspaces import GitWorkspaces
-from support.workspace.git_room import GitRoom, commit, fill, git, listing
+from support.workspace.git_room import GitRoom, commit, fill, git, listing, prepare_three
 
 
 def test_a_worktree_lies_below_the_data_folder_and_only_the_user_may_look_in(shop: GitRoom) -> None:
@@ -233,15 +233,9 @@ def test_tracked_files_are_never_overwritten_by_copies(shop: GitRoom) -> None:
     assert (path / "tracked.log").read_text() == "committed"
 
 
-def _prepare_three(root: str, first: int) -> None:
-    room = GitRoom(Path(root))
-    for number in range(first, first + 3):
-        room.prepare(f"p{number}")
-
-
 def test_twelve_worktrees_are_made_by_four_processes_at_once(shop: GitRoom) -> None:
     context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_prepare_three, args=(str(shop.root), first)) for first in (0, 3, 6, 9)]
+    workers = [context.Process(target=prepare_three, args=(str(shop.root), first)) for first in (0, 3, 6, 9)]
     for worker in workers:
         worker.start()
     for worker in workers:

@@ -12,10 +12,9 @@ from handrail.cli.render.safe_text import harmless
 
 if TYPE_CHECKING:
     from handrail.operations.agents.health import AgentHealth
-    from handrail.operations.doctor.check import Health, Tool
+    from handrail.operations.doctor.check import Health, Tool, UsageLimit
+    from handrail.operations.driving.driver_info import DriverInfo
     from handrail.ports.log_care import Cut, Finding
-    from handrail.runtime.handlers.agents.account_limits import Limit
-    from handrail.runtime.local.driver_lock import DriverInfo
     from handrail.sources.tiers import Place
 
 
@@ -25,9 +24,10 @@ if TYPE_CHECKING:
 def command(*, repair: bool, as_json: bool) -> int:
     """Check the tools that runs need, and that everything recorded is as it was written."""
     from handrail.operations.doctor.check import examine_health
+    from handrail.wiring.machine import this_machine
 
     place = current_place()
-    found = examine_health(place.folders.data, repair=repair)
+    found = examine_health(this_machine(), place.folders.data, repair=repair)
     if as_json:
         write_json(_data(found))
     else:
@@ -65,7 +65,7 @@ def _agent_words(agent: "AgentHealth") -> str:
     return f"  {agent.name:<9} {said[agent.logged_in]} · {held}"
 
 
-def _limit_words(limit: "Limit") -> str:
+def _limit_words(limit: "UsageLimit") -> str:
     from handrail.operations.views.run_document import iso
 
     return f"  {limit.agent:<9} at its usage limit until {iso(limit.until)}, as {limit.run} found"

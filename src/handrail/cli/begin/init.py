@@ -73,8 +73,9 @@ def _whole(options: _Options, report: "Report") -> "Report":
 def _look() -> "Report":
     from handrail.cli.render.init import Report
     from handrail.operations.init.find_out import missing, survey, together
+    from handrail.wiring.machine import this_machine
 
-    found = survey(current_place())
+    found = survey(this_machine().repositories, current_place())
     fresh = missing(found)
     return Report(found, fresh, together(found, fresh))
 
@@ -99,15 +100,10 @@ def _tried(options: _Options, report: "Report") -> "Report":
 
 
 def _trial(options: _Options, report: "Report") -> "tuple[Tried, ...]":
-    from handrail.operations.init.trial import Trial
-    from handrail.processes.local import LocalProcesses
-    from handrail.runtime.handlers.commands.start_command import Starts
-    from handrail.wiring import ShellCommands
-    from handrail.workspace.git_workspaces import GitWorkspaces
+    from handrail.wiring.trial import new_trial
 
-    workspaces = GitWorkspaces(current_place().folders.data)
     shown = sys.stderr.isatty() and not options.as_json
-    trial = Trial(workspaces, Starts(LocalProcesses(), ShellCommands()), options.timeout, _show if shown else _silent)
+    trial = new_trial(current_place().folders.data, options.timeout, _show if shown else _silent)
     try:
         return trial.run(report.found, report.whole)
     finally:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from handrail.serve.mcp.streamable_http import Listening
     from handrail.serve.mcp.tool_result import ToolResult
 
-_LATE = ("handrail.cli.session", "handrail.serve.mcp.calls", "handrail.serve.mcp.desk_factory")
+_LATE = ("handrail.wiring.session", "handrail.serve.mcp.calls", "handrail.serve.mcp.desk_factory")
 """What the first call of a client needs."""
 
 
@@ -57,9 +57,9 @@ def _late_calls(stack: ExitStack) -> "LateCalls":
             import_module(name)
 
     def opened() -> "Calls":
-        from handrail.cli.session import open_session
         from handrail.serve.mcp.calls import Calls
         from handrail.serve.mcp.desk_factory import desk_of
+        from handrail.wiring.session import open_session
 
         with ExitStack() as trial:
             session = trial.enter_context(open_session())
@@ -86,18 +86,18 @@ def _serve_agent() -> None:
     from handrail.serve.mcp.step_tools import offered
 
     def load() -> None:
-        for name in ("handrail.cli.session", "handrail.serve.mcp.step_tool_calls"):
+        for name in ("handrail.wiring.session", "handrail.serve.mcp.step_tool_calls"):
             import_module(name)
 
     with ExitStack() as stack:
 
         def opened() -> "AgentCalls":
-            from handrail.cli.session import open_session
             from handrail.serve.mcp.step_tool_calls import AgentCalls, agent_desk
+            from handrail.wiring.session import open_session
 
             with ExitStack() as trial:
                 session = trial.enter_context(open_session())
-                calls = AgentCalls(agent_desk(session.log, session.place))
+                calls = AgentCalls(agent_desk(session.log, session.place, session.machine))
                 stack.push(trial.pop_all())
             return calls
 
@@ -107,10 +107,10 @@ def _serve_agent() -> None:
 def _serve_http(port: int, host: str, token_file: Path | None) -> None:
     from handrail.cli.options import current_place
     from handrail.serve.mcp.streamable_http import serve_http
-    from handrail.store.bearer_token import FILE, bearer_at
+    from handrail.wiring.secret_files import bearer_token_path, read_bearer_token
 
-    path = token_file or current_place().folders.data / FILE
-    token = bearer_at(path)
+    path = token_file or bearer_token_path(current_place().folders.data)
+    token = read_bearer_token(path)
     with ExitStack() as stack:
         serve_http(_late_calls(stack), token, host, port, lambda where: _tell(where, path))
 
@@ -128,8 +128,8 @@ def _tell(where: "Listening", path: Path) -> None:
 
 def _rotate() -> None:
     from handrail.cli.options import current_place
-    from handrail.store.signing_keys import rotate
+    from handrail.wiring.secret_files import rotate_signing_keys
 
-    rotate(current_place().folders.data)
+    rotate_signing_keys(current_place().folders.data)
     click.echo("tokens are signed with a new key now; those of the last key stay good, older ones do not")
     click.echo("servers that run go on with the old key: restart them")

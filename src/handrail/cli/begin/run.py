@@ -9,10 +9,10 @@ from handrail.cli.options import complete_workflows, current_place, detach_optio
 from handrail.cli.output import note
 
 if TYPE_CHECKING:
-    from handrail.cli.session import Session
     from handrail.operations.runs.lifecycle import Request
     from handrail.operations.runs.prepare import Prepared, Wanted
     from handrail.sources.tiers import Place
+    from handrail.wiring.session import Session
 
 
 @click.command("run", epilog='Example: handrail run fix-bug "login times out after 30 s" --input base=main')
@@ -36,14 +36,14 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     TASK goes to the workflow's issue or its only text that must be given. Ctrl-C pauses; nothing is lost.
     """
     from handrail.cli.live.follow_run import go_on_detached, watch
-    from handrail.cli.session import me, open_session
     from handrail.operations.runs.lifecycle import start
     from handrail.operations.runs.prepare import Wanted
+    from handrail.wiring.session import current_user, open_session
 
     if record is not None:
         _require_recordable(record, wanted["agent"], detach=detach)
     place = current_place()
-    prepared = _prepared(place, Wanted(**wanted, by=me()), may_ask=not as_json)
+    prepared = _prepared(place, Wanted(**wanted, by=current_user()), may_ask=not as_json)
     with open_session() as session:
         run = start(session.log, _request(session, prepared, with_changes=wanted["with_changes"]))
         _introduce(session, run, prepared, as_json=as_json)
@@ -87,10 +87,9 @@ def _tell_recorded(session: "Session", run: str, record: str | None, *, replayed
 
     from handrail.cli.render.safe_text import harmless
     from handrail.operations.delivery.cassette import Recording
-    from handrail.processes.local import LocalProcesses
 
     system = session.system
-    recording = Recording(session.log, system.workspaces, LocalProcesses(), system.folder / "runs")
+    recording = Recording(session.log, system.workspaces, session.machine.processes, system.folder / "runs")
     if record is not None:
         Path(record).write_bytes(recording.cassette(run))
         note(f"recorded {record}")
@@ -137,7 +136,7 @@ def _request(session: "Session", prepared: "Prepared", *, with_changes: bool) ->
     source = prepared.request.source
     if not with_changes or source is None or not prepared.left_out:
         return prepared.request
-    return replace(prepared.request, source=take_along(session.system.workspaces, source))
+    return replace(prepared.request, source=take_along(session.system.workspaces, session.machine.repositories, source))
 
 
 def _prepared(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
@@ -145,10 +144,12 @@ def _prepared(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
     from handrail.cli.render.diagnostics import render_diagnostics
     from handrail.errors import Untrusted
     from handrail.operations.runs.prepare import prepare
+    from handrail.wiring.machine import this_machine
 
+    machine = this_machine()
     while True:
         try:
-            prepared = prepare(place, wanted)
+            prepared = prepare(machine, place, wanted)
         except Untrusted:
             if not may_ask or not sys.stdin.isatty() or not _trusts(place, wanted.workflow):
                 raise

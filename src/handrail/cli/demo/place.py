@@ -12,8 +12,8 @@ from pathlib import Path
 
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
-from handrail.processes.environment import PASS_ENV, allowed_environment
 from handrail.sources.folders import Folders, user_folders
+from handrail.wiring.system import ShellCommands
 
 DATA = Path(__file__).parent / "demo_data"
 MARK = "handrail-demo-"
@@ -60,7 +60,7 @@ class DemoPlace:
 
     def environment(self) -> dict[str, str]:
         """Give the environment of every command: nothing in it leads to the user's own files or settings."""
-        seen = allowed_environment({**os.environ, PASS_ENV: ""})
+        seen = ShellCommands({**os.environ, "HANDRAIL_PASS_ENV": ""}).environment()
         kept = {name: value for name, value in seen.items() if not name.startswith("XDG_")}
         return {
             **kept,

@@ -16,7 +16,7 @@ from handrail.frozen import frozen
 from handrail.operations.views.costs import cost_of
 from handrail.operations.views.run_tree import asking
 from handrail.ports.log import Log
-from handrail.store.sqlite.log import open_log
+from handrail.wiring.machine import this_machine
 
 TASK = "make the tests pass"
 TESTS = "python3 -m unittest 2>&1 | tail -1"
@@ -183,7 +183,7 @@ def _expect(words: str, holds: bool) -> None:
 
 @contextmanager
 def _record(story: Story) -> Generator[Log]:
-    log = open_log(story.place.folders.data)
+    log = this_machine().log_files.open(story.place.folders.data)
     try:
         yield log
     finally:

@@ -22,9 +22,9 @@ def command(*, run: str | None, undo: bool, as_json: bool) -> None:
     """
     from pathlib import Path
 
-    from handrail.cli.session import run_session
     from handrail.errors import UsageError
     from handrail.operations.delivery.deliver import apply, undo_apply
+    from handrail.wiring.session import run_session
 
     if run is None and not undo:
         raise UsageError("which run?", next_step="handrail apply RUN, or handrail apply --undo")
@@ -32,7 +32,7 @@ def command(*, run: str | None, undo: bool, as_json: bool) -> None:
         found = None if run is None else session.find(run)
         workspaces = session.system.workspaces
         if undo or found is None:
-            done = undo_apply(session.log, workspaces, found, Path.cwd())
+            done = undo_apply(session.log, workspaces, found, session.machine.repositories.find_root(Path.cwd()))
         else:
             done = apply(session.log, workspaces, found)
     if as_json:

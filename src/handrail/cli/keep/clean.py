@@ -9,7 +9,7 @@ from handrail.cli.output import write_json
 
 if TYPE_CHECKING:
     from handrail.operations.delivery.clean import Cleaned
-    from handrail.workspace.delivery.janitor import Leftover
+    from handrail.ports.delivery import Leftover
 
 
 @click.command("clean", epilog="Example: handrail clean --dry-run")
@@ -20,14 +20,11 @@ def command(*, dry_run: bool, as_json: bool) -> None:
 
     Nothing that is not committed or not merged is removed; what stays is listed with the reason.
     """
-    from handrail.cli.session import existing_session
     from handrail.operations.delivery.clean import Cleaned, clean
+    from handrail.wiring.session import existing_session
 
     with existing_session() as session:
-        if session is None:
-            found = Cleaned((), ())
-        else:
-            found = clean(session.log, session.system.workspaces.places, dry_run=dry_run)
+        found = Cleaned((), ()) if session is None else clean(session.log, session.system.workspaces, dry_run=dry_run)
     if as_json:
         write_json(
             {

@@ -8,8 +8,8 @@ from handrail.cli.options import json_option, run_argument
 from handrail.cli.output import note, write_json
 
 if TYPE_CHECKING:
-    from handrail.cli.session import Session
     from handrail.operations.delivery.deliver import Discarded
+    from handrail.wiring.session import Session
 
 
 @click.command("discard", epilog="Example: handrail discard fix-bug-1")
@@ -20,13 +20,13 @@ def command(*, run: str, as_json: bool) -> None:
 
     A run that is not over is stopped for good.
     """
-    from handrail.cli.session import run_session
     from handrail.operations.delivery.deliver import discard
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
         found = session.find(run)
         _stop(session, found)
-        done = discard(session.log, session.system.workspaces, found)
+        done = discard(session.log, session.system.workspaces, session.machine.repositories, found)
     if as_json:
         write_json({"run": found, "discarded": [_data(each) for each in done]})
         return
@@ -39,16 +39,16 @@ def command(*, run: str, as_json: bool) -> None:
 def _stop(session: "Session", run: str) -> None:
     """A run whose files are gone can never go on."""
     from handrail.cli.live.follow_run import refuse_if_driven, take_up, watch
-    from handrail.cli.session import me
     from handrail.operations.driving.resume import stop_family
     from handrail.operations.views.diff import tree_of
-    from handrail.runtime.history import state_of
+    from handrail.operations.views.run_state import state_of
+    from handrail.wiring.session import current_user
 
     state = state_of(session.log, run)
     tree_of(state)
     refuse_if_driven(session, run)
     if not state.over:
-        stop_family(session.log, run, me())
+        stop_family(session.log, run, current_user())
         take_up(watch(session, run, "handrail discard", as_json=True))
         note(f"{run} was stopped for good")
 

@@ -18,8 +18,8 @@ def command(*, run: str, to: BinaryIO, as_json: bool) -> None:
 
     It holds inputs, commands and outputs as they were: look at it before you give it away.
     """
-    from handrail.cli.session import run_session
     from handrail.operations.delivery.export_import import export
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
         found = session.find(run)

@@ -18,12 +18,12 @@ def command(*, file: BinaryIO, as_json: bool) -> None:
     """
     import time
 
-    from handrail.cli.session import me, open_session
     from handrail.operations.delivery.export_import import import_run
+    from handrail.wiring.session import current_user, open_session
 
     data = file.read()
     with open_session() as session:
-        done = import_run(session.log, data, me(), time.time())
+        done = import_run(session.log, data, current_user(), time.time())
     if as_json:
         write_json({"run": done.run, "original": done.original, "events": done.events, "held": done.held})
         return

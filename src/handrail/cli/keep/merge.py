@@ -15,8 +15,8 @@ def command(*, run: str, as_json: bool) -> None:
     What is not committed yet is committed first. A branch that is checked out is never changed: then the git command
     that merges it is shown.
     """
-    from handrail.cli.session import run_session
     from handrail.operations.delivery.deliver import merge
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
         done = merge(session.log, session.system.workspaces, session.find(run))

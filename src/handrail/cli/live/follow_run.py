@@ -11,15 +11,15 @@ from handrail.cli.output import note, write_json
 from handrail.cli.render.layout import wrapped
 from handrail.cli.render.run_end import final_lines
 from handrail.cli.render.safe_text import harmless
-from handrail.cli.session import Session
 from handrail.errors import LogConflict
 from handrail.frozen import frozen
 from handrail.operations.driving.drive import Follower, Happened, until_taken_up
 from handrail.operations.driving.live import Activity
 from handrail.operations.views.costs import spent_before
 from handrail.operations.views.run_document import exit_code, run_document
+from handrail.operations.views.run_state import plan_of
 from handrail.operations.views.run_tree import held_words, holder_of
-from handrail.runtime.history import plan_of
+from handrail.wiring.session import Session
 
 INTERRUPTED = 130
 HUNG_UP = 129
@@ -114,7 +114,7 @@ def go_on_detached(watched: Watch) -> int:
     from handrail.operations.driving.background_driver import keep_going
 
     session, run = watched.session, watched.run
-    who = keep_going(session.place.folders, session.log, run)
+    who = keep_going(session.place.folders, session.machine.programs, session.log, run)
     note(f"{run} goes on in process {who.pid}; handrail status {run} shows how far it is")
     if watched.as_json:
         write_json(run_document(session.log, run))

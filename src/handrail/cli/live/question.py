@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from handrail.cli.output import note
 from handrail.cli.render.layout import flow, wrapped
 from handrail.cli.render.safe_text import harmless, harmless_lines
-from handrail.cli.session import Session, me
 from handrail.errors import HandrailError, UsageError
 from handrail.model.history.events import Decision
 from handrail.model.history.run_state import RunState
@@ -14,6 +13,7 @@ from handrail.operations.driving.resume import stop_family
 from handrail.operations.runs.lifecycle import answer, resume, say
 from handrail.operations.views.questions import Kind, approval_of, asked_at
 from handrail.operations.views.run_tree import root_of
+from handrail.wiring.session import Session, current_user
 
 PROMPT = "> "
 ANSWERS: dict[str, Decision] = {"a": "approve", "r": "revise", "j": "reject"}
@@ -62,7 +62,7 @@ class Question:
         try:
             match self.kind:
                 case "question":
-                    say(self.session.log, self.asks.run, words, me())
+                    say(self.session.log, self.asks.run, words, current_user())
                     return True
                 case "budget":
                     return self._decide_budget(words[:1].lower())
@@ -85,14 +85,14 @@ class Question:
                 return False
         if decision is None or (decision == "revise" and not comment):
             return False
-        answer(self.session.log, self.asks.run, decision, me(), comment)
+        answer(self.session.log, self.asks.run, decision, current_user(), comment)
         return True
 
     def _decide_budget(self, letter: str) -> bool:
         if letter == "g":
-            resume(self.session.log, self.asks.run, me())
+            resume(self.session.log, self.asks.run, current_user())
         elif letter == "s":
-            stop_family(self.session.log, root_of(self.asks.run), me())
+            stop_family(self.session.log, root_of(self.asks.run), current_user())
         return letter in ("g", "s")
 
     def _choices(self, columns: int) -> list[str]:
@@ -128,10 +128,9 @@ def _indented(text: str, columns: int) -> list[str]:
 
 def _show_diff(session: Session, run: str) -> None:
     from handrail.cli.render.diff import echo_patch
-    from handrail.operations.views.diff import difference
 
     try:
-        found = difference(session.log, session.system.workspaces, run, None, stat=False)
+        found = session.differences.of(run, None, stat=False)
     except HandrailError as error:
         note(f"  {harmless(error.message)}")
         return

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from handrail.cli.live.keyboard import Keyboard
 from handrail.cli.live.question import Question
 from handrail.cli.live.view import View
-from handrail.cli.session import Session
 from handrail.operations.driving.drive import Drive, Follower, Happened
 from handrail.operations.views.questions import asked_by
+from handrail.wiring.session import Session
 
 EVERY = 0.1
 """Seconds between two looks at the keyboard and at what is being done."""

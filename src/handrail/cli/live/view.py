@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import click
@@ -12,14 +13,12 @@ from handrail.cli.render.layout import wrapped
 from handrail.cli.render.safe_text import harmless, width
 from handrail.cli.render.step_rows import HINT, PAUSING, Circumstances, local_time, rows
 from handrail.cli.render.steps import WIDTH, StepLines
-from handrail.cli.session import Session
-from handrail.engine.state.budgets import whole_limits
 from handrail.model.history import events as ev
 from handrail.operations.driving.drive import Happened
 from handrail.operations.driving.live import Activity, Effort
 from handrail.operations.views.money import limit_words, price_words
-from handrail.runtime.glimpses import Glimpses
-from handrail.runtime.history import plan_of, state_of
+from handrail.operations.views.run_state import plan_of, state_of, whole_limits
+from handrail.wiring.session import Session
 
 WIDEST_NAME = 16
 """Columns up to which the names of steps are brought in line."""
@@ -35,7 +34,8 @@ class View:
     writer: Writer
     lines: StepLines
     live: bool
-    glimpses: Glimpses
+    glimpse: Callable[[str, int, str | None], str]
+    """Says what the agent of an effort is doing."""
     _limit: float | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class View:
     def _glimpse(self, effort: Effort) -> str:
         if effort.reports or not effort.who:
             return effort.reports
-        return self.glimpses.of(effort.run, effort.seq, effort.agent)
+        return self.glimpse(effort.run, effort.seq, effort.agent)
 
     def _cost(self) -> str:
         spent = self.activity.spent
@@ -108,7 +108,7 @@ def view_of(session: Session, run: str, activity: Activity, *, as_json: bool, in
     writer = LiveArea(sys.stdout, color=_in_color()) if live else PlainLines(as_json, columns)
     name = _names(session, run) if live else 0
     lines = StepLines(live=live, in_place=on_terminal and in_place, name=name)
-    return View(session, run, activity, writer, lines, live, session.system.glimpses)
+    return View(session, run, activity, writer, lines, live, session.system.glimpses.of)
 
 
 def is_live(*, as_json: bool = False) -> bool:

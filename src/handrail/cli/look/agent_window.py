@@ -17,10 +17,12 @@ def command(*, place: str, agent: str, repository: str, title: str) -> int:
     from handrail.operations.agents.configured_agents import ConfiguredAgents
     from handrail.operations.views.agent_window import View, still
     from handrail.sources.folders import user_folders
+    from handrail.wiring.machine import this_machine
 
     still(0)
+    machine = this_machine()
     known = ConfiguredAgents(user_folders(os.environ)).find(agent, repository)
     click.echo(harmless(f"{title} · {known.name} · what is typed here goes nowhere"))
-    for line in View(Path(place), known).lines():
+    for line in View(Path(place), known, machine.processes, machine.redactor()).lines():
         click.echo(harmless(line))
     return 0

@@ -18,9 +18,9 @@ def command(*, run: str, step: str | None) -> int:
     import sys
 
     from handrail.cli.output import note
-    from handrail.cli.session import run_session
     from handrail.errors import UsageError
     from handrail.operations.views.attach import attach
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
         found = session.find(run)

@@ -20,9 +20,9 @@ WIDEST = 40
 def command(*, runs: tuple[str, ...], as_json: bool) -> None:
     """Show runs side by side: outcome, steps, cost, time, and what they changed."""
     from handrail.cli.render.table import render_table
-    from handrail.cli.session import run_session
     from handrail.errors import UsageError
     from handrail.operations.views.compare import compare
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
         found = tuple(dict.fromkeys(session.find(each) for each in runs))

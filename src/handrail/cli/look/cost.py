@@ -20,9 +20,9 @@ def command(*, runs: tuple[str, ...], as_json: bool) -> None:
     A price that is not known in full is marked with ~, one that is not known at all is `unknown`.
     """
     from handrail.cli.render.cost import render_cost, render_total
-    from handrail.cli.session import run_session
     from handrail.operations.views.costs import cost_of, total_of
     from handrail.operations.views.money import spent_data
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
         found = [cost_of(session.log, run) for run in dict.fromkeys(session.find(each) for each in runs)]

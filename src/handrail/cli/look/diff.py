@@ -22,11 +22,10 @@ def command(*, run: str, step: str | None, stat: bool, as_json: bool) -> None:
     STEP is an address: fix, fix@2 for its second beginning, build[auth] for an item, build[auth]/test inside it.
     """
     from handrail.cli.render.diff import echo_patch
-    from handrail.cli.session import run_session
-    from handrail.operations.views.diff import difference
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
-        found = difference(session.log, session.system.workspaces, session.find(run), step, stat=stat)
+        found = session.differences.of(session.find(run), step, stat=stat)
     if as_json:
         write_json(_data(found, stat=stat))
         return

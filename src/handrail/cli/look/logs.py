@@ -21,8 +21,8 @@ WIDTH = 110
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document per line, one for each event.")
 def command(*, run: str, step: str | None, as_json: bool) -> None:
     """Show everything that happened in a run, or to one step of it, event by event."""
-    from handrail.cli.session import run_session
     from handrail.operations.views.history import event_data, history
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
         for seq, address, event in history(session.log, session.find(run), step):

@@ -13,7 +13,7 @@ from handrail.cli.render.safe_text import harmless, harmless_lines
 from handrail.operations.workflows.condition_text import pinned_words
 
 if TYPE_CHECKING:
-    from handrail.cli.session import Session
+    from handrail.wiring.session import Session
 
 TAIL = 40
 """Lines of a command's output that are shown."""
@@ -27,9 +27,9 @@ TAIL = 40
 def command(*, run: str, step: str | None, prompt: bool, as_json: bool) -> None:
     """Show a run's steps and outputs, or one step: tries, cost, proof, output and the end of what it wrote."""
     from handrail.cli.render.runs import render_steps
-    from handrail.cli.session import run_session
     from handrail.operations.views.history import step_details
     from handrail.operations.views.run_document import run_document
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
         found = session.find(run)

@@ -49,13 +49,14 @@ def show_overview() -> int:
 def known_lines() -> "list[Line]":
     """Give a line for each run that a person started."""
     from handrail.operations.views.overview import overview
-    from handrail.store.sqlite.run_list import NeedsWholeLog, run_list
+    from handrail.ports.run_list import NeedsWholeLog
+    from handrail.wiring.run_list import has_log, open_run_list
 
     folder = _data_folder()
-    if not (folder / "handrail.db").exists():
+    if not has_log(folder):
         return []
     try:
-        with run_list(folder) as runs:
+        with open_run_list(folder) as runs:
             return overview(runs)
     except NeedsWholeLog:
         return _lines_of_log()
@@ -63,9 +64,9 @@ def known_lines() -> "list[Line]":
 
 def _lines_of_log() -> "list[Line]":
     """The same from the log as a whole, which updates an older one, and says what is wrong with a broken one."""
-    from handrail.cli.session import existing_session
     from handrail.operations.views.overview import overview
     from handrail.operations.views.run_document import LoggedRuns
+    from handrail.wiring.session import existing_session
 
     with existing_session() as session:
         return overview(LoggedRuns(session.log)) if session is not None else []
@@ -88,21 +89,22 @@ def _show_all(*, every: bool) -> bool:
 
 
 def _show_driver() -> None:
-    from handrail.runtime.local.driver_lock import who
+    from handrail.operations.driving.driver_info import running_driver
 
-    driver = who(_data_folder())
+    driver = running_driver(_data_folder())
     if driver is None:
         return
     from handrail.operations.driving.background_driver import differing
+    from handrail.wiring.machine import this_machine
 
-    others = ", ".join(differing(driver))
+    others = ", ".join(differing(driver, this_machine().programs))
     note = f"; commands see the {others} of where it was started, not yours" if others else ""
     click.echo(f"background driver: process {driver.pid}{note}")
 
 
 def _write_documents(run: str | None) -> None:
-    from handrail.cli.session import existing_session, run_session
     from handrail.operations.views.run_document import listed_documents
+    from handrail.wiring.session import existing_session, run_session
 
     if run is not None:
         with run_session() as session:
@@ -114,9 +116,9 @@ def _write_documents(run: str | None) -> None:
 
 def _show_one(run: str) -> None:
     from handrail.cli.render.runs import render_overview, render_steps
-    from handrail.cli.session import run_session
     from handrail.operations.views.overview import one_line
     from handrail.operations.views.run_document import LoggedRuns, run_document
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
         found = session.find(run)

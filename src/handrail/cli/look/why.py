@@ -13,8 +13,8 @@ from handrail.cli.render.safe_text import harmless, pad, width
 @json_option
 def command(*, run: str, step: str | None, as_json: bool) -> None:
     """Explain why each step ran, was skipped or repeated, with the values that decided."""
-    from handrail.cli.session import run_session
     from handrail.operations.views.explain import explain, reason_data, why_words
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
         found = session.find(run)

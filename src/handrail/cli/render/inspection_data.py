@@ -4,11 +4,10 @@ from typing import Any
 
 from handrail.cli.render.diagnostics import diagnostic_data
 from handrail.cli.render.workflow_list import listed_data
-from handrail.compiler.bounds import Bound
 from handrail.model.codec import encode
 from handrail.model.workflow.plan import Input
 from handrail.operations.workflows.condition_text import input_type
-from handrail.operations.workflows.inspect import Inspection, UsedFile
+from handrail.operations.workflows.inspect import CallBound, Inspection, UsedFile
 from handrail.operations.workflows.outline import ShownStep
 
 
@@ -29,7 +28,7 @@ def inspection_data(found: Inspection) -> dict[str, Any]:
     }
 
 
-def bound_data(bound: Bound) -> dict[str, Any]:
+def bound_data(bound: CallBound) -> dict[str, Any]:
     """Give a bound on agent calls as JSON data."""
     return {"least": bound.least, "most": bound.most}
 

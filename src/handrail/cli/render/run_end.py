@@ -3,8 +3,6 @@
 import time
 
 from handrail.cli.render.step_rows import local_time
-from handrail.cli.session import Session
-from handrail.engine.state.budgets import whole_limits
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.costs import elapsed
@@ -12,8 +10,9 @@ from handrail.operations.views.history import denials
 from handrail.operations.views.kept_work import kept_work
 from handrail.operations.views.money import duration, price_words
 from handrail.operations.views.overview import usd_words
+from handrail.operations.views.run_state import plan_of, whole_limits
 from handrail.operations.views.run_tree import held_words, holder_of, root_of, standing
-from handrail.runtime.history import plan_of
+from handrail.wiring.session import Session
 
 MOST_DENIED = 3
 """Steps whose denied tools are named."""
@@ -28,13 +27,13 @@ def final_lines(session: Session, run: str, document: dict[str, JsonValue]) -> l
             return _succeeded(session, run)
         case "failed":
             next_step = f"next: handrail why {run}, or handrail resume {run}"
-            return [f"{run} failed: {document['error']}", *_safe(where.state), next_step]
+            return [f"{run} failed: {document['error']}", *_safe(session, where.state), next_step]
         case "cancelled":
-            return [f"{run} {document['error'] or 'stopped'}", *_safe(where.state)]
+            return [f"{run} {document['error'] or 'stopped'}", *_safe(session, where.state)]
         case "blocked":
             hint = [f"  {at.next_step}"] if at.next_step else []
             next_step = f"next: handrail resume {root_of(run)}"
-            return [f"{run} needs you: {at.message}", *hint, *_safe(where.state), next_step]
+            return [f"{run} needs you: {at.message}", *hint, *_safe(session, where.state), next_step]
         case "waiting":
             return _waiting(session, run, at, str(document["current_step"]))
         case _:
@@ -79,8 +78,8 @@ def _denied(session: Session, run: str) -> list[str]:
     return [f"  denied: {', '.join(found[:MOST_DENIED])}{more}"] if found else []
 
 
-def _safe(state: RunState) -> list[str]:
-    kept = kept_work(state)
+def _safe(session: Session, state: RunState) -> list[str]:
+    kept = kept_work(session.machine.repositories, state)
     return [] if kept is None else [f"  {kept.words}"]
 
 

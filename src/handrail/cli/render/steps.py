@@ -7,11 +7,17 @@ import click
 
 from handrail.cli.render.safe_text import crop, harmless, pad
 from handrail.cli.render.step_rows import local_time
-from handrail.engine.guided.agent_call import call_of
-from handrail.engine.prompts.choose_agent import FALLBACK
 from handrail.model.history import events as ev
 from handrail.operations.driving.drive import Happened
-from handrail.operations.views.event_sentences import address_of, agent_words, proofs_in, spent_in, told
+from handrail.operations.views.event_sentences import (
+    address_of,
+    agent_call_in,
+    agent_words,
+    fallback_in,
+    proofs_in,
+    spent_in,
+    told,
+)
 from handrail.operations.views.explain import DECIDED, why_words
 from handrail.operations.views.money import duration, price_words
 from handrail.operations.views.run_document import iso
@@ -120,12 +126,12 @@ def _last_line(event: ev.StepEnded) -> str:
 
 
 def _began(event: ev.StepBegan) -> tuple[str, str] | None:
-    call = call_of(event)
+    call = agent_call_in(event)
     if call is None:
         return None
     again = f"  try {event.attempt}" if event.attempt > 1 else ""
-    why = str(call.get("chosen", ""))
-    instead = f"  {why}" if why.startswith(FALLBACK) else ""
+    why = fallback_in(call)
+    instead = f"  {why}" if why else ""
     return "▸", f"{agent_words(call)}{again}{instead}"
 
 

@@ -13,15 +13,17 @@ def command() -> int:
     from handrail.operations.runs.prepare import workflows_seen_from
     from handrail.sources.folders import user_folders
     from handrail.sources.tiers import Place
-    from handrail.wiring import open_system
+    from handrail.wiring.machine import this_machine
+    from handrail.wiring.system import open_system
 
     folders = user_folders(os.environ)
-    system = open_system(folders, workflows_seen_from(os.environ, Place(folders, None)))
+    machine = this_machine()
+    system = open_system(folders, workflows_seen_from(os.environ, Place(folders, None)), machine)
     supervisor = system.supervisor("background driver")
     supervisor.on_state = lambda state: _say(f"{state.run} {state.status} {state.message}")
     _say(f"background driver, process {os.getpid()}, of {folders.data}")
     try:
-        other = drive(folders, system.log, supervisor)
+        other = drive(folders, machine.programs, system.log, supervisor)
     finally:
         system.log.close()
     if isinstance(other, AlreadyRunning):

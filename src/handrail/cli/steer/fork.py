@@ -13,12 +13,12 @@ from handrail.cli.output import write_json
 @json_option
 def command(*, run: str, step: str | None, copies: int, as_json: bool) -> None:
     """Copy a run, as it is or as it was before a step; the original is untouched. `resume` lets a copy go on."""
-    from handrail.cli.session import me, run_session
     from handrail.operations.runs.lifecycle import fork
+    from handrail.wiring.session import current_user, run_session
 
     with run_session() as session:
         found = session.find(run)
-        made = [fork(session.log, found, step, me()) for _ in range(copies)]
+        made = [fork(session.log, found, step, current_user()) for _ in range(copies)]
     if as_json:
         write_json({"run": found, "copies": made})
         return

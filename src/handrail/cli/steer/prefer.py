@@ -23,13 +23,12 @@ def command(*, run: str, autonomy: Autonomy | None, risk: Risk | None, as_json: 
 
     from handrail.cli.live.follow_run import take_up, watch
     from handrail.cli.output import write_json
-    from handrail.cli.session import me, run_session
-    from handrail.engine.guided.preferences import Wish
-    from handrail.operations.runs.prefer import prefer
+    from handrail.operations.runs.prefer import Preference, prefer
+    from handrail.wiring.session import current_user, run_session
 
     with run_session() as session:
         found = session.find(run)
-        now = prefer(session.log, found, Wish(by=me(), autonomy=autonomy or "", risk=risk or ""))
+        now = prefer(session.log, found, Preference(by=current_user(), autonomy=autonomy or "", risk=risk or ""))
         take_up(watch(session, found, "handrail prefer", as_json=as_json))
         if as_json:
             write_json(asdict(now))

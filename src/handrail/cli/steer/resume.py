@@ -8,7 +8,7 @@ import click
 from handrail.cli.options import detach_option, json_option, optional_run_argument, tmux_option
 
 if TYPE_CHECKING:
-    from handrail.cli.session import Session
+    from handrail.wiring.session import Session
 
 
 @click.command("resume", epilog="Example: handrail resume fix-bug-1")
@@ -23,9 +23,9 @@ def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
     """
     from handrail.cli.live.follow_run import go_on_detached, refuse_if_driven, watch
     from handrail.cli.output import note
-    from handrail.cli.session import me, run_session
     from handrail.operations.driving.resume import done_words, resume_family
     from handrail.operations.views.attach import want_windows
+    from handrail.wiring.session import current_user, run_session
 
     with run_session() as session:
         found = session.find(run) if run is not None else _only(session, may_ask=not as_json and sys.stdin.isatty())
@@ -34,7 +34,7 @@ def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
             want_windows(session.system.folder / "runs", found)
         watched = watch(session, found, "handrail resume", as_json=as_json)
         said = done_words(session.log, found)
-        resume_family(session.log, found, me())
+        resume_family(session.log, found, current_user())
         note(said)
         return go_on_detached(watched) if detach else watched.go()
 

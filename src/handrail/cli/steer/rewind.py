@@ -16,14 +16,14 @@ def command(*, run: str, step: str, as_json: bool) -> int:
     """
     from handrail.cli.live.follow_run import go_on, watch
     from handrail.cli.output import note
-    from handrail.cli.session import me, run_session
     from handrail.operations.runs.lifecycle import crossing, rewind
-    from handrail.runtime.history import state_of
+    from handrail.operations.views.run_state import state_of
+    from handrail.wiring.session import current_user, run_session
 
     with run_session() as session:
         found = session.find(run)
         watched = watch(session, found, "handrail rewind", as_json=as_json)
-        seq = rewind(session.log, found, step, me())
+        seq = rewind(session.log, found, step, current_user())
         note(f"{found} goes back to before '{step}' (event {seq})")
         state = state_of(session.log, found)
         for what in crossing(state, seq):

@@ -21,10 +21,10 @@ def command(*, run: str, as_json: bool) -> None:
     scripts, checks and questions to you stay with Handrail.
     """
     from handrail.cli.live.follow_run import take_up, watch
-    from handrail.cli.session import run_session
     from handrail.operations.pull.take_over import hand_to_agent, handover
     from handrail.operations.views.run_document import run_document
     from handrail.serve.mcp.desk_factory import desk_of
+    from handrail.wiring.session import run_session
 
     with run_session() as session:
         found = session.find(run)

@@ -18,11 +18,11 @@ def command(*, run: str, text: str, as_json: bool) -> int:
     from dataclasses import asdict
 
     from handrail.cli.output import write_json
-    from handrail.cli.session import me, run_session
     from handrail.operations.runs.tell import tell
+    from handrail.wiring.session import current_user, run_session
 
     with run_session() as session:
-        said = tell(session.log, session.find(run), text, me())
+        said = tell(session.log, session.find(run), text, current_user())
         if as_json:
             write_json(asdict(said))
         else:

@@ -9,7 +9,7 @@ from handrail.cli.options import current_place, json_option
 from handrail.cli.output import write_json
 
 if TYPE_CHECKING:
-    from handrail.authoring.importers.result import SourceKind
+    from handrail.operations.workflows.import_ import ImportKind
 
 
 @click.command("import", epilog="Example: handrail import ../old-project/grimoires --kind coven")
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option("--kind", type=click.Choice(["workrail", "coven", "cyrus"]), help="What wrote it, where that is unclear.")
 @click.option("--force", is_flag=True, help="Overwrite files that are already there.")
 @json_option
-def command(*, source: Path, to: Path | None, kind: "SourceKind | None", force: bool, as_json: bool) -> int:
+def command(*, source: Path, to: Path | None, kind: "ImportKind | None", force: bool, as_json: bool) -> int:
     """Bring in workflows written for other tools: a file or a folder of them.
 
     Says of everything whether it means the same, was changed, or was lost, and checks what it wrote.

@@ -69,7 +69,7 @@ def _played(place: "Place", wanted: _Wanted) -> "list[Outcome]":
     from handrail.operations.runs.prepare import pin
     from handrail.operations.scenarios.discover import find_suites
     from handrail.operations.scenarios.suite import Bench
-    from handrail.wiring import open_room
+    from handrail.wiring.scenario_room import open_room
 
     try:
         suites = find_suites(place, wanted.workflows, library=wanted.library)

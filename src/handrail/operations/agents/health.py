@@ -10,7 +10,8 @@ from handrail.agents.programs import PROGRAMS
 from handrail.agents.registry import KnownAgents
 from handrail.frozen import frozen
 from handrail.ports.agents import Abilities
-from handrail.processes.machine_tools import Installed, exit_code_of
+from handrail.ports.programs import Installed
+from handrail.processes.machine_tools import exit_code_of
 
 ORDER = ("read", "edit", "full")
 KEPT: tuple[tuple[str, str], ...] = (

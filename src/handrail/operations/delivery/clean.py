@@ -8,12 +8,10 @@ from handrail.frozen import frozen
 from handrail.model.history.events import RunForked, RunStarted
 from handrail.model.history.trees import TreeSource
 from handrail.operations.views.run_tree import root_of
+from handrail.ports.delivery import Delivery, Leftover, Life
 from handrail.ports.log import Filter, Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
-from handrail.workspace.delivery import janitor
-from handrail.workspace.delivery.janitor import Leftover, Life
-from handrail.workspace.git.data_places import Places
 
 
 @frozen
@@ -25,9 +23,9 @@ class Cleaned:
     refs: tuple[str, ...] = ()
 
 
-def clean(log: Log, places: Places, *, dry_run: bool) -> Cleaned:
+def clean(log: Log, workspaces: Delivery, *, dry_run: bool) -> Cleaned:
     """Look at everything that runs left, and remove what may be removed."""
-    found = janitor.survey(places, lambda run: _life(log, run), dict.fromkeys(_repositories(log)))
+    found = workspaces.survey_leftovers(lambda run: _life(log, run), dict.fromkeys(_repositories(log)))
     if dry_run:
         return Cleaned(tuple(each for each in found if not each.reasons), tuple(each for each in found if each.reasons))
     removed: list[Leftover] = []
@@ -35,7 +33,7 @@ def clean(log: Log, places: Places, *, dry_run: bool) -> Cleaned:
     refs: list[str] = []
     for each in found:
         try:
-            refs += janitor.clean(places, [each])
+            refs += workspaces.remove_leftover(each)
         except WorkspaceFault as fault:
             kept.append(replace(each, reasons=(fault.message,)))
         else:

@@ -9,16 +9,12 @@ from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree
 from handrail.operations.views.diff import began_with, tree_of
 from handrail.operations.views.run_tree import family, held_words, holder_of
+from handrail.ports.delivery import Delivery
 from handrail.ports.log import Filter, Log
+from handrail.ports.repositories import Repositories
 from handrail.ports.workspaces import Conflict, Merged
 from handrail.runtime.handlers.trees import with_trailer
 from handrail.runtime.history import state_of
-from handrail.workspace.delivery import apply as applying
-from handrail.workspace.delivery import deliver as delivering
-from handrail.workspace.git import repositories
-from handrail.workspace.git.command import Git
-from handrail.workspace.git.data_places import plain
-from handrail.workspace.git_workspaces import GitWorkspaces
 
 
 @frozen
@@ -54,31 +50,30 @@ class Discarded:
     ref: str
 
 
-def apply(log: Log, workspaces: GitWorkspaces, run: str) -> Applied:
+def apply(log: Log, workspaces: Delivery, run: str) -> Applied:
     """Bring a run's changes into the user's checkout as uncommitted changes."""
     state = state_of(log, run)
     tree = _own(state)
-    done = applying.apply_to_checkout(workspaces.places, replace(tree, commit=began_with(state)), run)
+    files = workspaces.apply_to_checkout(replace(tree, commit=began_with(state)), run)
     unfinished = state.status not in ("succeeded", "cancelled", "failed")
-    return Applied(run, tree.repository, done.files, unfinished)
+    return Applied(run, tree.repository, files, unfinished)
 
 
-def undo_apply(log: Log, workspaces: GitWorkspaces, run: str | None, cwd: Path) -> Applied:
-    """Take back what was applied last, of one run or of any in the checkout."""
-    found = run or _applied_last(log, repositories.find_root(cwd))
+def undo_apply(log: Log, workspaces: Delivery, run: str | None, root: Path) -> Applied:
+    """Take back what was applied to a checkout last, of one run or of any."""
+    found = run or _applied_last(log, workspaces, root)
     tree = _own(state_of(log, found))
-    done = applying.undo_apply(workspaces.places, tree, found)
-    return Applied(found, tree.repository, done.files)
+    return Applied(found, tree.repository, workspaces.undo_apply(tree, found))
 
 
-def merge(log: Log, workspaces: GitWorkspaces, run: str) -> Delivered:
+def merge(log: Log, workspaces: Delivery, run: str) -> Delivered:
     """Merge a run's branch, with everything in its work tree, into its base; no checkout is touched."""
     state = state_of(log, run)
     tree = _own(state)
     _refuse_moving(log, state)
     if Path(tree.path).is_dir():
         workspaces.commit(tree, with_trailer(f"Work of {run}", run))
-    found = delivering.merge_into_base(workspaces.places, tree, with_trailer(f"Merge {tree.branch}", run))
+    found = workspaces.merge_into_base(tree, with_trailer(f"Merge {tree.branch}", run))
     match found:
         case Merged():
             return Delivered(run, tree.branch, tree.base, found.commit, found.already)
@@ -90,7 +85,7 @@ def merge(log: Log, workspaces: GitWorkspaces, run: str) -> Delivered:
             )
 
 
-def discard(log: Log, workspaces: GitWorkspaces, run: str) -> tuple[Discarded, ...]:
+def discard(log: Log, workspaces: Delivery, repositories: Repositories, run: str) -> tuple[Discarded, ...]:
     """Remove the work trees and branches of a run and its items; everything is kept under refs first."""
     _own(state_of(log, run))
     found: dict[str, RunState] = {}
@@ -99,18 +94,16 @@ def discard(log: Log, workspaces: GitWorkspaces, run: str) -> tuple[Discarded, .
         if state.tree is not None and state.tree.owned:
             # A called workflow works in the tree of its caller.
             found.setdefault(state.tree.path, state)
-    return tuple(_discarded(workspaces, state) for state in reversed(found.values()))
+    return tuple(_discarded(workspaces, repositories, state) for state in reversed(found.values()))
 
 
-def _discarded(workspaces: GitWorkspaces, state: RunState) -> Discarded:
+def _discarded(workspaces: Delivery, repositories: Repositories, state: RunState) -> Discarded:
     tree = tree_of(state)
     if Path(tree.path).is_dir():
         # On top of the run's own snapshots, where `diff` and `apply` look for it afterwards.
         workspaces.snapshot(tree, state.run)
-    git = Git(repositories.find_root(Path(tree.repository)))
-    commit = git.asks("rev-parse", "--verify", "-q", f"refs/heads/{tree.branch}") or ""
-    ref = delivering.discard(workspaces.places, tree, state.run)
-    return Discarded(state.run, tree.branch, commit, ref)
+    commit = repositories.branch_commit(repositories.find_root(Path(tree.repository)), tree.branch)
+    return Discarded(state.run, tree.branch, commit, workspaces.discard(tree, state.run))
 
 
 def _own(state: RunState) -> Tree:
@@ -130,10 +123,8 @@ def _refuse_moving(log: Log, state: RunState) -> None:
         raise UsageError(message, next_step=f"handrail resume {state.run}, or handrail stop {state.run}")
 
 
-def _applied_last(log: Log, root: Path) -> str:
-    names = applying.applied_runs(root)
-    known = {plain(row.key): row.key for row in log.summaries(Filter())}
-    found = next((known[name] for name in names if name in known), None)
+def _applied_last(log: Log, workspaces: Delivery, root: Path) -> str:
+    found = workspaces.applied_last(root, [row.key for row in log.summaries(Filter())])
     if found is None:
         raise NotFound(f"nothing of a run was applied to {root}", next_step="handrail apply RUN")
     return found

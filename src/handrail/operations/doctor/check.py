@@ -6,23 +6,24 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from handrail.errors import HandrailError, StorageDamaged
 from handrail.frozen import frozen
 from handrail.operations.agents.health import AgentHealth, examine_agents
 from handrail.operations.doctor.repair import lost_plans, mend_lists, unreadable_lists
 from handrail.ports.log_care import Cut, Finding, Salvage
-from handrail.processes.machine_tools import Installed, find_tools
+from handrail.ports.log_files import LogFiles
+from handrail.ports.machine import Machine
+from handrail.ports.programs import Installed
 from handrail.runtime.handlers.agents.account_limits import FOLDER as LIMITS
 from handrail.runtime.handlers.agents.account_limits import AccountLimits, Limit
 from handrail.runtime.local.driver_lock import DriverInfo, who
-from handrail.store.sqlite.database import FILE, sqlite_version
-from handrail.store.sqlite.log import open_log, salvage_folder
 from handrail.workspace.sandbox import PROGRAM as SANDBOX
 from handrail.workspace.sandbox import unusable
 
 AGENTS = ("claude", "codex", "gemini", "opencode")
+UsageLimit: TypeAlias = Limit
 OPTIONAL = ("gh", "tmux", "bwrap")
 """Tools that only some workflows need."""
 
@@ -65,25 +66,28 @@ class Health:
         return not self.findings and not any(tool.problem for tool in self.tools)
 
 
-def examine_health(folder: Path, *, repair: bool) -> Health:
+def examine_health(machine: Machine, folder: Path, *, repair: bool) -> Health:
     """Check the tools and the log; with `repair` cut damaged histories back to what is intact, keeping a copy."""
-    programs = find_tools(("git", *AGENTS, *OPTIONAL))
-    tools = (*_tools(programs), Tool("python", platform.python_version()), Tool("sqlite", sqlite_version()))
+    programs = machine.programs.find(("git", *AGENTS, *OPTIONAL))
+    tools = (*_tools(programs), Tool("python", platform.python_version()), Tool("sqlite", machine.log_files.version))
     agents = examine_agents({name: programs[name] for name in AGENTS}, os.environ)
     limits = AccountLimits(folder / LIMITS).known(time.time())
-    found = Health(tools, str(folder / FILE), (), driver=who(folder), agents=agents, limits=limits)
-    if not (folder / FILE).exists():
+    database = machine.log_files.path(folder)
+    found = Health(tools, str(database), (), driver=who(folder), agents=agents, limits=limits)
+    if not database.exists():
         return found
-    findings = _check(folder)
+    findings = _check(machine.log_files, folder)
     if not repair or not findings:
         return replace(found, findings=findings)
-    done, runs = _mended(folder)
-    return replace(found, findings=_check(folder), cuts=done.cuts, copy=done.copy, repaired=True, runs=runs)
+    done, runs = _mended(machine.log_files, folder)
+    return replace(
+        found, findings=_check(machine.log_files, folder), cuts=done.cuts, copy=done.copy, repaired=True, runs=runs
+    )
 
 
-def _mended(folder: Path) -> tuple[Salvage, int]:
-    done = salvage_folder(folder)
-    log = open_log(folder)
+def _mended(files: LogFiles, folder: Path) -> tuple[Salvage, int]:
+    done = files.salvage(folder)
+    log = files.open(folder)
     try:
         mend_lists(log)
         return done, len(log.streams())
@@ -113,14 +117,15 @@ def _tool(name: str, found: Installed | None, kind: Literal["agent", "optional"]
     return Tool(name, None if found is None else found.version, installed=found is not None, kind=kind)
 
 
-def _check(folder: Path) -> tuple[Finding, ...]:
+def _check(files: LogFiles, folder: Path) -> tuple[Finding, ...]:
+    name = files.path(folder).name
     try:
-        log = open_log(folder)
+        log = files.open(folder)
     except StorageDamaged as error:
-        return (Finding("database", FILE, error.message),)
+        return (Finding("database", name, error.message),)
     try:
         return log.check().findings or unreadable_lists(log) or lost_plans(log)
     except HandrailError as error:
-        return (Finding("database", FILE, error.message),)
+        return (Finding("database", name, error.message),)
     finally:
         log.close()

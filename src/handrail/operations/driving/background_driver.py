@@ -9,8 +9,7 @@ from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Log
-from handrail.processes.detach import Detached, start_detached
-from handrail.processes.environment import marks_of
+from handrail.ports.programs import Detached, Programs
 from handrail.runtime.local import background_driver as background
 from handrail.runtime.local.background_driver import Background
 from handrail.runtime.local.driver_lock import DriverInfo, DriverLock
@@ -46,13 +45,13 @@ def who(folders: Folders) -> DriverInfo | None:
     return who_drives(folders.data)
 
 
-def ensure(folders: Folders) -> Started | AlreadyRunning:
+def ensure(folders: Folders, programs: Programs) -> Started | AlreadyRunning:
     """See to it that there is a background driver, and come back when it drives."""
     running = who(folders)
     if running is not None:
         return AlreadyRunning(running.pid, running.since)
     folders.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    started = start_detached(["drive"], {**os.environ, **_home(folders)}, folders.data / SAYS)
+    started = programs.start_detached(["drive"], {**os.environ, **_home(folders)}, folders.data / SAYS)
     try:
         return _at_work(folders, started)
     finally:
@@ -83,9 +82,9 @@ def _ended(folders: Folders, started: Detached, next_step: str) -> Started | Alr
     raise EnvironmentFault(f"the background driver died at its start: {said}", next_step=next_step)
 
 
-def differing(driver: DriverInfo) -> tuple[str, ...]:
+def differing(driver: DriverInfo, programs: Programs) -> tuple[str, ...]:
     """Name the variables that commands see otherwise when the background driver runs them than when we do."""
-    ours = marks_of(os.environ) if driver.environment else {}
+    ours = programs.environment_marks(os.environ) if driver.environment else {}
     return tuple(sorted({name for name, _ in ours.items() ^ driver.environment.items()}))
 
 
@@ -94,7 +93,7 @@ def _home(folders: Folders) -> dict[str, str]:
     return {"HANDRAIL_HOME": str(folders.config)} if folders.data == folders.config / "data" else {}
 
 
-def keep_going(folders: Folders, log: Log, run: str) -> Holder | Started | AlreadyRunning:
+def keep_going(folders: Folders, programs: Programs, log: Log, run: str) -> Holder | Started | AlreadyRunning:
     """Let a run go on after a message was left for it: by whoever drives it, else by the background driver."""
     holder = log.holder(run)
     until = time.monotonic() + _CONSUMED_WITHIN
@@ -104,20 +103,22 @@ def keep_going(folders: Folders, log: Log, run: str) -> Holder | Started | Alrea
         # It may have looked for the last time just before we wrote, and be on its way out.
         time.sleep(_LOOK_EVERY)
         holder = log.holder(run)
-    return ensure(folders)
+    return ensure(folders, programs)
 
 
-def continue_run(folders: Folders, log: Log, run: str, by: str) -> Holder | Started | AlreadyRunning:
+def continue_run(
+    folders: Folders, programs: Programs, log: Log, run: str, by: str
+) -> Holder | Started | AlreadyRunning:
     """Resume a run without waiting for it."""
     runs.resume(log, run, by)
-    return keep_going(folders, log, run)
+    return keep_going(folders, programs, log, run)
 
 
-def drive(folders: Folders, log: Log, supervisor: Supervisor) -> AlreadyRunning | None:
+def drive(folders: Folders, programs: Programs, log: Log, supervisor: Supervisor) -> AlreadyRunning | None:
     """Be the background driver until there is nothing left to wait for; None when that was so."""
     lock = DriverLock(folders.data)
     while True:
-        other = lock.take(marks_of(os.environ))
+        other = lock.take(programs.environment_marks(os.environ))
         if other is not None:
             return AlreadyRunning(other.pid, other.since)
         try:

@@ -10,15 +10,13 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.operations.init.config_text import Settings, is_put_aside
 from handrail.operations.workflows.repository_config import CONFIG
+from handrail.ports.repositories import WORKTREE_INCLUDE, Head, Repositories
 from handrail.sources.config.config import RepositoryConfig, Worktrees
 from handrail.sources.foreign_files import Refusal, decode, read_bytes, real, stays_inside
 from handrail.sources.projects.detect import Project, detect
 from handrail.sources.tiers import Place
 from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import take
-from handrail.workspace.git import repositories
-from handrail.workspace.git.command import Git, split
-from handrail.workspace.worktrees.copy_ignored import INCLUDE, ignored_files
 
 AGENTS = {"claude": "claude/sonnet", "codex": "codex", "gemini": "gemini", "opencode": "opencode"}
 """The programs that are looked for, and what the configuration says for each."""
@@ -35,7 +33,7 @@ class Survey:
     root: Path
     branch: str
     """The default branch."""
-    head: repositories.Head
+    head: Head
     uncommitted: tuple[str, ...]
     agents: tuple[str, ...]
     """The agents on PATH, as the configuration names them."""
@@ -63,10 +61,10 @@ class Survey:
         return () if self.distrust else self.config.pass_env
 
 
-def survey(place: Place) -> Survey:
+def survey(repositories: Repositories, place: Place) -> Survey:
     """Look at the repository that a command was called in."""
-    root = _root(place)
-    head = _head(root)
+    root = _root(repositories, place)
+    head = _head(repositories, root)
     config, text, distrust = _present(replace(place, repository=root), root)
     return Survey(
         root=root,
@@ -74,9 +72,9 @@ def survey(place: Place) -> Survey:
         head=head,
         uncommitted=repositories.uncommitted(root),
         agents=tuple(words for program, words in AGENTS.items() if shutil.which(program)),
-        project=detect(root, _ignored(root, ".venv")),
-        copy=_copies(root),
-        included=(root / INCLUDE).is_file(),
+        project=detect(root, repositories.ignored_folders(root, [".venv"])),
+        copy=_copies(repositories, root),
+        included=(root / WORKTREE_INCLUDE).is_file(),
         config=config,
         text=text,
         distrust=distrust,
@@ -114,9 +112,9 @@ def together(found: Survey, fresh: Settings) -> Settings:
     )
 
 
-def _root(place: Place) -> Path:
+def _root(repositories: Repositories, place: Place) -> Path:
     root = repositories.find_root(place.cwd or Path.cwd())
-    if Git(root).asks("rev-parse", "--git-dir") is None:
+    if not repositories.is_repository(root):
         raise WorkspaceFault(f"{root} is no git repository", next_step="run `git init` there, and commit")
     if root.is_relative_to(real(place.folders.data)):
         message = f"{root} is the work tree of a run, which ends with it"
@@ -130,7 +128,7 @@ def _root(place: Place) -> Path:
     return root
 
 
-def _head(root: Path) -> repositories.Head:
+def _head(repositories: Repositories, root: Path) -> Head:
     try:
         return repositories.head(root)
     except WorkspaceFault as error:
@@ -157,16 +155,9 @@ def _present(place: Place, root: Path) -> tuple[RepositoryConfig, str | None, st
     return config, text, "" if trust.granted else trust.reason
 
 
-def _ignored(root: Path, *names: str) -> list[str]:
-    """Which of the names git ignores as folders."""
-    given = "\0".join(f"{name}/" for name in names).encode()
-    found = split(Git(root).run("check-ignore", "-z", "--stdin", stdin=given, ok=(0, 1)).out)
-    return [entry.decode().rstrip("/") for entry in found]
-
-
-def _copies(root: Path) -> tuple[str, ...]:
+def _copies(repositories: Repositories, root: Path) -> tuple[str, ...]:
     """The ignored files that a fresh copy lacks, by their names; those of `.worktreeinclude` are copied anyway."""
-    found = [PurePosixPath(path) for path in ignored_files(root, SECRETS)]
+    found = [PurePosixPath(path) for path in repositories.ignored_files(root, SECRETS)]
     own = [path.name for path in found if not BUILT & set(path.parts) and any(map(path.match, SECRETS))]
     # Names go into a file that git reads as patterns: only those that mean themselves.
     return tuple(sorted({name for name in own if re.fullmatch(r"[\w.-]+", name, re.ASCII)}))

@@ -6,22 +6,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
+from handrail.ports.delivery import Delivery
 from handrail.ports.processes import Processes, Running
 from handrail.runtime.handlers.commands.start_command import GRACE
-from handrail.workspace.git_workspaces import GitWorkspaces
-from handrail.workspace.worktrees.records import all_records
 
 PREFIX = "init."
 
 
-def trial_folder(workspaces: GitWorkspaces) -> Path:
-    """Give the folder in which trials keep what their commands print."""
-    return workspaces.places.folder / "trials"
-
-
-async def sweep(workspaces: GitWorkspaces, processes: Processes) -> None:
-    """Remove every trial that nobody makes any more."""
-    for folder in sorted(trial_folder(workspaces).glob(f"{PREFIX}*")):
+async def sweep(trials: Path, workspaces: Delivery, processes: Processes) -> None:
+    """Remove every trial in a folder that nobody makes any more."""
+    for folder in sorted(trials.glob(f"{PREFIX}*")):
         if not _is_alive(folder.name.removeprefix(PREFIX)):
             await _end(folder, processes)
             _throw_away(workspaces, folder.name)
@@ -51,9 +45,8 @@ async def _end(folder: Path, processes: Processes) -> None:
             await processes.end(str(start), GRACE)
 
 
-def _throw_away(workspaces: GitWorkspaces, run: str) -> None:
-    for record in all_records(workspaces.places):
-        if record.run == run:
-            # A repository that is gone took its worktree's entry along.
-            with suppress(WorkspaceFault):
-                workspaces.throw_away(Path(record.repository), run)
+def _throw_away(workspaces: Delivery, run: str) -> None:
+    for repository in workspaces.repositories_of(run):
+        # A repository that is gone took its worktree's entry along.
+        with suppress(WorkspaceFault):
+            workspaces.throw_away(repository, run)

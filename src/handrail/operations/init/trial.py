@@ -15,12 +15,12 @@ from typing import Literal, TypeAlias
 from handrail.frozen import frozen
 from handrail.operations.init.config_text import LeftOut, Settings
 from handrail.operations.init.find_out import Survey
-from handrail.operations.init.sweep import PREFIX, remove_trial, sweep, trial_folder
+from handrail.operations.init.sweep import PREFIX, remove_trial, sweep
+from handrail.ports.delivery import Delivery
 from handrail.ports.workspaces import Source
 from handrail.runtime.handlers.commands.outcomes import Result
 from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
 from handrail.runtime.handlers.trees import in_thread
-from handrail.workspace.git_workspaces import GitWorkspaces
 
 Outcome: TypeAlias = Literal["green", "red", "not installed", "took too long", "not tried"]
 NOT_FOUND = 127
@@ -49,7 +49,9 @@ class Tried:
 class Trial:
     """What a trial needs."""
 
-    workspaces: GitWorkspaces
+    folder: Path
+    """Where trials keep what their commands print."""
+    workspaces: Delivery
     starts: Starts
     timeout: int
     """Seconds for each command."""
@@ -67,8 +69,8 @@ class Trial:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, lambda: task.cancel() if task is not None else None)
-        await sweep(self.workspaces, self.starts.processes)
-        folder = trial_folder(self.workspaces) / f"{PREFIX}{os.getpid()}"
+        await sweep(self.folder, self.workspaces, self.starts.processes)
+        folder = self.folder / f"{PREFIX}{os.getpid()}"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             return await self._in_worktree(found, settings, folder.name, folder)

@@ -11,6 +11,7 @@ from handrail.errors import HandrailError
 from handrail.model.tokens import NO_BRANCH, Misread, Token, TokenFault, TokenKind, mint, read_token
 from handrail.operations.pull.catalogue import Catalogue
 from handrail.ports.log import Log
+from handrail.ports.machine import Machine
 from handrail.runtime.history import Known
 from handrail.runtime.ports import Clock
 from handrail.sources.tiers import Place
@@ -46,6 +47,7 @@ class Desk:
     """Where workflows are looked for, seen from a folder."""
     wake: Callable[[str], None]
     """Lets the engine go on with a run."""
+    machine: Machine
     clock: Clock = time.time
     known: Known = field(default_factory=Known)
     catalogue: Catalogue = field(default_factory=Catalogue)

@@ -18,7 +18,6 @@ from handrail.operations.pull.rank_sessions import (
     words_in,
 )
 from handrail.ports.log import Filter, Row
-from handrail.workspace.git.checkout_state import observed
 
 MOST = 5
 MOST_SNIPPET = 2_048
@@ -67,7 +66,7 @@ class Finding:
 
 def find_runs(desk: Desk, sought: Sought) -> Finding:
     """Search the runs that a connected agent holds or has finished; the best match comes first."""
-    here = observed(desk.place_of(sought.workspace).cwd or Path(sought.workspace)) if sought.workspace else {}
+    here = _observed(desk, sought.workspace) if sought.workspace else {}
     rows = {row.key: row for row in desk.log.summaries(Filter()) if row.document.get("parent") is None}
     held = {key: row for key, row in rows.items() if holder_in(_text(row.document, "held_by"))}
     eligible = {key: row for key, row in held.items() if _is_here(row, sought, here)}
@@ -162,3 +161,7 @@ def _active(document: Mapping[str, JsonValue]) -> float:
 
 def _text(document: Mapping[str, JsonValue], name: str) -> str:
     return str(document.get(name) or "")
+
+
+def _observed(desk: Desk, workspace: str) -> dict[str, str]:
+    return desk.machine.repositories.observe(desk.place_of(workspace).cwd or Path(workspace))

@@ -23,9 +23,8 @@ from handrail.operations.pull.references import look_for
 from handrail.operations.runs.lifecycle import Request, once_named, start
 from handrail.operations.runs.prefer import configured_wish
 from handrail.operations.runs.prepare import Wanted, pin, prepare
-from handrail.operations.runs.secrets import secrecy_here
+from handrail.operations.runs.secrets import Secrecy
 from handrail.sources.tiers import Place
-from handrail.workspace.git.checkout_state import observed
 
 
 @frozen(kw_only=True)
@@ -45,7 +44,7 @@ def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
     place = desk.place_of(wanted.workspace)
     request = _request(desk, place, wanted)
     references = look_for(request.pinned.plan, place)
-    found = {"observed": observed(Path(wanted.workspace)), "references": references}
+    found = {"observed": desk.machine.repositories.observe(Path(wanted.workspace)), "references": references}
     request = replace(request, **found, once=wanted.request)
     holder = new_name()
     preferences = configured_wish(place)
@@ -81,12 +80,12 @@ def _request(desk: Desk, place: Place, wanted: StartWanted) -> Request:
         given = tuple(f"{name}={_written(value)}" for name, value in wanted.context.items())
         workspace = str(place.cwd or wanted.workspace)
         asked = Wanted(wanted.workflow, wanted.goal, given, folder=workspace, by="a connected agent", connected=True)
-        return prepare(place, asked, look_up).request
+        return prepare(desk.machine, place, asked, look_up).request
     problem = context_problem({"goal": wanted.goal}, wanted.context)
     if problem:
         hint = "leave out what the workflow does not read, or keep it in a file and name the file"
         raise PullRefused("CONTEXT_BUDGET_EXCEEDED", problem, next_step=hint)
-    secrecy = secrecy_here()
+    secrecy = Secrecy(desk.machine.redactor())
     secrecy.require_none_in(pinned.plan, pinned.written)
     inputs = secrecy.inputs(dict(wanted.context))
     return Request(pinned, wanted.workspace, inputs=inputs, task=secrecy.task(wanted.goal), by="a connected agent")

@@ -1,6 +1,7 @@
 """How far a run goes on alone, and what it may risk: said by a person, for new runs or for one that runs."""
 
 import uuid
+from typing import TypeAlias
 
 from handrail.engine.guided.preferences import Wish, preferred
 from handrail.errors import UsageError
@@ -13,6 +14,8 @@ from handrail.runtime.inbox_events import message
 from handrail.sources.config.config import read_user_config
 from handrail.sources.config.pull import NO_PULL
 from handrail.sources.tiers import Place
+
+Preference: TypeAlias = Wish
 
 
 @frozen

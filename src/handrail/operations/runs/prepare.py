@@ -22,7 +22,7 @@ from handrail.operations.agents.for_run import override_of, policy_of
 from handrail.operations.agents.require_agents import require_agents
 from handrail.operations.agents.require_wrappings import require_wrappings
 from handrail.operations.runs.lifecycle import Request
-from handrail.operations.runs.secrets import secrecy_here
+from handrail.operations.runs.secrets import Secrecy
 from handrail.operations.runs.worktree_source import borrowed, ground_of
 from handrail.operations.workflows.check import Checked, check, valid
 from handrail.operations.workflows.find_targets import one
@@ -30,6 +30,7 @@ from handrail.operations.workflows.inputs import bind
 from handrail.operations.workflows.list import workflow_names
 from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
 from handrail.operations.workflows.trust import TrustQuestion, examine
+from handrail.ports.machine import Machine
 from handrail.runtime.ports import Pinned, Workflows
 from handrail.sources.open_workflow import catalog_for
 from handrail.sources.tiers import Place, here
@@ -78,10 +79,10 @@ def looked_up(place: Place, words: str) -> tuple[Checked, Catalog]:
     return check(place, one(place, words), catalog), catalog
 
 
-def prepare(place: Place, wanted: Wanted, look_up: LookUp = looked_up) -> Prepared:
+def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = looked_up) -> Prepared:
     """Get a run ready; raises what a person can act on, and starts nothing."""
     pinned, bound, diagnostics = _pinned(place, wanted.workflow, look_up)
-    secrecy = secrecy_here()
+    secrecy = Secrecy(machine.redactor())
     inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task))
     called = called_by(place, pinned.plan)
     for plan in (pinned.plan, *called):
@@ -89,7 +90,8 @@ def prepare(place: Place, wanted: Wanted, look_up: LookUp = looked_up) -> Prepar
     configured = read_configured(place)
     checks = project_checks(configured, needed=any(map(_asks_for_checks, (pinned.plan, *called))))
     folder = _folder(place, wanted.folder)
-    ground = ground_of(place, configured, wanted.folder, wanted.base)
+    repositories = machine.repositories
+    ground = ground_of(repositories, place, configured, wanted.base) if wanted.folder is None else None
     known = ConfiguredAgents(place.folders, place.repository)
     script, policy = _script(place, wanted), policy_of(configured, known.installed())
     agent = override_of(wanted.agent or ("" if wanted.script is None else "scripted"), wanted.model)
@@ -108,7 +110,7 @@ def prepare(place: Place, wanted: Wanted, look_up: LookUp = looked_up) -> Prepar
         None if ground is None else ground.source,
         agent,
         secrecy.script(script),
-        None if wanted.folder is None else borrowed(folder),
+        None if wanted.folder is None else borrowed(repositories, folder),
         () if ground is None else ground.pass_env,
         policy,
     )

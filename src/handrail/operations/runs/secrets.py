@@ -14,7 +14,6 @@ from handrail.model.codec import encode
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
-from handrail.processes.environment_secrets import redactor_here
 from handrail.runtime.event_records import masked
 
 _INSTEAD = "leave it in the variable; commands and agents see it once pass_env in .handrail/config.toml names it"
@@ -54,8 +53,3 @@ class Secrecy:
         if named:
             message = f"{what} holds the value of {named[0]}, which is a secret, and a run keeps its inputs for good"
             raise UsageError(message, next_step=_INSTEAD)
-
-
-def secrecy_here() -> Secrecy:
-    """Make what looks for the secrets of this process's environment."""
-    return Secrecy(redactor_here())

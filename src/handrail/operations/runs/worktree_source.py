@@ -8,13 +8,11 @@ from handrail.errors import NotFound, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.operations.workflows.repository_config import Configured
+from handrail.ports.delivery import Delivery
+from handrail.ports.repositories import Repositories
 from handrail.ports.workspaces import Workspaces
 from handrail.sources.config.config import RepositoryConfig, Worktrees
 from handrail.sources.tiers import Place
-from handrail.workspace.git import repositories
-from handrail.workspace.git.command import Git
-from handrail.workspace.git.data_places import plain
-from handrail.workspace.git_workspaces import GitWorkspaces
 
 BRANCH = "work/{run}"
 
@@ -28,9 +26,11 @@ class Ground:
     pass_env: tuple[str, ...] = ()
 
 
-def ground_of(place: Place, configured: Configured | None, folder: str | None, base: str | None) -> Ground | None:
-    """Give the ground of a new run; none where a folder was named, or where there is no repository."""
-    root = None if folder is not None else _root(place)
+def ground_of(
+    repositories: Repositories, place: Place, configured: Configured | None, base: str | None
+) -> Ground | None:
+    """Give the ground of a new run; none where there is no repository."""
+    root = _root(repositories, place)
     if root is None:
         return None
     head = repositories.head(root)
@@ -38,7 +38,7 @@ def ground_of(place: Place, configured: Configured | None, folder: str | None, b
     settings = config.worktrees if config is not None else Worktrees()
     wanted = base or settings.base
     name = wanted or head.branch or head.commit[:12]
-    commit = repositories.commit_of(Git(root), wanted) if wanted else head.commit
+    commit = repositories.commit_of(root, wanted) if wanted else head.commit
     source = TreeSource(
         repository=str(root),
         base=name,
@@ -54,19 +54,19 @@ def ground_of(place: Place, configured: Configured | None, folder: str | None, b
     return Ground(source, left_out) if config is None else Ground(source, left_out, config.pass_env)
 
 
-def borrowed(folder: Path) -> Tree | None:
+def borrowed(repositories: Repositories, folder: Path) -> Tree | None:
     """Give the checkout that a folder lies in, as a tree that is only ever read; none where there is no repository."""
     try:
         root = repositories.find_root(folder)
     except (WorkspaceFault, PermissionError):
         return None
-    branch = (Git(root).asks("symbolic-ref", "-q", "HEAD") or "").removeprefix("refs/heads/")
+    branch = repositories.current_branch(root)
     return Tree(path=str(root), repository=str(root), branch=branch, base=branch, commit="", owned=False)
 
 
-def take_along(workspaces: Workspaces, source: TreeSource) -> TreeSource:
+def take_along(workspaces: Workspaces, repositories: Repositories, source: TreeSource) -> TreeSource:
     """Give a source with the uncommitted changes of the checkout on top, which itself is only read."""
-    tree = borrowed(Path(source.repository))
+    tree = borrowed(repositories, Path(source.repository))
     if tree is None:
         raise WorkspaceFault(f"{source.repository} is no git repository any more", next_step="put it back")
     # One name for each checkout: which run takes the changes along is not known before it starts.
@@ -74,21 +74,20 @@ def take_along(workspaces: Workspaces, source: TreeSource) -> TreeSource:
     return replace(source, changes=taken.id)
 
 
-def future_tree(workspaces: GitWorkspaces, source: TreeSource | None, run: str) -> str | None:
+def future_tree(workspaces: Delivery, source: TreeSource | None, run: str) -> str | None:
     """Give the folder in which a run's work tree will be made; None where it gets none."""
     if source is None:
         return None
-    root = repositories.find_root(Path(source.repository))
-    return str(workspaces.places.worktrees(root, repositories.common_dir(root)) / plain(run))
+    return str(workspaces.worktree_path(Path(source.repository), run))
 
 
-def _root(place: Place) -> Path | None:
+def _root(repositories: Repositories, place: Place) -> Path | None:
     try:
         root = repositories.find_root(place.cwd or Path.cwd())
     except (NotFound, WorkspaceFault):
         return None
     # A folder that only looks like a repository is a plain one.
-    return root if Git(root).asks("rev-parse", "--git-dir") is not None else None
+    return root if repositories.is_repository(root) else None
 
 
 def _usable(configured: Configured | None) -> RepositoryConfig | None:

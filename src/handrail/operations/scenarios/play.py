@@ -81,7 +81,7 @@ class Player:
         return Ended(run, found.state, found.acting, trouble, address, words)
 
     def _request(self) -> runs.Request:
-        source = self.room.furnish(self.scenario)
+        source = self.room.furnish(self.scenario, self.engine.machine.repositories)
         return runs.Request(
             self.pinned,
             str(self.room.repository),

@@ -15,14 +15,14 @@ from handrail.frozen import frozen
 from handrail.model.history.trees import TreeSource
 from handrail.operations.scenarios.read import Scenario
 from handrail.ports.log import Log
+from handrail.ports.machine import Machine
+from handrail.ports.repositories import Repositories
 from handrail.runtime.handlers.commands.handler import Instead
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Workflows
 from handrail.sources.folders import HOME
-from handrail.workspace.git.command import Git, Identity
 
 BRANCH = "main"
-_AUTHOR = Identity("Test", "test@localhost")
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Room:
         path = os.pathsep.join([str(self.folder / "tools"), os.environ.get("PATH", os.defpath)])
         return {"PATH": path, HOME: str(self.home)}
 
-    def furnish(self, scenario: Scenario) -> TreeSource:
+    def furnish(self, scenario: Scenario, repositories: Repositories) -> TreeSource:
         """Write the programs and the repository of a scenario; give what the run's work tree is made from."""
         for name, script in scenario.tools.items():
             text = script if script.startswith("#!") else f"#!/bin/sh\n{script}\n"
@@ -78,11 +78,7 @@ class Room:
         self.repository.mkdir(parents=True)
         for name, form in scenario.files.items():
             put(self.repository / name, form)
-        git = Git(self.repository, identity=_AUTHOR)
-        git.run("init", "-q", "--template=", "-b", BRANCH)
-        git.run("add", "-A", "-f")
-        git.run("-c", "commit.gpgSign=false", "commit", "-q", "--allow-empty", "-m", "Start")
-        commit = git.run("rev-parse", "HEAD").out.decode().strip()
+        commit = repositories.create(self.repository, BRANCH)
         return TreeSource(repository=str(self.repository), base=BRANCH, commit=commit, branch="work/{run}")
 
     def clear(self) -> None:
@@ -96,6 +92,11 @@ class Engine(Protocol):
     @property
     def log(self) -> Log:
         """The log."""
+        ...
+
+    @property
+    def machine(self) -> Machine:
+        """The machine."""
         ...
 
     def supervisor(self, name: str) -> Supervisor:

@@ -24,6 +24,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.operations.runs.tell import hearer
 from handrail.operations.step_tools.child_runs import child_words, children_of, needs_nobody, wanted_child
 from handrail.ports.log import Log
+from handrail.ports.machine import Machine
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
 from handrail.runtime.inbox_events import message
@@ -80,6 +81,7 @@ class AgentDesk:
     token: str
     place: Callable[[Path], Place]
     """Where workflows are looked for, seen from a folder."""
+    machine: Machine
     patience: float = PATIENCE
     child_patience: float = CHILD_PATIENCE
     _times: dict[str, int] = field(default_factory=dict[str, int])
@@ -185,7 +187,7 @@ def _ask(_: AgentDesk, __: Caller, ___: Arguments) -> Made:
 
 
 def _create(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
-    return Made(child=wanted_child(desk.log, caller.state, given, desk.place))
+    return Made(child=wanted_child(desk.log, desk.machine, caller.state, given, desk.place))
 
 
 def _feedback(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:

@@ -17,10 +17,11 @@ from handrail.operations.agents.require_agents import require_agents
 from handrail.operations.agents.require_wrappings import require_wrappings
 from handrail.operations.runs.lifecycle import written
 from handrail.operations.runs.prepare import called_by, pin
-from handrail.operations.runs.secrets import secrecy_here
+from handrail.operations.runs.secrets import Secrecy
 from handrail.operations.views.run_tree import standing
 from handrail.operations.workflows.inputs import bind
 from handrail.ports.log import Filter, Log
+from handrail.ports.machine import Machine
 from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.ports import Pinned
 from handrail.sources.tiers import Place
@@ -31,7 +32,9 @@ MOST_ROWS = 20
 _FILES = (".yaml", ".yml", ".json", ".py")
 
 
-def wanted_child(log: Log, state: RunState, given: dict[str, Any], seen_from: Callable[[Path], Place]) -> ChildWanted:
+def wanted_child(
+    log: Log, machine: Machine, state: RunState, given: dict[str, Any], seen_from: Callable[[Path], Place]
+) -> ChildWanted:
     """Find, compile and check a workflow that an agent wants to be run; raises what is wrong with it."""
     refused = refusal(state)
     if refused or state.tree is None:
@@ -42,7 +45,7 @@ def wanted_child(log: Log, state: RunState, given: dict[str, Any], seen_from: Ca
         raise UsageError(f"'{name}' is a file", next_step="give the name of a workflow that is known here")
     place = seen_from(Path(state.tree.repository))
     pinned = pin(place, name)
-    secrecy = secrecy_here()
+    secrecy = Secrecy(machine.redactor())
     inputs = secrecy.inputs(_inputs(pinned, cast("dict[str, JsonValue]", given.get("inputs") or {}), goal))
     plans = (pinned.plan, *called_by(place, pinned.plan))
     for plan in plans:

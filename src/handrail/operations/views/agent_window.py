@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from handrail.model.secrets.redaction import Redactor
 from handrail.ports.agents import Agent
-from handrail.ports.processes import Ended, Gone, Running
-from handrail.processes.environment_secrets import redactor_here
-from handrail.processes.local import LocalProcesses
-from handrail.processes.process_folder import read_record
+from handrail.ports.processes import Ended, Gone, Processes, Running
 
 SETTLED = 1.0
 """Seconds after which a line is shown: until then the keeper of the agent has taken the secrets out of it."""
@@ -25,15 +23,17 @@ class View:
 
     place: Path
     agent: Agent
+    processes: Processes
+    redactor: Redactor
     _shown: int = 0
     _last: str = ""
     _sizes: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
 
     def lines(self) -> Iterator[str]:
         """Give the lines that a person reads, until the agent has ended."""
-        processes, reader = LocalProcesses(), self.agent.lines()
+        reader = self.agent.lines()
         while True:
-            found = processes.look(str(self.place))
+            found = self.processes.look(str(self.place))
             for line in self._settled(found):
                 yield from self._told(line, reader.feed(line))
             if not isinstance(found, Running):
@@ -43,7 +43,6 @@ class View:
 
     def _settled(self, found: Running | Ended | Gone | None) -> Iterator[bytes]:
         until = self._until(found)
-        redactor = redactor_here()
         while self._shown < until:
             with (self.place / "stdout").open("rb") as file:
                 file.seek(self._shown)
@@ -52,7 +51,7 @@ class View:
             if not end:
                 return
             self._shown += end
-            yield from redactor.data(data[:end]).splitlines()
+            yield from self.redactor.data(data[:end]).splitlines()
 
     def _until(self, found: Running | Ended | Gone | None) -> int:
         """Say up to where the output may be shown."""
@@ -62,8 +61,7 @@ class View:
             return 0
         if isinstance(found, Ended):
             return size
-        record = read_record(self.place)
-        if not isinstance(found, Running) or record is None or not record.keeper_lives:
+        if not isinstance(found, Running) or not self.processes.is_kept(str(self.place)):
             # Without its keeper nobody takes secrets out of what it prints.
             return 0
         now = time.monotonic()

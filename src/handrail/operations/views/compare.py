@@ -9,8 +9,9 @@ from handrail.operations.views.costs import Cost, cost_of
 from handrail.operations.views.diff import span_of_run
 from handrail.operations.views.run_tree import standing
 from handrail.operations.views.step_addresses import members
+from handrail.ports.delivery import Delivery
 from handrail.ports.log import Log
-from handrail.ports.workspaces import FileChange, Workspaces
+from handrail.ports.workspaces import FileChange
 from handrail.runtime.history import state_of
 
 
@@ -27,7 +28,7 @@ class Side:
     """What it changed; None where nobody can tell."""
 
 
-def compare(log: Log, workspaces: Workspaces, runs: tuple[str, ...]) -> tuple[Side, ...]:
+def compare(log: Log, workspaces: Delivery, runs: tuple[str, ...]) -> tuple[Side, ...]:
     """Look at several runs in the same way."""
     return tuple(_side(log, workspaces, run) for run in runs)
 
@@ -37,7 +38,7 @@ def counted(files: tuple[FileChange, ...]) -> tuple[int, int]:
     return sum(each.added or 0 for each in files), sum(each.deleted or 0 for each in files)
 
 
-def _side(log: Log, workspaces: Workspaces, run: str) -> Side:
+def _side(log: Log, workspaces: Delivery, run: str) -> Side:
     where = standing(log, run)
     steps: Counter[str] = Counter()
     for member in members(log, run):
@@ -53,9 +54,9 @@ def _outcome(state: RunState) -> str:
     return f"{state.status}{f' ({state.reason})' if state.reason else ''}{told}"
 
 
-def _files(workspaces: Workspaces, state: RunState) -> tuple[FileChange, ...] | None:
+def _files(workspaces: Delivery, state: RunState) -> tuple[FileChange, ...] | None:
     try:
-        span = span_of_run(state)
+        span = span_of_run(workspaces, state)
         return workspaces.changes(span.tree, span.since, span.until)
     except HandrailError:
         return None

@@ -6,12 +6,12 @@ from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree
+from handrail.model.secrets.redaction import Redactor
 from handrail.operations.views.step_addresses import FoundStep, find_member, find_steps, members, the_try
+from handrail.ports.delivery import Delivery
 from handrail.ports.log import Log
-from handrail.ports.workspaces import FileChange, Workspaces
-from handrail.processes.environment_secrets import redactor_here
+from handrail.ports.workspaces import FileChange
 from handrail.runtime.history import state_before, state_of
-from handrail.workspace.snapshots.state import run_ref
 
 
 @frozen
@@ -36,24 +36,35 @@ class Difference:
     """Items of the step, whose changes are in work trees of their own."""
 
 
-def difference(log: Log, workspaces: Workspaces, run: str, step: str | None, *, stat: bool) -> Difference:
-    """Give what a run changed since its base, or what one step changed."""
-    inner = None if step is None else find_member(log, run, step)
-    if step is None or inner is not None:
-        spans = [span_of_run(state_of(log, inner or run))]
-    else:
-        spans = [span_of_step(log, each) for each in _one_after_another(find_steps(log, run, step))]
-    span = Span(spans[0].tree, spans[0].since, spans[-1].until)
-    files = workspaces.changes(span.tree, span.since, span.until)
-    text = redactor_here().text(workspaces.diff(span.tree, span.since, span.until, stat=stat))
-    items = () if step is None else tuple(each.whole for each in members(log, run) if each.whole.startswith(f"{step}["))
-    return Difference(inner or run, step or "", span, files, text, items)
+@frozen
+class Differences:
+    """Compares the states of a run's work tree; secrets are taken out of what is shown."""
+
+    log: Log
+    workspaces: Delivery
+    redactor: Redactor
+
+    def of(self, run: str, step: str | None, *, stat: bool) -> Difference:
+        """Give what a run changed since its base, or what one step changed."""
+        log, workspaces = self.log, self.workspaces
+        inner = None if step is None else find_member(log, run, step)
+        if step is None or inner is not None:
+            spans = [span_of_run(workspaces, state_of(log, inner or run))]
+        else:
+            found = _one_after_another(find_steps(log, run, step))
+            spans = [span_of_step(log, workspaces, each) for each in found]
+        span = Span(spans[0].tree, spans[0].since, spans[-1].until)
+        files = workspaces.changes(span.tree, span.since, span.until)
+        text = self.redactor.text(workspaces.diff(span.tree, span.since, span.until, stat=stat))
+        names = () if step is None else (each.whole for each in members(log, run))
+        items = tuple(name for name in names if name.startswith(f"{step}["))
+        return Difference(inner or run, step or "", span, files, text, items)
 
 
-def span_of_run(state: RunState) -> Span:
+def span_of_run(workspaces: Delivery, state: RunState) -> Span:
     """Give the span from a run's base to where its files stand."""
     tree = tree_of(state)
-    return Span(tree, began_with(state), _now(tree, state.run))
+    return Span(tree, began_with(state), _now(workspaces, tree, state.run))
 
 
 def began_with(state: RunState) -> str:
@@ -62,7 +73,7 @@ def began_with(state: RunState) -> str:
     return taken or tree_of(state).commit
 
 
-def span_of_step(log: Log, step: FoundStep) -> Span:
+def span_of_step(log: Log, workspaces: Delivery, step: FoundStep) -> Span:
     """Give the span from the snapshot on which a step began to the one after it."""
     found = the_try(log, step)
     state = state_of(log, step.run)
@@ -71,7 +82,7 @@ def span_of_step(log: Log, step: FoundStep) -> Span:
         raise UsageError(f"'{step.shown}' never began", next_step=f"handrail why {step.run}")
     since = state_before(log, step.run, found.began).snapshot or _given(log, state) or tree.commit
     if found.end is None:
-        return Span(tree, since, _now(tree, step.run))
+        return Span(tree, since, _now(workspaces, tree, step.run))
     return Span(tree, since, state_before(log, step.run, found.ended + 1).snapshot or since)
 
 
@@ -90,8 +101,8 @@ def _given(log: Log, state: RunState) -> str:
     return "" if state.parent is None else state_before(log, state.parent.run, state.parent.seq + 1).snapshot
 
 
-def _now(tree: Tree, run: str) -> str | None:
-    return None if Path(tree.path).is_dir() else run_ref(run)
+def _now(workspaces: Delivery, tree: Tree, run: str) -> str | None:
+    return None if Path(tree.path).is_dir() else workspaces.snapshot_ref(run)
 
 
 def _one_after_another(found: tuple[FoundStep, ...]) -> tuple[FoundStep, ...]:

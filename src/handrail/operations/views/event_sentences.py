@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from handrail.engine.fold.step_tools import progress_words, started_by
+from handrail.engine.guided.agent_call import call_of
+from handrail.engine.prompts.choose_agent import FALLBACK
 from handrail.model.history import events as ev
 from handrail.model.history.spending import Spent
 from handrail.model.workflow.values import JsonValue
@@ -46,6 +48,17 @@ def spent_in(event: ev.Event) -> Spent | None:
         return Spent().plus(event.spent)
     found = event.details.get("spent") if isinstance(event, ev.StepEnded | ev.StepRefused) else None
     return Spent().plus(cast("dict[str, float]", found)) if isinstance(found, dict) else None
+
+
+def agent_call_in(event: ev.StepBegan) -> Data | None:
+    """Give the call of an agent that begins with an event; None where the step is no agent's."""
+    return call_of(event)
+
+
+def fallback_in(call: Data) -> str:
+    """Say why an agent stands in for another one; empty where it is the one that was meant."""
+    why = str(call.get("chosen", ""))
+    return why if why.startswith(FALLBACK) else ""
 
 
 def proofs_in(event: ev.StepEnded) -> list[Data]:

@@ -5,8 +5,7 @@ from pathlib import Path
 from handrail.errors import HandrailError
 from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
-from handrail.workspace.git.command import Git
-from handrail.workspace.git.repositories import uncommitted
+from handrail.ports.repositories import Repositories
 
 
 @frozen
@@ -26,17 +25,16 @@ class KeptWork:
         return f"the work is safe on branch {self.branch}" + (f" ({told})" if told else "")
 
 
-def kept_work(state: RunState) -> KeptWork | None:
+def kept_work(repositories: Repositories, state: RunState) -> KeptWork | None:
     """Find out what a run has done; None where it has no work tree of its own, or has changed nothing."""
     tree = state.tree
     if tree is None or not tree.owned:
         return None
     try:
-        told = Git(Path(tree.repository)).asks("rev-list", "--count", f"{tree.commit}..refs/heads/{tree.branch}")
-        files = len(uncommitted(Path(tree.path))) if Path(tree.path).is_dir() else 0
+        commits = repositories.count_commits(Path(tree.repository), tree.commit, tree.branch)
+        files = len(repositories.uncommitted(Path(tree.path))) if Path(tree.path).is_dir() else 0
     except (HandrailError, OSError):
         return None
-    commits = int(told) if told else 0
     return KeptWork(tree.branch, commits, files) if commits or files else None
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
+from typing import TypeAlias
 
 from handrail.authoring.importers import import_files
 from handrail.authoring.importers.result import ImportNote, SourceKind
@@ -15,6 +16,9 @@ from handrail.sources.tiers import Place
 
 MOST_FILES = 500
 DEEPEST = 16
+
+
+ImportKind: TypeAlias = SourceKind
 
 
 @frozen

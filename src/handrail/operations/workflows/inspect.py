@@ -1,6 +1,7 @@
 """Everything about one workflow."""
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from handrail.compiler.bounds import Bound, agent_calls
 from handrail.compiler.scope import names_at
@@ -19,6 +20,9 @@ from handrail.operations.workflows.outline import ShownStep, outline
 from handrail.sources.open_workflow import catalog_for
 from handrail.sources.tiers import Place
 from handrail.sources.trust.store import Trust, TrustStore
+
+CallBound: TypeAlias = Bound
+"""How many calls of agents a workflow makes."""
 
 
 @frozen

@@ -7,7 +7,7 @@ from handrail.operations.driving.background_driver import ensure
 from handrail.operations.pull.desk import Desk
 from handrail.sources.tiers import Place, here
 from handrail.store.signing_keys import keys_in
-from handrail.wiring import System
+from handrail.wiring.system import System
 
 
 def desk_of(system: System, place: Place) -> Desk:
@@ -17,9 +17,9 @@ def desk_of(system: System, place: Place) -> Desk:
         return here(folder, os.environ)
 
     def wake(_: str) -> None:
-        ensure(place.folders)
+        ensure(place.folders, system.machine.programs)
 
     def keys() -> tuple[bytes, ...]:
         return keys_in(place.folders.data)
 
-    return Desk(system.log, keys(), seen_from, wake, system.clock, keys_now=keys)
+    return Desk(system.log, keys(), seen_from, wake, system.machine, system.clock, keys_now=keys)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from handrail.model.history.run_lines import whole
+from handrail.ports.run_list import NeedsWholeLog
 from handrail.store.kernel_locks import KernelLocks
 from handrail.store.sqlite.compression import unpack
 from handrail.store.sqlite.connection import FILE, Session
@@ -20,11 +21,7 @@ if TYPE_CHECKING:
 BUSY_MS = 5_000
 
 
-class NeedsWholeLog(Exception):
-    """It takes the whole log to read the list, or to say what is wrong with it."""
-
-
-class RunList:
+class SqliteRunList:
     """What the log says of its runs in a few words."""
 
     def __init__(self, session: Session, locks: KernelLocks) -> None:
@@ -47,7 +44,7 @@ class RunList:
 
 
 @contextmanager
-def run_list(folder: Path) -> Generator[RunList]:
+def run_list(folder: Path) -> Generator[SqliteRunList]:
     """Open the list in a folder."""
     try:
         session = Session(folder / FILE, BUSY_MS)
@@ -57,7 +54,7 @@ def run_list(folder: Path) -> Generator[RunList]:
         (version,) = session.execute("PRAGMA user_version").fetchall()[0]
         if version != len(migrations()):
             raise NeedsWholeLog
-        yield RunList(session, KernelLocks(folder / "locks"))
+        yield SqliteRunList(session, KernelLocks(folder / "locks"))
     except (apsw.Error, OSError, ValueError) as error:
         raise NeedsWholeLog from error
     finally:

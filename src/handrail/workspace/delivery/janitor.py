@@ -3,10 +3,9 @@
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from handrail.errors import WorkspaceFault
-from handrail.frozen import frozen
+from handrail.ports.delivery import Leftover, Life
 from handrail.workspace.commits.is_merged import has_arrived
 from handrail.workspace.delivery.deliver import discard, drop_branch
 from handrail.workspace.git.command import Git
@@ -18,23 +17,7 @@ from handrail.workspace.snapshots.state import REFS
 from handrail.workspace.worktrees.make import is_whole
 from handrail.workspace.worktrees.records import WorktreeRecord, all_records
 
-Life: TypeAlias = Literal["alive", "over", "unknown"]
 _LIVES = {"alive": "the run is not over", "unknown": "no such run is known here"}
-
-
-@frozen(kw_only=True)
-class Leftover:
-    """Something that a run left."""
-
-    kind: Literal["worktree", "branch", "snapshots", "lock"]
-    run: str
-    name: str
-    """A path, a branch or a ref."""
-    repository: str
-    size: int = 0
-    """Bytes on the disk."""
-    reasons: tuple[str, ...] = ()
-    """Why it stays; empty when it may be removed."""
 
 
 def survey(places: Places, life: Callable[[str], Life], repositories: Iterable[str] = ()) -> tuple[Leftover, ...]:

@@ -5,16 +5,8 @@ from pathlib import Path
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
+from handrail.ports.repositories import Head
 from handrail.workspace.git.command import Git, shown, split
-
-
-@frozen
-class Head:
-    """Where a checkout stands."""
-
-    commit: str
-    branch: str
-    """Empty when HEAD is detached."""
 
 
 @frozen

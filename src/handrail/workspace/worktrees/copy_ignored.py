@@ -5,9 +5,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from handrail.ports.repositories import WORKTREE_INCLUDE
 from handrail.workspace.git.command import Git, split
-
-INCLUDE = ".worktreeinclude"
 
 
 def copy_ignored(checkout: Path, worktree: Path, globs: Sequence[str]) -> None:
@@ -20,7 +19,7 @@ def copy_ignored(checkout: Path, worktree: Path, globs: Sequence[str]) -> None:
 
 def ignored_files(checkout: Path, globs: Sequence[str]) -> list[str]:
     """List the files that git ignores and `.worktreeinclude` or a glob names."""
-    include = checkout / INCLUDE
+    include = checkout / WORKTREE_INCLUDE
     patterns = [f"--exclude={glob}" for glob in globs]
     patterns += [f"--exclude-from={include}"] if include.is_file() and not include.is_symlink() else []
     if not patterns:

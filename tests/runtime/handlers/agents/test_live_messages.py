@@ -16,7 +16,7 @@ from handrail.processes.local import LocalProcesses
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.live_messages import listens
 from handrail.runtime.handlers.commands.start_command import Starts
-from handrail.wiring import ShellCommands
+from handrail.wiring.system import ShellCommands
 
 HEARS = "read -r prompt; read -r mark text; echo heard $mark; echo said $text; echo DONE; cat"
 LOST = f"test -e restored || {{ read -r prompt; read -r said; kill -9 $PPID $$; }}; {HEARS}"

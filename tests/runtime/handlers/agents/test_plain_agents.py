@@ -16,7 +16,7 @@ from handrail.ports.processes import Ended, Gone
 from handrail.processes.local import LocalProcesses
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.commands.start_command import Starts
-from handrail.wiring import ShellCommands
+from handrail.wiring.system import ShellCommands
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Picks the adapters, once: which log, which processes, which clock."""
+"""A log with everything that drives its runs."""
 
 import os
 import time
@@ -11,12 +11,11 @@ from handrail.agents.registry import KnownAgents
 from handrail.frozen import frozen
 from handrail.model.workflow.values import Command
 from handrail.operations.agents.configured_agents import ConfiguredAgents
-from handrail.operations.scenarios.room import Room
 from handrail.ports.agents import Agents
 from handrail.ports.log import Log
+from handrail.ports.machine import Machine
 from handrail.processes.environment import allowed_environment
 from handrail.processes.keeper_pool import NURSERY
-from handrail.processes.local import LocalProcesses
 from handrail.processes.shell_command import Refused, prepare
 from handrail.runtime.glimpses import Glimpses
 from handrail.runtime.handlers.agents.handler import AgentHandler
@@ -31,9 +30,9 @@ from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Clock, Commands, Prepared, Workflows
-from handrail.sources.folders import HOME, Folders
+from handrail.sources.folders import Folders
 from handrail.store.signing_keys import keys_in
-from handrail.store.sqlite.log import open_log
+from handrail.wiring.machine import this_machine
 from handrail.workspace.git_workspaces import GitWorkspaces
 
 
@@ -75,10 +74,11 @@ class System:
     agents: Agents = field(default_factory=KnownAgents)
     bare: bool = False
     """Whether agents are started in no sandbox and without windows: where a workflow is only tested."""
+    machine: Machine = field(default_factory=this_machine)
 
     def supervisor(self, name: str) -> Supervisor:
         """Make a supervisor for the runs of this log."""
-        folder, starts = self.folder / "runs", Starts(LocalProcesses(), self.commands)
+        folder, starts = self.folder / "runs", Starts(self.machine.processes, self.commands)
         NURSERY.open()
         trees = TreeHandler(self.workspaces, starts, folder, self.clock)
         commands = CommandHandler(starts.processes, starts.commands, folder, self.clock, trees.restore, self.instead)
@@ -94,7 +94,7 @@ class System:
     @property
     def glimpses(self) -> Glimpses:
         """Give what looks at the agents that are at work."""
-        return Glimpses(LocalProcesses(), self.agents, self.folder / "runs")
+        return Glimpses(self.machine.processes, self.agents, self.folder / "runs")
 
     @property
     def workspaces(self) -> GitWorkspaces:
@@ -102,12 +102,7 @@ class System:
         return GitWorkspaces(self.folder)
 
 
-def open_system(folders: Folders, workflows: Workflows) -> System:
+def open_system(folders: Folders, workflows: Workflows, machine: Machine) -> System:
     """Open the user's database and wire it up."""
-    return System(open_log(folders.data), folders.data, workflows, agents=ConfiguredAgents(folders))
-
-
-def open_room(room: Room) -> System:
-    """Open the database of a throw-away room, in which a workflow is tested."""
-    commands = ShellCommands({**os.environ, **room.environ}, {HOME: str(room.home)})
-    return System(open_log(room.data), room.data, room.workflows, room.clock, commands, room.instead, bare=True)
+    log = machine.log_files.open(folders.data)
+    return System(log, folders.data, workflows, agents=ConfiguredAgents(folders), machine=machine)

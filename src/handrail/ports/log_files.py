@@ -1,0 +1,28 @@
+"""Where logs are kept: opened, examined and repaired by the folder that they are in."""
+
+from pathlib import Path
+from typing import Protocol
+
+from handrail.ports.log import Log
+from handrail.ports.log_care import Salvage
+
+
+class LogFiles(Protocol):
+    """A kind of store on this machine."""
+
+    @property
+    def version(self) -> str:
+        """The version of the library that reads and writes."""
+        ...
+
+    def path(self, folder: Path) -> Path:
+        """Give the file that holds the log of a folder, whether it is there or not."""
+        ...
+
+    def open(self, folder: Path) -> Log:
+        """Open the log of a folder, making it when it does not exist."""
+        ...
+
+    def salvage(self, folder: Path) -> Salvage:
+        """Cut a damaged log back to what is intact; a copy of the file is kept."""
+        ...

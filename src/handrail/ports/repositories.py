@@ -1,0 +1,75 @@
+"""The user's git repositories, which Handrail only reads; and a new one, where a workflow is tested."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from handrail.frozen import frozen
+
+WORKTREE_INCLUDE = ".worktreeinclude"
+"""The file of a repository that names ignored files which a new worktree gets."""
+
+
+@frozen
+class Head:
+    """Where a checkout stands."""
+
+    commit: str
+    branch: str
+    """Empty when HEAD is detached."""
+
+
+class Repositories(Protocol):
+    """Answers questions about repositories; a folder that is in none raises `WorkspaceFault`."""
+
+    def find_root(self, folder: Path) -> Path:
+        """Give the root of the checkout that a folder lies in."""
+        ...
+
+    def is_repository(self, root: Path) -> bool:
+        """Tell whether git itself takes a root for a repository."""
+        ...
+
+    def head(self, root: Path) -> Head:
+        """Give the commit and the branch of a checkout; one without a commit is refused."""
+        ...
+
+    def current_branch(self, root: Path) -> str:
+        """Give the branch that is checked out, also before its first commit; empty when HEAD is detached."""
+        ...
+
+    def default_branch(self, root: Path) -> str:
+        """Give the branch that work usually starts from."""
+        ...
+
+    def commit_of(self, root: Path, name: str) -> str:
+        """Give the commit that a branch, a tag or a beginning of a commit stands for."""
+        ...
+
+    def branch_commit(self, root: Path, branch: str) -> str:
+        """Give the commit of a branch; empty when there is no such branch."""
+        ...
+
+    def count_commits(self, root: Path, since: str, branch: str) -> int:
+        """Count the commits of a branch that came after a commit."""
+        ...
+
+    def uncommitted(self, root: Path) -> tuple[str, ...]:
+        """List the files of a checkout that differ from HEAD or are not tracked."""
+        ...
+
+    def ignored_folders(self, root: Path, names: Sequence[str]) -> tuple[str, ...]:
+        """Give those of the names that git ignores as folders."""
+        ...
+
+    def ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
+        """List the files that git ignores and that a glob or `.worktreeinclude` names."""
+        ...
+
+    def observe(self, folder: Path) -> dict[str, str]:
+        """Give `root`, `repository`, `branch` and `head` of a checkout as far as they are known; empty for none."""
+        ...
+
+    def create(self, folder: Path, branch: str) -> str:
+        """Make a folder a repository with one commit of all its files, and give that commit."""
+        ...

@@ -1,0 +1,29 @@
+"""The port `Programs` on this machine."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from handrail.ports.programs import Installed
+from handrail.processes import machine_tools
+from handrail.processes.detach import DetachedProcess, start_detached
+from handrail.processes.environment import marks_of
+
+
+class LocalPrograms:
+    """Programs on the PATH."""
+
+    def find(self, names: Iterable[str]) -> Mapping[str, Installed | None]:
+        """Look for programs, all at once; None for one that is not there."""
+        return machine_tools.find_tools(names)
+
+    def exit_code_of(self, name: str, words: Iterable[str]) -> int | None:
+        """Ask a program something and give how it ended."""
+        return machine_tools.exit_code_of(name, words)
+
+    def start_detached(self, words: Sequence[str], environ: Mapping[str, str], output: Path) -> DetachedProcess:
+        """Run a command line of Handrail in a session of its own."""
+        return start_detached(words, environ, output)
+
+    def environment_marks(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Give a mark for each variable that commands see."""
+        return marks_of(environ)

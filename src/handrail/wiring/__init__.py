@@ -1,0 +1,1 @@
+"""The composition root: which parts of this machine stand behind each port."""

@@ -1,0 +1,17 @@
+"""The place that a command is called in."""
+
+import os
+from pathlib import Path
+
+from handrail.errors import EnvironmentFault
+from handrail.sources.tiers import Place, here
+
+
+def current_place() -> Place:
+    """Give the current folder with its repository, and the user's folders."""
+    try:
+        cwd = Path.cwd()
+    except FileNotFoundError:
+        message, next_step = "the current folder no longer exists", "cd into a folder that does"
+        raise EnvironmentFault(message, next_step=next_step) from None
+    return here(cwd, os.environ)

@@ -1,0 +1,21 @@
+"""The list of runs in a folder, for commands that only show it and have to start fast."""
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from handrail.store.sqlite.connection import FILE
+from handrail.store.sqlite.run_list import run_list
+
+if TYPE_CHECKING:
+    from handrail.ports.run_list import RunList
+
+
+def has_log(folder: Path) -> bool:
+    """Tell whether anything was recorded in a folder."""
+    return (folder / FILE).exists()
+
+
+def open_run_list(folder: Path) -> "AbstractContextManager[RunList]":
+    """Open the list; `NeedsWholeLog` where it takes the whole log to read it, or to say what is wrong with it."""
+    return run_list(folder)

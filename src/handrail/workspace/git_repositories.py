@@ -1,0 +1,74 @@
+"""The port `Repositories`, by asking git and by reading its files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from handrail.ports.repositories import Head
+from handrail.workspace.git import repositories
+from handrail.workspace.git.checkout_state import observed
+from handrail.workspace.git.command import Git, Identity, split
+from handrail.workspace.worktrees.copy_ignored import ignored_files
+
+_AUTHOR = Identity("Test", "test@localhost")
+
+
+class GitRepositories:
+    """Repositories on this machine."""
+
+    def find_root(self, folder: Path) -> Path:
+        """Give the root of the checkout that a folder lies in."""
+        return repositories.find_root(folder)
+
+    def is_repository(self, root: Path) -> bool:
+        """Tell whether git itself takes a root for a repository."""
+        return Git(root).asks("rev-parse", "--git-dir") is not None
+
+    def head(self, root: Path) -> Head:
+        """Give the commit and the branch of a checkout; one without a commit is refused."""
+        return repositories.head(root)
+
+    def current_branch(self, root: Path) -> str:
+        """Give the branch that is checked out; empty when HEAD is detached."""
+        return (Git(root).asks("symbolic-ref", "-q", "HEAD") or "").removeprefix("refs/heads/")
+
+    def default_branch(self, root: Path) -> str:
+        """Give the branch that work usually starts from."""
+        return repositories.default_branch(root)
+
+    def commit_of(self, root: Path, name: str) -> str:
+        """Give the commit that a name stands for."""
+        return repositories.commit_of(Git(root), name)
+
+    def branch_commit(self, root: Path, branch: str) -> str:
+        """Give the commit of a branch; empty when there is no such branch."""
+        return Git(root).asks("rev-parse", "--verify", "-q", f"refs/heads/{branch}") or ""
+
+    def count_commits(self, root: Path, since: str, branch: str) -> int:
+        """Count the commits of a branch that came after a commit."""
+        return int(Git(root).asks("rev-list", "--count", f"{since}..refs/heads/{branch}") or 0)
+
+    def uncommitted(self, root: Path) -> tuple[str, ...]:
+        """List the files of a checkout that differ from HEAD or are not tracked."""
+        return repositories.uncommitted(root)
+
+    def ignored_folders(self, root: Path, names: Sequence[str]) -> tuple[str, ...]:
+        """Give those of the names that git ignores as folders."""
+        given = "\0".join(f"{name}/" for name in names).encode()
+        found = split(Git(root).run("check-ignore", "-z", "--stdin", stdin=given, ok=(0, 1)).out)
+        return tuple(entry.decode().rstrip("/") for entry in found)
+
+    def ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
+        """List the files that git ignores and that a glob or `.worktreeinclude` names."""
+        return tuple(ignored_files(root, globs))
+
+    def observe(self, folder: Path) -> dict[str, str]:
+        """Give what can be seen of a checkout without asking git; empty for none."""
+        return observed(folder)
+
+    def create(self, folder: Path, branch: str) -> str:
+        """Make a folder a repository with one commit of all its files, and give that commit."""
+        git = Git(folder, identity=_AUTHOR)
+        git.run("init", "-q", "--template=", "-b", branch)
+        git.run("add", "-A", "-f")
+        git.run("-c", "commit.gpgSign=false", "commit", "-q", "--allow-empty", "-m", "Start")
+        return git.run("rev-parse", "HEAD").out.decode().strip()
