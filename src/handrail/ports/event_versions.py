@@ -1,25 +1,51 @@
-"""Old shapes of events are lifted to the newest when they are read; what is stored never changes."""
+"""Events of an older shape become events of the newest shape when they are read; what is stored never changes.
 
-from collections.abc import Callable, Iterable, Mapping
+One number, `VERSION` in `model.history.events`, counts the shapes of all events together. It goes up by one with every
+change that an older Handrail could not read: a new kind, a new field, a field that is named or filled otherwise. Where
+the newest classes cannot read what an older version stored, that kind gets a lifter here for that version. A kind
+without one was the same in the next version, and a kind keeps its name for ever: the log finds events by it.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import TypeAlias
 
+from handrail.errors import StorageTooNew
+from handrail.model.history.events import VERSION
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import StoredEvent
 
-Lifter: TypeAlias = Callable[[bytes], bytes]
-"""Turns the payload of one version of a shape into that of the next."""
+Fields: TypeAlias = dict[str, JsonValue]
+"""What the payload of an event holds."""
+
+Lifter: TypeAlias = Callable[[Fields], Fields]
+"""Turns the fields of one version of a kind into those of the next."""
 
 Lifters: TypeAlias = Mapping[tuple[str, int], Lifter]
 """By kind and the version that is lifted."""
 
+LIFTERS: Lifters = MappingProxyType({})
+"""Every older shape that this Handrail reads."""
 
-def lift(event: StoredEvent, lifters: Lifters) -> StoredEvent:
-    """Bring an event to the newest version of its shape; its hash stays that of the stored bytes."""
-    version, payload = event.version, event.payload
-    while (lifter := lifters.get((event.kind, version))) is not None:
-        version, payload = version + 1, lifter(payload)
-    return event if version == event.version else event._replace(version=version, payload=payload)
+LIFTERS_IN_USE: ContextVar[Lifters] = ContextVar("LIFTERS_IN_USE", default=LIFTERS)
+"""The table that `lift` looks into; whoever tries out a lifter sets another one for its own context alone."""
 
 
-def lift_all(events: Iterable[StoredEvent], lifters: Lifters) -> tuple[StoredEvent, ...]:
-    """Bring events to the newest version of their shapes."""
-    return tuple(lift(event, lifters) for event in events)
+def lift(stored: StoredEvent) -> Fields:
+    """Read the payload of an event of another version than `VERSION`, as the newest version has it."""
+    if stored.version > VERSION:
+        raise _too_new(stored)
+    fields: Fields = json.loads(stored.payload)
+    table = LIFTERS_IN_USE.get()
+    # By the steps in the table, not by counting: an imported file may claim any number.
+    for version in sorted(version for kind, version in table if kind == stored.kind and version >= stored.version):
+        fields = table[stored.kind, version](fields)
+    return fields
+
+
+def _too_new(stored: StoredEvent) -> StorageTooNew:
+    where = f"event {stored.seq} of {stored.stream} ({stored.kind})"
+    message = f"{where} has version {stored.version}, and this Handrail reads versions up to {VERSION}"
+    return StorageTooNew(message, next_step="install the newest Handrail: pip install --upgrade handrail")

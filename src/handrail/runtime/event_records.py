@@ -8,6 +8,7 @@ from handrail.model.compact_json import compact
 from handrail.model.history.events import VERSION, Event
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import JsonValue
+from handrail.ports.event_versions import lift
 from handrail.ports.log import NewEvent, StoredEvent
 
 STRUCTURE = frozenset(
@@ -59,5 +60,6 @@ def masked(value: JsonValue, redactor: Redactor) -> JsonValue:
 
 
 def from_log(stored: StoredEvent) -> Event:
-    """Give the event that the log kept."""
-    return cast("Event", decode(cast("type[Any]", Event), json.loads(stored.payload)))
+    """Read the event that the log kept, whichever version of its shape it has; the only way from bytes to an event."""
+    fields = json.loads(stored.payload) if stored.version == VERSION else lift(stored)
+    return cast("Event", decode(cast("type[Any]", Event), fields))

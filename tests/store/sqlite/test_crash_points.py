@@ -1,6 +1,5 @@
-"""A crash at any commit point leaves all or nothing; threads share a handle; old shapes are lifted on read."""
+"""A crash at any commit point leaves all or nothing; threads share a handle; the chain ends at the first change."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.ports.event_versions import Lifters, lift, lift_all
 from handrail.ports.hash_chain import START, intact, link
 from handrail.ports.log import Append, Head, Log, NewEvent, OnPoint, StoredEvent, TimerSet
 from handrail.store.memory.log import MemoryWorld
@@ -127,21 +125,6 @@ def test_a_migration_brings_an_old_database_forward_and_keeps_its_events(
     session = Session(tmp_path / database.FILE, 0)
     assert database.schema_version(session) == len(newer)
     session.raw.close()
-
-
-def _stored(kind: str, version: int, payload: bytes) -> StoredEvent:
-    return StoredEvent("a", 1, 1, kind, version, payload, "0" * 64)
-
-
-def test_an_old_shape_is_lifted_through_every_version_and_keeps_its_hash() -> None:
-    lifters: Lifters = {
-        ("renamed", 1): lambda payload: json.dumps({"name": json.loads(payload)}).encode(),
-        ("renamed", 2): lambda payload: payload.replace(b"name", b"title"),
-    }
-    old, current, other = (_stored("renamed", 1, b'"x"'), _stored("renamed", 3, b"{}"), _stored("other", 1, b"1"))
-    lifted = lift(old, lifters)
-    assert (lifted.version, lifted.payload, lifted.hash) == (3, b'{"title": "x"}', old.hash)
-    assert lift_all((old, current, other), lifters) == (lifted, current, other)
 
 
 @given(st.text(max_size=5), st.text(max_size=5), st.integers(1, 9), st.binary(max_size=20), st.binary(max_size=20))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from handrail.errors import HandrailError, StorageDamaged
+from handrail.errors import HandrailError, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.operations.agents.health import AgentHealth, examine_agents
 from handrail.operations.doctor.repair import lost_plans, mend_lists, unreadable_lists
@@ -125,6 +125,9 @@ def _check(files: LogFiles, folder: Path) -> tuple[Finding, ...]:
         return (Finding("database", name, error.message),)
     try:
         return log.check().findings or unreadable_lists(log) or lost_plans(log)
+    except StorageTooNew:
+        # Nothing is damaged, and no repair helps: a newer Handrail reads it.
+        raise
     except HandrailError as error:
         return (Finding("database", name, error.message),)
     finally:

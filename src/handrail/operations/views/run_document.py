@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from handrail.errors import NotFound, StorageDamaged
+from handrail.errors import NotFound, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.model.history.run_lines import whole
 from handrail.model.history.run_state import RunState, StepState
@@ -68,7 +68,7 @@ def _steps(log: Log, state: RunState) -> list[tuple[str, StepState]]:
 
 
 def listed_documents(log: Log, run: str | None = None) -> list[dict[str, JsonValue]]:
-    """Give runs without their steps, the newest first; one whose history is damaged shows what is known of it."""
+    """Give runs without their steps, the newest first; one whose history cannot be read shows what is known of it."""
     rows = log.summaries(Filter(prefix=run or ""))
     wanted = [row for row in rows if (row.key == run if run else row.document.get("parent") is None)]
     return [_listed(log, row) for row in by_start(wanted)]
@@ -118,7 +118,7 @@ class LoggedRuns:
 def _listed(log: Log, row: Row) -> dict[str, JsonValue]:
     try:
         return _document(standing(log, row.key))
-    except StorageDamaged as error:
+    except (StorageDamaged, StorageTooNew) as error:
         known = whole(row.document)
         known.update(status="blocked", reason="fault", error=error.message, outputs={})
         known.update(started_at=iso(known.get("started_at")), completed_at=iso(known.get("completed_at")))
