@@ -64,9 +64,12 @@ def test_what_a_finished_run_made_is_still_there(history: OldHistory) -> None:
     assert history.call("apply", "mend-1")
 
 
-def test_a_run_is_exported_and_imported(history: OldHistory) -> None:
-    history.call("export", "mend-1", "-o", str(history.root / "mend.json"))
-    assert "mend-4" in history.call("import-run", str(history.root / "mend.json"))
+@pytest.mark.parametrize(("run", "copy"), [("mend-1", "mend-4"), ("survey-1", "survey-2")])
+def test_a_run_is_exported_and_imported(history: OldHistory, run: str, copy: str) -> None:
+    before = history.call("show", run)
+    history.call("export", run, "-o", str(history.root / "run.json"))
+    assert copy in history.call("import-run", str(history.root / "run.json"))
+    assert history.call("show", copy).replace(copy, run) == before
 
 
 def test_what_was_trusted_is_still_trusted(history: OldHistory) -> None:

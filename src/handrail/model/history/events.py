@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Literal, TypeAlias
 
 from handrail.frozen import frozen
+from handrail.model.history.named_blobs import BlobDigest
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, Budget
 from handrail.model.workflow.values import JsonValue
@@ -69,8 +70,8 @@ class RunStarted:
     run: str
     workflow: str
     definition: str
-    plan: str
-    """Digest of the pinned plan's blob."""
+    plan: BlobDigest
+    """The pinned plan."""
     inputs: dict[str, JsonValue]
     workspace: str
     at: float
@@ -87,12 +88,12 @@ class RunStarted:
     """The agent that performs every agent step, whatever the workflow says; it may hold a model, or be only one."""
     agents: AgentPolicy = NO_POLICY
     """The agent of steps that name none, and what happens where one cannot answer."""
-    script: str = ""
-    """Digest of the blob that the scripted agent plays."""
+    script: BlobDigest = ""
+    """What the scripted agent plays."""
     pass_env: tuple[str, ...] = ()
     """Names of variables that everything run in its work tree sees; never their values."""
-    scope: str = ""
-    """Digest of the blob with the names and steps that a body sees of the run around it."""
+    scope: BlobDigest = ""
+    """The names and steps that a body sees of the run around it."""
     prefix: str = ""
     """What stands before the addresses of its steps: `build[auth]/` for an item of a fan-out."""
     allowance: dict[str, float] = field(default_factory=dict[str, float])
@@ -113,8 +114,8 @@ class RunForked:
     run: str
     source: str
     seq: int
-    state: str
-    """Digest of the state's blob."""
+    state: BlobDigest
+    """The state of its source at that point."""
     at: float
     by: str = ""
     source_tree: TreeSource | None = None
@@ -656,8 +657,8 @@ class RunRewound:
 
     to: str
     seq: int
-    state: str
-    """Digest of the blob of the state before that step."""
+    state: BlobDigest
+    """The state before that step."""
     crossed: tuple[str, ...]
     """Effects that cannot be taken back."""
     by: str

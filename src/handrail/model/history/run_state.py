@@ -8,6 +8,7 @@ from rpds import HashTrieMap, Queue
 
 from handrail.frozen import frozen
 from handrail.model.history.events import BlockReason, Hands, Parent, RunStatus, StepStatus, WaitReason
+from handrail.model.history.named_blobs import BlobDigest
 from handrail.model.history.spending import NOTHING, Spent
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, Budget
@@ -181,7 +182,7 @@ class RunState:
 
     run: str
     status: RunStatus
-    plan: str
+    plan: BlobDigest
     definition: str
     workflow: str
     inputs: dict[str, JsonValue]
@@ -235,7 +236,7 @@ class RunState:
     """The snapshot that the work tree has to be brought back to before anything else."""
     agent: str = ""
     agents: AgentPolicy = NO_POLICY
-    script: str = ""
+    script: BlobDigest = ""
     pass_env: tuple[str, ...] = ()
     turns: "HashTrieMap[str, int]" = field(default_factory=_nothing)
     """Address of an agent's step, without rounds, with how often it was called."""

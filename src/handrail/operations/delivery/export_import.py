@@ -8,17 +8,28 @@ from dataclasses import replace
 from typing import Any, NoReturn, cast
 
 from handrail.engine.fold.apply import apply
+from handrail.engine.fold.step_tools import started_by
 from handrail.errors import HandrailError, NotFound, UsageError, VersionConflict
 from handrail.frozen import frozen
 from handrail.model.codec import CodecError
-from handrail.model.history.events import ChildStarted, Event, RunForked, RunRewound, RunStarted, RunTaken
+from handrail.model.history.events import (
+    ChildEnded,
+    ChildStarted,
+    Event,
+    ItemStarted,
+    RunForked,
+    RunStarted,
+    RunTaken,
+    ToolCalled,
+)
+from handrail.model.history.named_blobs import blobs_named_by
 from handrail.model.history.run_state import RunState
 from handrail.operations.runs.lifecycle import next_number
 from handrail.operations.views.run_tree import belongs_to, family
 from handrail.ports.hash_chain import START, digest_of, link
 from handrail.ports.log import Append, Head, Log, StoredEvent, TimerSet
 from handrail.runtime.event_records import from_log, to_log
-from handrail.runtime.history import state_of
+from handrail.runtime.history import events_of
 from handrail.runtime.run_summary import summary_of
 
 FORMAT = "handrail-run"
@@ -85,11 +96,12 @@ def _stream(log: Log, run: str) -> dict[str, Any]:
 
 
 def _named(log: Log, run: str) -> Iterator[str]:
-    yield state_of(log, run).plan
-    for stored in log.read(run):
-        event = from_log(stored)
-        if isinstance(event, RunForked | RunRewound):
-            yield event.state
+    """The blobs that the events of a run name, and those that its state named after any of them."""
+    state: RunState | None = None
+    for seq, event in events_of(log, run):
+        state = apply(state, event, seq, log.get_blob)
+        yield from blobs_named_by(event)
+        yield from blobs_named_by(state)
 
 
 def _refuse(why: str) -> NoReturn:
@@ -173,7 +185,7 @@ def _folded(name: str, events: list[Event], blobs: Mapping[str, bytes]) -> RunSt
 
 
 def _renamed(name: str, root: str, here: str) -> str:
-    return here + name.removeprefix(root)
+    return here + name.removeprefix(root) if belongs_to(root)(name) else name
 
 
 def _moved(event: Event, root: str, here: str) -> Event:
@@ -185,8 +197,10 @@ def _moved(event: Event, root: str, here: str) -> Event:
             return replace(event, run=_renamed(event.run, root, here), parent=moved)
         case RunForked():
             return replace(event, run=_renamed(event.run, root, here))
-        case ChildStarted():
+        case ChildStarted() | ItemStarted() | ChildEnded():
             return replace(event, child=_renamed(event.child, root, here))
+        case ToolCalled(result=dict(result)) if started_by(event):
+            return replace(event, result={**result, "run": _renamed(started_by(event), root, here)})
         case _:
             return event
 
