@@ -1,17 +1,24 @@
 """Reads a bundle's main file into a Document, by its ending."""
 
-from handrail.authoring.readers.json_reader import read_json
-from handrail.authoring.readers.yaml_reader import read_yaml
+from typing import TYPE_CHECKING
+
+from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.source import Bundle, Mapping
+
+if TYPE_CHECKING:
+    from handrail.authoring.readers import json_reader, yaml_reader
+else:
+    json_reader = late_import("handrail.authoring.readers.json_reader")
+    yaml_reader = late_import("handrail.authoring.readers.yaml_reader")
 
 
 def read_bundle(bundle: Bundle, report: Report) -> Document | None:
     """Read a YAML or JSON workflow; None where nothing usable was found, with the reason reported."""
     source = bundle.source
     as_json = bundle.main.endswith(".json")
-    root = (read_json if as_json else read_yaml)(source, report)
+    root = json_reader.read_json(source, report) if as_json else yaml_reader.read_yaml(source, report)
     if root is None:
         return None
     if not isinstance(root, Mapping):

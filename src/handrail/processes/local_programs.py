@@ -2,11 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from handrail.ports.programs import Installed
-from handrail.processes import machine_tools
-from handrail.processes.detach import DetachedProcess, start_detached
+from handrail.late_import import late_import
+from handrail.ports.programs import Detached, Installed
 from handrail.processes.environment import marks_of
+
+if TYPE_CHECKING:
+    from handrail.processes import detach, machine_tools
+else:
+    detach = late_import("handrail.processes.detach")
+    machine_tools = late_import("handrail.processes.machine_tools")
 
 
 class LocalPrograms:
@@ -20,9 +26,9 @@ class LocalPrograms:
         """Ask a program something and give how it ended."""
         return machine_tools.exit_code_of(name, words)
 
-    def start_detached(self, words: Sequence[str], environ: Mapping[str, str], output: Path) -> DetachedProcess:
+    def start_detached(self, words: Sequence[str], environ: Mapping[str, str], output: Path) -> Detached:
         """Run a command line of Handrail in a session of its own."""
-        return start_detached(words, environ, output)
+        return detach.start_detached(words, environ, output)
 
     def environment_marks(self, environ: Mapping[str, str]) -> dict[str, str]:
         """Give a mark for each variable that commands see."""

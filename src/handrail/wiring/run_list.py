@@ -4,11 +4,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from handrail.late_import import late_import
 from handrail.store.sqlite.connection import FILE
-from handrail.store.sqlite.run_list import run_list
 
 if TYPE_CHECKING:
     from handrail.ports.run_list import RunList
+    from handrail.store.sqlite import run_list
+else:
+    run_list = late_import("handrail.store.sqlite.run_list")
 
 
 def has_log(folder: Path) -> bool:
@@ -18,4 +21,4 @@ def has_log(folder: Path) -> bool:
 
 def open_run_list(folder: Path) -> "AbstractContextManager[RunList]":
     """Open the list; `NeedsWholeLog` where it takes the whole log to read it, or to say what is wrong with it."""
-    return run_list(folder)
+    return run_list.run_list(folder)

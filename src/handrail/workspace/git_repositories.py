@@ -2,12 +2,19 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from handrail.late_import import late_import
 from handrail.ports.repositories import Head
 from handrail.workspace.git import repositories
-from handrail.workspace.git.checkout_state import observed
 from handrail.workspace.git.command import Git, Identity, split
-from handrail.workspace.worktrees.copy_ignored import ignored_files
+
+if TYPE_CHECKING:
+    from handrail.workspace.git import checkout_state
+    from handrail.workspace.worktrees import copy_ignored
+else:
+    checkout_state = late_import("handrail.workspace.git.checkout_state")
+    copy_ignored = late_import("handrail.workspace.worktrees.copy_ignored")
 
 _AUTHOR = Identity("Test", "test@localhost")
 
@@ -59,11 +66,11 @@ class GitRepositories:
 
     def ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
         """List the files that git ignores and that a glob or `.worktreeinclude` names."""
-        return tuple(ignored_files(root, globs))
+        return tuple(copy_ignored.ignored_files(root, globs))
 
     def observe(self, folder: Path) -> dict[str, str]:
         """Give what can be seen of a checkout without asking git; empty for none."""
-        return observed(folder)
+        return checkout_state.observed(folder)
 
     def create(self, folder: Path, branch: str) -> str:
         """Make a folder a repository with one commit of all its files, and give that commit."""

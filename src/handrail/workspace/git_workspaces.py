@@ -2,27 +2,40 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
 from handrail.ports.delivery import Leftover, Life
 from handrail.ports.workspaces import FileChange, MergeResult, Snapshot, Source
-from handrail.workspace.commits import commit as committing
-from handrail.workspace.commits import merge as merging
-from handrail.workspace.delivery import apply as applying
-from handrail.workspace.delivery import deliver as delivering
-from handrail.workspace.delivery import janitor
 from handrail.workspace.git.command import Git
 from handrail.workspace.git.data_places import Places, plain
 from handrail.workspace.git.repositories import common_dir, find_root
-from handrail.workspace.snapshots import changes
-from handrail.workspace.snapshots import restore as restoring
 from handrail.workspace.snapshots.known_refs import Commits
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import run_ref
 from handrail.workspace.snapshots.take import take
 from handrail.workspace.worktrees import make as worktrees
-from handrail.workspace.worktrees.discard_files import throw_away
-from handrail.workspace.worktrees.records import all_records
+
+if TYPE_CHECKING:
+    from handrail.workspace.commits import commit as committing
+    from handrail.workspace.commits import merge as merging
+    from handrail.workspace.delivery import apply as applying
+    from handrail.workspace.delivery import deliver as delivering
+    from handrail.workspace.delivery import janitor
+    from handrail.workspace.snapshots import changes
+    from handrail.workspace.snapshots import restore as restoring
+    from handrail.workspace.worktrees import discard_files, records
+else:
+    committing = late_import("handrail.workspace.commits.commit")
+    merging = late_import("handrail.workspace.commits.merge")
+    applying = late_import("handrail.workspace.delivery.apply")
+    delivering = late_import("handrail.workspace.delivery.deliver")
+    janitor = late_import("handrail.workspace.delivery.janitor")
+    changes = late_import("handrail.workspace.snapshots.changes")
+    restoring = late_import("handrail.workspace.snapshots.restore")
+    discard_files = late_import("handrail.workspace.worktrees.discard_files")
+    records = late_import("handrail.workspace.worktrees.records")
 
 
 class GitWorkspaces:
@@ -81,7 +94,7 @@ class GitWorkspaces:
 
     def throw_away(self, repository: Path, run: str) -> None:
         """Remove a worktree that was only made to try something, with its branch; nothing of it is kept."""
-        throw_away(self.places, repository, run)
+        discard_files.throw_away(self.places, repository, run)
 
     def worktree_path(self, repository: Path, run: str) -> Path:
         """Give the folder in which the worktree of a run is made."""
@@ -115,7 +128,7 @@ class GitWorkspaces:
 
     def repositories_of(self, run: str) -> tuple[Path, ...]:
         """Give the repositories in which a worktree was made under the name of a run."""
-        return tuple(Path(record.repository) for record in all_records(self.places) if record.run == run)
+        return tuple(Path(record.repository) for record in records.all_records(self.places) if record.run == run)
 
     def survey_leftovers(self, life: Callable[[str], Life], repositories: Iterable[str]) -> tuple[Leftover, ...]:
         """List what runs left, in the repositories of all worktrees and in those given."""

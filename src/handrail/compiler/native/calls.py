@@ -1,6 +1,7 @@
 """Lowers the steps that bring in another workflow: as a child run (workflow), or its steps in place (use)."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.shapes.conform import conform
@@ -8,7 +9,7 @@ from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
-from handrail.compiler.workrail.lower import lower_workrail
+from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.document import Document
 from handrail.model.names import spoken
@@ -18,6 +19,11 @@ from handrail.model.workflow.actions import CallAction, GroupAction
 from handrail.model.workflow.plan import Input, Step
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import NamedValue
+
+if TYPE_CHECKING:
+    from handrail.compiler.workrail import lower as workrail
+else:
+    workrail = late_import("handrail.compiler.workrail.lower")
 
 MOST_DEEP = 8
 MOST_STEPS = 10_000
@@ -140,5 +146,5 @@ def _guided(work: Lowering, node: Mapping, template: str) -> tuple[Step, ...]:
     root.update([entry("steps", Sequence((step,), made))])
     bundle = Bundle("use.json", {"use.json": made.source})
     document = Document("json", "workrail", Mapping(root, Span(made.source, made.start, made.end)), bundle)
-    plan = lower_workrail(document, work.catalog, work.report, Places())
+    plan = workrail.lower_workrail(document, work.catalog, work.report, Places())
     return () if plan is None else plan.steps

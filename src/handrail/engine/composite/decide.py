@@ -1,19 +1,28 @@
 """Decides on steps of several efforts: how they begin, and what follows each effort."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from handrail.engine.composite import fan_out as fan_outs
-from handrail.engine.composite import gate_fix as fixes
-from handrail.engine.composite import merge as merges
-from handrail.engine.composite import review_loop as reviews
 from handrail.engine.composite.context import Scene
 from handrail.engine.state.position import Moment, holder
 from handrail.engine.state.scope import value_of
+from handrail.late_import import late_import
 from handrail.model.history.events import Event, RunBlocked, WorkEntered
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.actions import Action, AgentLoopAction, GateAction, MergeAction, ParallelAction
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.engine.composite import fan_out as fan_outs
+    from handrail.engine.composite import gate_fix as fixes
+    from handrail.engine.composite import merge as merges
+    from handrail.engine.composite import review_loop as reviews
+else:
+    fan_outs = late_import("handrail.engine.composite.fan_out")
+    fixes = late_import("handrail.engine.composite.gate_fix")
+    merges = late_import("handrail.engine.composite.merge")
+    reviews = late_import("handrail.engine.composite.review_loop")
 
 
 def is_work(action: Action) -> bool:

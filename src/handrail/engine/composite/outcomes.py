@@ -4,30 +4,43 @@ Each kernel keeps its standing as plain data, so that a run's state can hold it;
 always give the same new data.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from handrail.engine.composite import gate_fix as fixes
-from handrail.engine.composite import merge as merges
-from handrail.engine.composite import review_loop as reviews
+from handrail.late_import import late_import
 from handrail.model.history.events import StepEnded
-from handrail.model.history.run_state import RunState
+from handrail.model.history.run_state import RunState, WorkState
 from handrail.model.workflow.values import JsonValue
 
-Data = dict[str, JsonValue]
+if TYPE_CHECKING:
+    from handrail.engine.composite import gate_fix as fixes
+    from handrail.engine.composite import merge as merges
+    from handrail.engine.composite import review_loop as reviews
+else:
+    fixes = late_import("handrail.engine.composite.gate_fix")
+    merges = late_import("handrail.engine.composite.merge")
+    reviews = late_import("handrail.engine.composite.review_loop")
 
-_HEARD: dict[str, Callable[[Data, StepEnded], Data]] = {
-    "gate": fixes.heard,
-    "agent-loop": reviews.heard,
-    "merge": merges.heard,
-}
+Data = dict[str, JsonValue]
 
 
 def heard(state: RunState, event: StepEnded) -> RunState:
     """Give the state in which the innermost of these steps knows how its effort ended."""
     frame = state.stack[-1]
-    if frame.work is None or frame.work.action not in _HEARD:
+    data = None if frame.work is None else _heard(frame.work, event)
+    if frame.work is None or data is None:
         return state
-    data = _HEARD[frame.work.action](frame.work.data, event)
     work = replace(frame.work, data=data)
     return replace(state, stack=(*state.stack[:-1], replace(frame, work=work)))
+
+
+def _heard(work: WorkState, event: StepEnded) -> Data | None:
+    match work.action:
+        case "gate":
+            return fixes.heard(work.data, event)
+        case "agent-loop":
+            return reviews.heard(work.data, event)
+        case "merge":
+            return merges.heard(work.data, event)
+        case _:
+            return None

@@ -6,7 +6,7 @@
 4. Every running state without something pending has a next event: there is no state from which nothing follows.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from handrail.engine.composite import decide as works
 from handrail.engine.composite import loop as loops
@@ -16,16 +16,22 @@ from handrail.engine.decide.begin import begin
 from handrail.engine.fold.apply import apply
 from handrail.engine.fold.guided import left_behind
 from handrail.engine.fold.runs import Blobs
-from handrail.engine.guided import loops as guided_loops
-from handrail.engine.guided import select_step as rescan
 from handrail.engine.prompts import person_messages as messages
 from handrail.engine.state.position import Moment, current, list_of
 from handrail.engine.state.scope import condition
 from handrail.language.problems import EvaluationError
+from handrail.late_import import late_import
 from handrail.model.history.events import Event, GroupLeft, RunBlocked, RunEnded, StepSkipped, Why
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import Expression
+
+if TYPE_CHECKING:
+    from handrail.engine.guided import loops as guided_loops
+    from handrail.engine.guided import select_step as rescan
+else:
+    guided_loops = late_import("handrail.engine.guided.loops")
+    rescan = late_import("handrail.engine.guided.select_step")
 
 MOST_EVENTS = 10_000
 """Events that one advance may decide; a plan that decides more without doing anything is stopped."""
@@ -92,7 +98,7 @@ def _next(plan: Plan, state: RunState, now: float) -> Event | None:
 def _between_steps(plan: Plan, state: RunState, now: float) -> Event | None:
     """What is decided before a step is looked at: on the loop around it, or which one is next."""
     frame = state.stack[-1]
-    if frame.loop is not None and guided_loops.innermost(plan, state) is not None:
+    if frame.loop is not None and plan.selection == "rescan" and guided_loops.innermost(plan, state) is not None:
         return guided_loops.before_step(plan, state, now)
     if frame.loop is not None and (frame.index < 0 or frame.loop.leaving):
         return loops.next_round(plan, state, now)

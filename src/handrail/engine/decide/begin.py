@@ -1,14 +1,11 @@
 """Begins a step: evaluates what its performer needs, and records it as the intent."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from handrail.engine.composite import decide as works
 from handrail.engine.composite import loop as loops
 from handrail.engine.composite.command_spec import checks_of, gate_spec, script_spec
-from handrail.engine.guided import loops as guided_loops
-from handrail.engine.guided.agent_call import SCHEMA, as_guided, guided_task
-from handrail.engine.guided.confirmation import question
-from handrail.engine.guided.hand_out import begin_outside
 from handrail.engine.prompts.agent_call import asked, of_step
 from handrail.engine.prompts.person_messages import not_taken_up, only_follows_up
 from handrail.engine.state import budgets
@@ -16,6 +13,7 @@ from handrail.engine.state.performer import holds_all
 from handrail.engine.state.position import Moment
 from handrail.engine.state.scope import evaluated, rendered, value_of
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.events import (
     ApprovalRequested,
     ChildStarted,
@@ -46,6 +44,15 @@ from handrail.model.workflow.guidance import DelegateAction, GuidedAction, Guide
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.settings import AgentTask
 from handrail.model.workflow.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.engine.guided import agent_call, confirmation, hand_out
+    from handrail.engine.guided import loops as guided_loops
+else:
+    agent_call = late_import("handrail.engine.guided.agent_call")
+    confirmation = late_import("handrail.engine.guided.confirmation")
+    hand_out = late_import("handrail.engine.guided.hand_out")
+    guided_loops = late_import("handrail.engine.guided.loops")
 
 
 def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
@@ -126,9 +133,10 @@ def _called(asking: _Asking, at: Moment) -> Event:
         return _call(asking, action.task, at)
     known = asking.state.steps.get(at.address)
     if known is not None and awaits_confirmation(known):
-        return question(asking.state, asking.step, at.address, at.now)
-    task = guided_task(asking.plan, asking.state, asking.step, at)
-    return as_guided(asking.plan, asking.state, asking.step, at, _call(replace(asking, schema=SCHEMA), task, at))
+        return confirmation.question(asking.state, asking.step, at.address, at.now)
+    task = agent_call.guided_task(asking.plan, asking.state, asking.step, at)
+    called = _call(replace(asking, schema=agent_call.SCHEMA), task, at)
+    return agent_call.as_guided(asking.plan, asking.state, asking.step, at, called)
 
 
 def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
@@ -180,7 +188,7 @@ def _begun(step: Step, at: Moment, spec: dict[str, JsonValue]) -> StepBegan:
 def _for_others(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
     """A step that only an outside performer can do."""
     if state.held_by and isinstance(step.action, AgentAction | GuidedAction | DelegateAction):
-        return begin_outside(plan, state, step, at)
+        return hand_out.begin_outside(plan, state, step, at)
     if state.held_by:
         return _begun(step, at, {"input": own})
     message = f"step '{at.address}' is of type {step.action.kind}, which this version cannot perform by itself"

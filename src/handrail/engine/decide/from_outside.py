@@ -1,14 +1,21 @@
 """Turns what the outside says into events: a person's answer, an outcome reported by an outside performer."""
 
+from typing import TYPE_CHECKING
+
 from handrail.engine.fold.dynamic import is_call
-from handrail.engine.guided.confirmation import MOST_REVISIONS
 from handrail.engine.state.position import list_of
 from handrail.errors import UsageError
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.events import ApprovalDecided, Decision, StepEnded
 from handrail.model.history.run_state import Pending, RunState, awaits_confirmation
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.engine.guided import confirmation
+else:
+    confirmation = late_import("handrail.engine.guided.confirmation")
 
 
 @frozen
@@ -45,7 +52,7 @@ def _target(plan: Plan, state: RunState, address: str) -> tuple[int, str]:
     # A step that is to be confirmed is done again itself.
     own = steps[state.stack[-1].index].name if awaits_confirmation(state.steps[address]) else None
     target = action.revise if action.kind == "approval" else own
-    most = action.max_revisions if action.kind == "approval" else MOST_REVISIONS
+    most = action.max_revisions if action.kind == "approval" else confirmation.MOST_REVISIONS
     place = next((at for at, step in enumerate(steps) if step.name == target), None)
     if place is None or target is None:
         raise UsageError(f"'{address}' has no step to go back to", next_step=f"handrail approve or reject {state.run}")

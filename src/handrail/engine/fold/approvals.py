@@ -1,16 +1,22 @@
 """Folds what a person is asked and answers: an approval of its own, or a step's confirmation."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from handrail.engine.fold import dynamic as flows
 from handrail.engine.fold import guided
 from handrail.engine.fold.steps import RUNNING, finished, with_step
-from handrail.engine.guided.loop_signals import loop_control
 from handrail.engine.state.transitions import IllegalMove
+from handrail.late_import import late_import
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import Failure, Pending, RunState, StepState, awaits_confirmation
 from handrail.model.names import spoken
 from handrail.model.workflow.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.engine.guided import loop_signals
+else:
+    loop_signals = late_import("handrail.engine.guided.loop_signals")
 
 
 def asked(state: RunState, event: ev.ApprovalRequested) -> RunState:
@@ -68,5 +74,5 @@ def _with_sign(state: RunState, step: StepState) -> RunState:
     """Let the loop end that a step ends which is confirmed now."""
     given = step.output if isinstance(step.output, dict) and awaits_confirmation(step) else {}
     artifacts = given.get("artifacts")
-    stops = isinstance(artifacts, list) and loop_control(artifacts) == "stop"
+    stops = isinstance(artifacts, list) and loop_signals.loop_control(artifacts) == "stop"
     return guided.stopped(state) if stops else state

@@ -3,11 +3,10 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from rpds import HashTrieMap
 
-from handrail.engine.composite import fan_out as fan_outs
 from handrail.engine.fold import dynamic as flows
 from handrail.engine.fold import guided
 from handrail.engine.fold.steps import RUNNING
@@ -16,10 +15,16 @@ from handrail.engine.state.call_counts import taken_back
 from handrail.engine.state.codec import decode_state
 from handrail.engine.state.performer import OF_AGENTS
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import Frame, Pending, RunState, StepState, changed, step_of
 from handrail.model.names import spoken
 from handrail.model.workflow.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.engine.composite import fan_out as fan_outs
+else:
+    fan_outs = late_import("handrail.engine.composite.fan_out")
 
 Blobs = Callable[[str], bytes]
 """Gives the content of a blob by its digest."""

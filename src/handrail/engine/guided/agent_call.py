@@ -5,6 +5,7 @@ from dataclasses import replace
 from handrail.engine.guided.hand_out import begin_outside
 from handrail.engine.guided.repairs import refusal_text
 from handrail.engine.guided.texts import step_text
+from handrail.engine.state.agent_calls import call_of
 from handrail.engine.state.position import Moment
 from handrail.model.history.events import Event, StepBegan, StepRefused
 from handrail.model.history.run_state import RunState
@@ -40,12 +41,6 @@ def guided_task(plan: Plan, state: RunState, step: Step, at: Moment) -> AgentTas
 def _as_result(text: str) -> str:
     """Name the places of the result, which a connected agent fills as parts of its call."""
     return text.replace("`output.notesMarkdown`", "`notesMarkdown`").replace("`output.artifacts`", "`artifacts`")
-
-
-def call_of(began: StepBegan) -> dict[str, JsonValue] | None:
-    """Give the call of an agent by which the engine performs a step; None where it calls none."""
-    call = began.spec if began.action == "agent" else began.spec.get("call")
-    return call if isinstance(call, dict) else None
 
 
 def repaired(began: StepBegan, refused: StepRefused) -> dict[str, JsonValue]:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from handrail.engine.guided.agent_call import call_of, called_again
+from handrail.engine.guided.agent_call import called_again
+from handrail.engine.state.agent_calls import call_of
 from handrail.model.history.events import Event, StepBegan, StepRefused
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from handrail.engine.fold.step_tools import progress_words
-from handrail.engine.guided.agent_call import call_of
+from handrail.engine.state.agent_calls import call_of
 from handrail.frozen import frozen
 from handrail.model.history import events as ev
 from handrail.model.history.spending import Spent

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from handrail.agents.played.cassette import NAME as CASSETTE
 from handrail.agents.played.cassette_format import as_strict, read_cassette
@@ -13,6 +13,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.engine.prompts.choose_agent import Given
 from handrail.errors import InvalidWorkflow, NotFound, Untrusted, UsageError
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.parts import every_step
 from handrail.model.workflow.actions import CallAction, Checks
@@ -27,7 +28,6 @@ from handrail.operations.runs.worktree_source import borrowed, ground_of
 from handrail.operations.workflows.check import Checked, check, valid
 from handrail.operations.workflows.find_targets import one
 from handrail.operations.workflows.inputs import bind
-from handrail.operations.workflows.list import workflow_names
 from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
 from handrail.operations.workflows.trust import TrustQuestion, examine
 from handrail.ports.machine import Machine
@@ -35,6 +35,11 @@ from handrail.runtime.ports import Pinned, Workflows
 from handrail.sources.open_workflow import catalog_for
 from handrail.sources.tiers import Place, here
 from handrail.sources.trust.store import TrustStore
+
+if TYPE_CHECKING:
+    from handrail.operations.workflows import list as workflow_list
+else:
+    workflow_list = late_import("handrail.operations.workflows.list")
 
 LookUp: TypeAlias = Callable[[Place, str], tuple[Checked, Catalog]]
 """Gives a workflow by name or path as it compiles, and what it may draw on."""
@@ -164,7 +169,7 @@ def project_checks(configured: Configured | None, *, needed: bool) -> dict[str, 
 
 def names_for(place: Place, words: str) -> UsageError:
     """Say what can be run where a person gave a task without a workflow."""
-    names = [name for name in workflow_names(place) if "routine-" not in name]
+    names = [name for name in workflow_list.workflow_names(place) if "routine-" not in name]
     known = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     message = f"'{words}' is no workflow; which one shall do it?" if words else "which workflow?"
     return UsageError(f"{message} Known here: {known or 'none'}", next_step='handrail run WORKFLOW "what to do"')

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from handrail.engine.guided.agent_call import call_of
+from handrail.engine.state.agent_calls import call_of
 from handrail.frozen import frozen
 from handrail.model.history.events import (
     ApprovalDecided,

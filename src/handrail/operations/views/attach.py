@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from handrail.engine.guided.agent_call import call_of
+from handrail.engine.state.agent_calls import call_of
 from handrail.errors import EnvironmentFault, UsageError
 from handrail.frozen import frozen
 from handrail.model.history.events import StepBegan

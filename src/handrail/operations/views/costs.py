@@ -3,10 +3,11 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
-from handrail.engine.guided.agent_call import called_again
 from handrail.engine.state.budgets import used_of, whole_limits
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.events import StepBegan, StepRefused
 from handrail.model.history.run_state import RunState
 from handrail.model.history.spending import Spent
@@ -15,6 +16,11 @@ from handrail.operations.views.step_addresses import Member, members
 from handrail.ports.log import Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import events_of, plan_of, state_before, state_of
+
+if TYPE_CHECKING:
+    from handrail.engine.guided import agent_call as guided_calls
+else:
+    guided_calls = late_import("handrail.engine.guided.agent_call")
 
 SPENT = tuple(each.name for each in fields(Spent))
 
@@ -90,7 +96,7 @@ def _calls(log: Log, member: Member) -> Iterator[tuple[float, str, Spent]]:
             began[seq] = event
         begin = began.pop(getattr(event, "began", -1), None)
         if isinstance(event, StepRefused) and begin is not None:
-            began[seq] = called_again(begin, event)
+            began[seq] = guided_calls.called_again(begin, event)
         if begin is not None and event.kind in ("step_ended", "step_refused", "question_asked"):
             known = spent_in(event) or Spent()
             took = round(max(0.0, event.at - begin.at), 3)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from handrail.engine.fold.step_tools import progress_words, started_by
-from handrail.engine.guided.agent_call import call_of
 from handrail.engine.prompts.choose_agent import FALLBACK
+from handrail.engine.state.agent_calls import call_of
 from handrail.model.history import events as ev
 from handrail.model.history.spending import Spent
 from handrail.model.workflow.values import JsonValue

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from handrail.engine.guided.agent_call import call_of
+from handrail.engine.state.agent_calls import call_of
 from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.model.history import events as ev

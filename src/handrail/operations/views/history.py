@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from handrail.engine.guided.agent_call import call_of
+from handrail.engine.state.agent_calls import call_of
 from handrail.errors import UsageError
 from handrail.model.codec import encode
 from handrail.model.history.events import Event, StepBegan, StepEnded

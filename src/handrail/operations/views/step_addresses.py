@@ -1,10 +1,11 @@
 """Finds the steps that a person names, in a run and in the runs of its items and of the workflows it calls."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from handrail.engine.guided.agent_call import called_again
 from handrail.errors import NotFound
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.events import Event, RunStarted, StepBegan, StepRefused
 from handrail.model.history.run_state import RunState
 from handrail.model.suggest import did_you_mean
@@ -12,6 +13,11 @@ from handrail.operations.views.run_tree import family
 from handrail.ports.log import Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import events_of, state_of
+
+if TYPE_CHECKING:
+    from handrail.engine.guided import agent_call as guided_calls
+else:
+    guided_calls = late_import("handrail.engine.guided.agent_call")
 
 BEGINS = frozenset(
     {
@@ -120,7 +126,7 @@ def tries(log: Log, run: str, address: str) -> tuple[Try, ...]:
             last = found[-1]
             found[-1] = Try(last.began, last.begin, seq, event)
             if isinstance(event, StepRefused) and isinstance(last.begin, StepBegan):
-                found.append(Try(seq, called_again(last.begin, event)))
+                found.append(Try(seq, guided_calls.called_again(last.begin, event)))
     return tuple(found)
 
 

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from handrail.engine.decide.complete_guided import Given, complete_guided
-from handrail.engine.guided.agent_call import call_of, repaired
+from handrail.engine.guided.agent_call import repaired
 from handrail.engine.state import budgets
+from handrail.engine.state.agent_calls import call_of
 from handrail.engine.state.call_counts import turn_key
 from handrail.engine.state.position import current
 from handrail.frozen import frozen

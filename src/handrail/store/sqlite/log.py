@@ -5,20 +5,27 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.errors import StorageDamaged
+from handrail.late_import import late_import
 from handrail.ports.log import OnPoint
 from handrail.ports.log_care import Report, Salvage
 from handrail.store.kernel_locks import KernelLocks
-from handrail.store.sqlite import doctor as sqlite_doctor
 from handrail.store.sqlite.blobs import SqliteBlobs
 from handrail.store.sqlite.database import BUSY_MS, FILE, Database
 from handrail.store.sqlite.faults import named_faults
 from handrail.store.sqlite.inbox import SqliteInbox
 from handrail.store.sqlite.leases import SqliteLeases
 from handrail.store.sqlite.read_models import SqliteModels
-from handrail.store.sqlite.rebuild import rebuild
 from handrail.store.sqlite.streams import SqliteStreams
+
+if TYPE_CHECKING:
+    from handrail.store.sqlite import doctor as sqlite_doctor
+    from handrail.store.sqlite import rebuild
+else:
+    sqlite_doctor = late_import("handrail.store.sqlite.doctor")
+    rebuild = late_import("handrail.store.sqlite.rebuild")
 
 
 class SqliteLog(SqliteStreams, SqliteInbox, SqliteBlobs, SqliteLeases, SqliteModels):
@@ -97,4 +104,4 @@ def _prepare(folder: Path, on_point: OnPoint | None, busy_ms: int) -> tuple[Data
 def _rebuilt(database: Database, locks: KernelLocks) -> str:
     database.close()
     with named_faults(database.path), locks.gate():
-        return str(rebuild(database.path))
+        return str(rebuild.rebuild(database.path))
