@@ -8,8 +8,13 @@ WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 # Where this is set, every process would compile all modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: test lint types contracts unit soak test-agents run bench format requirements clean
+# The long campaigns, each of at most half an hour on two processors.
+SOAKS := soak-crashes soak-language soak-engine soak-runtime soak-surfaces
+BUSY := runtime cli agents serve operations/pull workspace processes
 
+.PHONY: test test-system test-busy lint types contracts unit soak $(SOAKS) run bench format requirements clean
+
+# Needs Python, git and make alone.
 test: lint types contracts unit
 
 $(READY): requirements/dev.txt pyproject.toml
@@ -30,14 +35,29 @@ contracts: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY)
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not system"
 
-soak: $(READY)
-	HANDRAIL_SOAK=1 $(BIN)/pytest -n $(WORKERS) --timeout=900 $$(grep -rlE 'HANDRAIL_SOAK|@given' tests --include='test_*.py')
+# What needs other programs, real agents, a disk that may be mounted, or much time.
+test-system: $(READY)
+	bash .ci/install-system-tools
+	HANDRAIL_SYSTEM=1 HANDRAIL_TEST_NPM=$(CURDIR)/.agents/node_modules/.bin \
+		$(BIN)/pytest -n $(WORKERS) --dist worksteal --timeout=600 -m system
 
-test-agents: $(READY)
-	npm install --prefix .agents --no-save --no-audit --no-fund @google/gemini-cli@0.61.0 opencode-ai@1.18.33
-	HANDRAIL_TEST_NPM=$(CURDIR)/.agents/node_modules/.bin $(BIN)/pytest --timeout=300 tests/agents/npm
+# What waits for processes, while others want both processors.
+test-busy: $(READY)
+	$(BIN)/python tests/support/busy_machine.py $(BIN)/pytest -n $(WORKERS) --dist worksteal --timeout=900 \
+		$(addprefix tests/,$(BUSY))
+
+soak: $(SOAKS)
+
+soak-crashes: IN := laws
+soak-language: IN := authoring compiler corpus language model sources
+soak-engine: IN := engine
+soak-runtime: IN := agents operations processes runtime store workspace
+soak-surfaces: IN := cli docs serve
+$(SOAKS): $(READY)
+	HANDRAIL_SOAK=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal --timeout=1800 \
+		$$(grep -rlE 'HANDRAIL_SOAK|@given' $(addprefix tests/,$(IN)) --include='test_*.py')
 
 run: BEGAN := $(shell date +%s)
 run: $(READY)
@@ -62,4 +82,4 @@ requirements: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --group dev -o requirements/dev.txt
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache .agents dist

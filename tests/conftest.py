@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["support.system_tools", "support.durations"]
+
 MEMORY = Path("/dev/shm")
 ROOM = 2 << 30
 """Bytes; a whole run writes a tenth of it at one time."""

@@ -10,6 +10,7 @@ from handrail.testing.models.scripts import Say
 from support.agents.opened_rooms import Open, opened, real_agents
 
 __all__ = ["opened", "real_agents"]
+pytestmark = pytest.mark.system("claude", "codex")
 KEPT_IN = {"claude": "claude/projects", "codex": "codex/sessions"}
 SAYS = {
     "claude": "No conversation found with session ID",

@@ -9,6 +9,7 @@ from handrail.testing.models.scripts import Mcp, Say
 from support.agents.opened_rooms import Open, opened, real_agents
 
 __all__ = ["opened", "real_agents"]
+pytestmark = pytest.mark.system("claude", "codex")
 REPORTS = Mcp("handrail", "report_progress", {"message": "the half is done", "percent": 50})
 ASKS = Mcp("handrail", "ask_person", {"question": "Red or blue?"})
 FORBIDDEN = Mcp("handrail", "list_runs", {})

@@ -17,6 +17,7 @@ from handrail.testing.models.server import ModelServer
 from support.agents.real_agents import Home, real_agents
 
 __all__ = ["real_agents"]
+pytestmark = pytest.mark.system("claude", "codex")
 HANDRAIL = str(Path(sys.executable).with_name("handrail"))
 LONG = 100.0
 SHIP = """\

@@ -80,7 +80,7 @@ class Person:
         return re.sub(r"\d+(\.\d)? s\b", "0 s", re.sub(r"(git|python|sqlite) \d[\d.]+", r"\1 1.0", shown))
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.system)])
 def test_init_run_approve_pause_resume_fail_mend_and_apply(fresh: Fresh, columns: int) -> None:
     ann = Person(fresh, columns)
     fresh.commit(**{"cart.py": CART, "Makefile": "test:\n\t@test ! -e broken || test -e fixed\n"})

@@ -24,6 +24,7 @@ def _start(*words: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([sys.executable, many_worker.__file__, *words])
 
 
+@pytest.mark.system
 def test_each_of_800_messages_from_8_processes_has_its_effect_once(room: Room) -> None:
     run = room.start("name: x\nsteps:\n  - {name: a, command: 'true'}\n  - {name: ok, type: approval}\n")
     senders = [_start("send", str(room.data), run, f"s{number}") for number in range(SENDERS)]

@@ -1,6 +1,5 @@
 """The file of the keys of tokens: never replaced by itself, and whatever is wrong with it is named with what to do."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -81,7 +80,7 @@ def test_a_link_that_leads_nowhere_and_a_folder_are_refused(tmp_path: Path) -> N
         keys_in(tmp_path)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+@pytest.mark.system("root")
 def test_a_file_of_another_user_is_refused_with_what_to_do() -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         folder = Path(name)

@@ -11,9 +11,6 @@ from handrail.workspace.sandbox import Confined, remedy, sandboxed, unusable
 from support.workspace.git_room import GitRoom, git
 from support.workspace.process_room import Room
 
-WHY_NOT = unusable()
-real_bwrap = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
-
 
 def confined(room: Room, where: Path, script: str, *, network: bool = True) -> ProcessSpec:
     """Give a shell script in a sandbox around a folder."""
@@ -63,7 +60,7 @@ def test_of_a_checkout_hooks_and_settings_are_kept(shop: GitRoom) -> None:
     assert [path for path in bindings(argv, "--ro-bind") if ".git" in path] == kept
 
 
-@real_bwrap
+@pytest.mark.system("bwrap")
 def test_an_agent_commits_in_its_work_tree_and_changes_nothing_that_git_obeys(room: Room, shop: GitRoom) -> None:
     tree = shop.repo.parent / "tree"
     git(shop.repo, "worktree", "add", "-q", str(tree), "-b", "work/x")
@@ -87,7 +84,7 @@ def test_an_agent_commits_in_its_work_tree_and_changes_nothing_that_git_obeys(ro
     assert not list((common / "hooks").glob("post-commit"))
 
 
-@real_bwrap
+@pytest.mark.system("bwrap")
 def test_a_checkout_takes_commits_but_no_hook_and_no_setting(room: Room, shop: GitRoom) -> None:
     commit = "git -c user.name=Ada -c user.email=ada@example.org commit -qm inside"
     assert said(room, shop.repo, f"echo new > new.txt && git add -A && {commit}")[0] == 0
@@ -95,7 +92,7 @@ def test_a_checkout_takes_commits_but_no_hook_and_no_setting(room: Room, shop: G
         assert said(room, shop.repo, script)[0] != 0, script
 
 
-@real_bwrap
+@pytest.mark.system("bwrap")
 def test_the_temporary_folder_processes_and_if_asked_the_network_are_its_own(room: Room) -> None:
     script = (
         "touch /tmp/inside && echo $TMPDIR $(ls /tmp | wc -l) $(ls -d /proc/[0-9]* | wc -l) $(wc -l < /proc/net/dev)"
@@ -110,7 +107,7 @@ def test_the_temporary_folder_processes_and_if_asked_the_network_are_its_own(roo
     assert not Path("/tmp/inside").exists()
 
 
-@real_bwrap
+@pytest.mark.system("bwrap")
 def test_an_interrupt_reaches_the_agent_which_may_tidy_up(room: Room) -> None:
     script = "trap 'echo tidied; exit 3' INT; touch ready; while :; do sleep 0.05; done"
     spec = confined(room, room.root, script)
@@ -120,7 +117,7 @@ def test_an_interrupt_reaches_the_agent_which_may_tidy_up(room: Room) -> None:
     assert (ended.exit_code, room.out(spec)) == (3, b"tidied\n")
 
 
-@real_bwrap
+@pytest.mark.system("bwrap")
 def test_what_escapes_its_shell_dies_with_the_sandbox(room: Room) -> None:
     code, _ = said(room, room.root, "setsid sleep 300 >/dev/null 2>&1 & exit 4")
     assert code == 4

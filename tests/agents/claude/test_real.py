@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 from pathlib import Path
 from typing import Any, cast
@@ -18,9 +17,11 @@ from handrail.testing.models.scripts import Action, Call, Cut, Fail, Hang, Say, 
 from handrail.wiring.session import run_session
 from support.agents.claude_steps import step, write
 from support.agents.opened_rooms import Open, opened, real_agents
+from support.agents.real_agents import hide
 from support.agents.real_room import NOW, RealRoom
 
 __all__ = ["opened", "real_agents"]
+pytestmark = pytest.mark.system("claude", "codex")
 BIG = 2_000_000
 KILLED = "the agent was ended by SIGKILL before it gave a result"
 
@@ -128,9 +129,7 @@ def test_settings_of_the_repository_cannot_switch_the_rules_off(opened: Open, tm
 
 def test_an_agent_that_is_not_installed_needs_a_person(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     room = opened()
-    monkeypatch.setenv("PATH", os.pathsep.join(os.environ["PATH"].split(os.pathsep)[1:]))
-    if shutil.which("claude"):
-        pytest.skip("this machine has a Claude Code of its own on the PATH")
+    hide("claude", room.home.root / "others", monkeypatch)
     state = room.run(step("a"))
     assert (state.status, "is not installed" in state.message) == ("blocked", True)
 

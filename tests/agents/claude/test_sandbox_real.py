@@ -5,16 +5,14 @@ from pathlib import Path
 import pytest
 
 from handrail.testing.models.scripts import Say, Shell
-from handrail.workspace.sandbox import unusable
 from support.agents.claude_steps import step, write
 from support.agents.opened_rooms import Open, opened
 from support.agents.real_agents import real_agents
 
 __all__ = ["opened", "real_agents"]
-WHY_NOT = unusable()
+pytestmark = pytest.mark.system("claude", "codex", "bwrap")
 
 
-@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 def test_claude_code_with_full_access_writes_nothing_outside_of_its_work_tree(opened: Open, tmp_path: Path) -> None:
     outside = tmp_path / "outside.txt"
     hook = f"echo x > {tmp_path}/shop/.git/hooks/post-commit"

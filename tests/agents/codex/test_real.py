@@ -12,10 +12,11 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.testing.models.scripts import Cut, Fail, Hang, Say, Shell, Structured
 from support.agents.codex_steps import step
 from support.agents.opened_rooms import Open, opened, real_agents
-from support.agents.real_agents import program
+from support.agents.real_agents import hide, program
 from support.agents.real_room import RealRoom
 
 __all__ = ["opened", "real_agents"]
+pytestmark = pytest.mark.system("claude", "codex")
 BIG = 2_000_000
 # Until it has a session of its own, the end of its shell takes it along.
 ESCAPES = Shell("setsid sleep 300 </dev/null >/dev/null 2>&1 & sleep 0.3; echo begun")
@@ -172,14 +173,15 @@ def test_what_it_says_before_it_begins_is_told(opened: Open) -> None:
     assert "config.toml" in room.ending(state.run).error
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is not None, reason="codex finds the bwrap of this machine")
-def test_where_the_sandbox_cannot_work_the_run_needs_a_person(opened: Open) -> None:
+def test_where_the_sandbox_cannot_work_the_run_needs_a_person(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     room = opened(a=[Shell("echo x > a.txt"), Say("All done.")])
     alone = room.home.root / "alone"
     alone.mkdir()
     (room.home.root / "bin" / "codex").unlink()
     _without_its_sandbox(alone / "codex")
     (room.home.root / "bin" / "codex").symlink_to(alone / "codex")
+    # Codex looks for one beside itself, and then for that of the machine.
+    hide("bwrap", room.home.root / "others", monkeypatch)
     state = room.run(step("a"))
     assert (status_of(room, state.run), state.status) == ("denied", "blocked")
     assert "sandbox does not work on this machine" in state.message

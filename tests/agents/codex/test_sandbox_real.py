@@ -3,16 +3,14 @@
 import pytest
 
 from handrail.testing.models.scripts import Say, Shell
-from handrail.workspace.sandbox import unusable
 from support.agents.codex_steps import step
 from support.agents.opened_rooms import Open, opened, real_agents
 
 __all__ = ["opened", "real_agents"]
-WHY_NOT = unusable()
+pytestmark = pytest.mark.system("claude", "codex", "bwrap")
 WRITES = Shell('echo x > inside.txt; echo x > "$HOME/outside.txt"; echo x > ../beside.txt; git status --short')
 
 
-@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 def test_codex_writes_in_its_work_tree_alone_and_nowhere_where_it_may_only_read(opened: Open) -> None:
     scripts = {access: [WRITES, Say("All done.")] for access in ("read", "edit", "full")}
     room = opened(**scripts)

@@ -9,6 +9,7 @@ from handrail.ports.agent_definitions import AgentDefinition
 from handrail.testing.models.scripts import Call, Fail, Hang, Say, Scripts, Shell
 from support.agents.npm_room import NpmRoom, rooms, settle_gemini, settle_opencode
 
+pytestmark = pytest.mark.system("gemini", "opencode")
 SCRIPTS: Scripts = {
     "gemini": [Call("write_file", {"file_path": "a.txt", "content": "hi"}), Shell("echo ho > b.txt"), Say("done it")],
     "opencode": [Call("write", {"filePath": "a.txt", "content": "hi"}), Shell("echo ho > b.txt"), Say("done it")],

@@ -11,6 +11,7 @@ from handrail.ports.agents import AgentOutcome, Usage
 from handrail.testing.models.scripts import Call, Cut, Fail, Hang, Say, Scripts, Shell, Structured
 from support.agents.npm_room import LARGE, NpmRoom, rooms, settle_gemini
 
+pytestmark = pytest.mark.system("gemini")
 MODEL = "gemini-3-pro"
 SCRIPTS: Scripts = {
     "edit": [Call("write_file", {"file_path": "a.txt", "content": "hi"}), Shell("echo ho > b.txt"), Say("done it")],

@@ -10,6 +10,7 @@ from handrail.ports.agents import Usage
 from handrail.testing.models.scripts import Call, Cut, Fail, Hang, Say, Scripts, Shell, Structured
 from support.agents.npm_room import LARGE, NpmRoom, rooms, settle_opencode
 
+pytestmark = pytest.mark.system("opencode")
 SCRIPTS: Scripts = {
     "edit": [Call("write", {"filePath": "a.txt", "content": "hi"}), Shell("echo ho > b.txt"), Say("done it")],
     "more": [Say("more")],

@@ -11,6 +11,7 @@ from handrail.runtime.handlers.agents.step_tools import TOKEN, TOOLS, server_com
 from handrail.testing.models.scripts import Mcp, Say, Scripts
 from support.agents.npm_room import NpmRoom, rooms, settle_opencode
 
+pytestmark = pytest.mark.system("opencode")
 SCRIPTS: Scripts = {"tool": [Mcp("handrail", "report_progress", {"message": "half of it"}), Say("told")]}
 
 

@@ -4,10 +4,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from inline_snapshot import snapshot
 
 from support.cli.running import ASKING, Runs
 from support.cli.small_disk import without_powers
+
+pytestmark = pytest.mark.system
 
 
 @contextmanager

@@ -35,7 +35,6 @@ steps:
 """
 WAITS: dict[str, Any] = {"run": ["echo ready", "until test -e go; do sleep 0.05; done"], "say": "All of it is done"}
 SECRET = "sk-" + "ant-api03-" + "x9Kd" * 12
-real_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +90,7 @@ def nothing_is_left(team: Team) -> bool:
     return not processes_within(team.root.parent)
 
 
-@real_tmux
+@pytest.mark.system("tmux")
 def test_an_agent_in_tmux_is_seen_adopted_after_kill_9_and_recorded_as_ever(team: Team) -> None:
     steering = f"printf '{SECRET} \\033[2J'; false"
     team.add("work", WATCHED, work=[{**WAITS, "run": [steering, *WAITS["run"]]}])
@@ -114,7 +113,7 @@ def test_an_agent_in_tmux_is_seen_adopted_after_kill_9_and_recorded_as_ever(team
     assert (call["spec"]["tmux"], end["status"], end["stdout"]) == (True, "succeeded", "All of it is done")
 
 
-@real_tmux
+@pytest.mark.system("tmux")
 def test_stop_ends_the_agent_its_window_and_the_server(team: Team) -> None:
     team.add("work", PLAIN, work=[WAITS])
     with driven(team, "--tmux") as driver:
@@ -126,7 +125,7 @@ def test_stop_ends_the_agent_its_window_and_the_server(team: Team) -> None:
         assert windows(team) == 0
 
 
-@real_tmux
+@pytest.mark.system("tmux")
 def test_an_agent_of_the_background_driver_has_its_window_where_a_person_looks_for_it(team: Team) -> None:
     team.add("work", WATCHED, work=[WAITS])
     with driven(team, "--detach", HANDRAIL_DRIVER_IDLE="1") as started:
@@ -141,7 +140,7 @@ def test_an_agent_of_the_background_driver_has_its_window_where_a_person_looks_f
         until(lambda: team.runs.json("status", "work-1")["runs"][0]["status"] == "succeeded")
 
 
-@real_tmux
+@pytest.mark.system("tmux")
 def test_any_agent_at_work_can_be_looked_at_and_goes_on_when_the_person_leaves(team: Team) -> None:
     team.add("work", FAN, default=[{**WAITS, "repeat": True}])
     processes = user_folders(team.runs.environ()).data / "runs"
@@ -178,13 +177,19 @@ def _only_git(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(folder))
 
 
-def test_a_window_needs_a_terminal_and_an_agent_at_work(team: Team) -> None:
+def test_a_window_needs_a_terminal(team: Team) -> None:
     team.add("work", PLAIN, work=[{"say": "done"}])
     team.run("work")
     assert team.text("attach", "work-1", code=2) == snapshot("""\
 error: handrail attach needs a terminal
 next: handrail logs work-1
 """)
+
+
+@pytest.mark.system("tmux")
+def test_a_window_needs_an_agent_at_work(team: Team) -> None:
+    team.add("work", PLAIN, work=[{"say": "done"}])
+    team.run("work")
     with attached(team) as screen:
         assert screen.wait() in (1, 2)
-        assert "no agent of work-1 is at work" in screen.text() or shutil.which("tmux") is None
+        assert "no agent of work-1 is at work" in screen.text()

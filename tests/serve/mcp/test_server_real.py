@@ -25,6 +25,7 @@ from support.agents.connected_room import HANDRAIL, LONG, LOOP, Connected, Json,
 from support.agents.real_agents import Home, real_agents
 
 __all__ = ["real_agents"]
+pytestmark = pytest.mark.system("claude", "codex")
 
 
 @pytest.fixture

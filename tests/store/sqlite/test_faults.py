@@ -23,11 +23,11 @@ from support.store.log_worker import end, start
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of two megabytes."""
     with mounted(tmp_path, 2) as able:
-        if not able:
-            pytest.skip("a disk can only be mounted by root; the same is tried with a limit on file sizes")
+        assert able
         yield tmp_path
 
 
+@pytest.mark.system("disk")
 def test_a_full_disk_is_named_and_the_run_continues_once_there_is_room(tiny_disk: Path) -> None:
     log = open_log(tiny_disk / "data")
     lease = leased(log, "a")
@@ -45,12 +45,14 @@ def test_a_full_disk_is_named_and_the_run_continues_once_there_is_room(tiny_disk
     log.close()
 
 
+@pytest.mark.system("disk")
 def test_a_log_cannot_be_made_on_a_full_disk(tiny_disk: Path) -> None:
     fill(tiny_disk)
     with pytest.raises(StorageFull):
         open_log(tiny_disk / "data")
 
 
+@pytest.mark.system("disk")
 def test_a_disk_that_became_read_only_is_named(tiny_disk: Path) -> None:
     log = open_log(tiny_disk / "data")
     lease = leased(log, "a")
@@ -88,6 +90,7 @@ def test_a_folder_that_may_not_be_written_is_refused_with_what_to_do() -> None:
     assert next_step == snapshot("make the folder writable for your user, or set HANDRAIL_HOME to a folder that is")
 
 
+@pytest.mark.system("disk")
 def test_a_lease_cannot_be_taken_on_a_full_disk_and_is_free_afterwards(tiny_disk: Path) -> None:
     log = open_log(tiny_disk / "data")
     ballast = fill(tiny_disk)
@@ -99,6 +102,7 @@ def test_a_lease_cannot_be_taken_on_a_full_disk_and_is_free_afterwards(tiny_disk
     log.close()
 
 
+@pytest.mark.system("disk")
 def test_a_damaged_log_on_a_full_disk_cannot_be_salvaged_and_is_left_alone(tiny_disk: Path) -> None:
     open_log(tiny_disk / "data").close()
     path = tiny_disk / "data" / FILE

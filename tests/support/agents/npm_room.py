@@ -15,9 +15,8 @@ from handrail.ports.processes import Ended, Gone, ProcessSpec
 from handrail.processes.local import LocalProcesses
 from handrail.testing.models.scripts import Scripts
 from handrail.testing.models.server import ModelServer
+from support.system_tools import NPM, require
 
-PROGRAMS = "HANDRAIL_TEST_NPM"
-"""The folder `node_modules/.bin` in which the agents are."""
 NOWHERE = "http://127.0.0.1:9"
 LONG = 110.0
 LARGE = 2 << 20
@@ -90,10 +89,9 @@ async def _appears(path: Path) -> None:
 
 
 def rooms(agent: Agent, name: str, scripts: Scripts, monkeypatch: pytest.MonkeyPatch) -> Iterator[NpmRoom]:
-    """Make a room for one agent; skips where it is not installed."""
-    programs = os.environ.get(PROGRAMS, "")
-    if not (Path(programs) / name).exists() or not programs:
-        pytest.skip(f"{PROGRAMS} does not point to a folder with {name}")
+    """Make a room for one agent."""
+    require(name)
+    programs = os.environ[NPM]
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
     monkeypatch.setenv("PATH", path)
     monkeypatch.delenv("OPENCODE_CONFIG_CONTENT", raising=False)

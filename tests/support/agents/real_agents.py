@@ -32,6 +32,16 @@ stream_max_retries = {retries}
 """
 
 
+def hide(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the PATH lead to a new folder with every program of this machine but one."""
+    folder.mkdir()
+    for each in os.environ["PATH"].split(os.pathsep):
+        for found in Path(each).glob("*"):
+            if found.name != name and not (folder / found.name).is_symlink():
+                (folder / found.name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(folder))
+
+
 def program(name: str) -> Path | None:
     """Find an agent's own binary."""
     package, inner = PROGRAMS[name]
@@ -69,15 +79,14 @@ class Home:
 @pytest.fixture
 def real_agents(monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """Put the real agents on the PATH, each with a configuration of its own and a key that opens nothing."""
-    missing = [name for name in PROGRAMS if program(name) is None]
-    if missing:
-        pytest.skip(f"{' and '.join(missing)} not installed: pip install claude-agent-sdk openai-codex")
     with TemporaryDirectory(prefix="handrail-agents-", dir="/var/tmp", ignore_cleanup_errors=True) as folder:
         home = Home(Path(folder))
         for each in (home.home, home.claude, home.codex, home.root / "bin", home.root / "tmp"):
             each.mkdir()
         for name in PROGRAMS:
-            (home.root / "bin" / name).symlink_to(program(name) or "")
+            found = program(name)
+            assert found is not None, f"{name} is missing, and the test is not marked with the system tools it needs"
+            (home.root / "bin" / name).symlink_to(found)
         _environment(monkeypatch, home)
         yield home
 

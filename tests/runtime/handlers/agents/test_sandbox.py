@@ -8,11 +8,8 @@ from inline_snapshot import snapshot
 
 from handrail.model.workflow.settings import AgentPolicy
 from handrail.operations.runs import lifecycle as runs
-from handrail.workspace.sandbox import unusable
 from support.runtime.steps_room import StepsRoom
 
-WHY_NOT = unusable()
-real_bwrap = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 STEP = "name: w\nsteps:\n  - {name: work, prompt: Do the work now please., MORE}\n"
 BWRAP = STEP.replace("MORE", "sandbox: bwrap")
 COMMIT = "git add -A && git -c user.name=Ada -c user.email=ada@example.org commit -qm inside && echo committed"
@@ -23,7 +20,7 @@ def lines(shop: StepsRoom, run: str) -> str:
     return "".join(path.read_text() for path in (shop.folder / "data" / "runs" / run).glob("*/agent.*/stdout"))
 
 
-@real_bwrap
+@pytest.mark.system("bwrap")
 def test_an_agent_in_the_sandbox_works_in_its_tree_and_nowhere_else(shop: StepsRoom) -> None:
     hook = f"echo x > {shop.repo}/.git/hooks/post-commit"
     turn = {"files": {"new.txt": "new\n"}, "run": [COMMIT, "git config a.b c", hook, "touch ~/x"], "say": "done"}
@@ -36,7 +33,7 @@ def test_an_agent_in_the_sandbox_works_in_its_tree_and_nowhere_else(shop: StepsR
     assert not (Path.home() / "x").exists()
 
 
-@real_bwrap
+@pytest.mark.system("bwrap")
 def test_the_configuration_asks_for_all_steps_and_a_step_may_do_without(shop: StepsRoom) -> None:
     shop.agents = AgentPolicy(sandbox="bwrap", network=False)
     turn = {"run": "wc -l < /proc/net/dev", "say": "done"}
@@ -48,7 +45,7 @@ def test_the_configuration_asks_for_all_steps_and_a_step_may_do_without(shop: St
     assert "sandbox" not in shop.calls(free.run, "work")[0].spec
 
 
-@real_bwrap
+@pytest.mark.system("bwrap")
 def test_an_agent_in_the_sandbox_is_adopted_after_kill_9_and_ended_by_a_stop(shop: StepsRoom) -> None:
     turn = {"run": "touch began; until test -e go; do sleep 0.02; done", "background": "sleep 300", "say": "done"}
     run = shop.start(BWRAP, {"work": [turn]})

@@ -13,6 +13,7 @@ from support.agents.opened_rooms import Open, opened, real_agents
 from support.agents.real_room import RealRoom, until
 
 __all__ = ["opened", "real_agents"]
+pytestmark = pytest.mark.system("claude", "codex")
 ESCAPES = Shell("setsid sleep 300 >/dev/null 2>&1 & echo away")
 
 
