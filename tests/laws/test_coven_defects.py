@@ -25,6 +25,7 @@ from handrail.operations.delivery import deliver as delivery
 from handrail.operations.runs import lifecycle as runs
 from handrail.testing.leaks import processes_within
 from handrail.workspace.git_workspaces import GitWorkspaces
+from support.moved_time import MovedTime
 from support.runtime.room import of_kind
 from support.runtime.steps_room import StepsRoom, git
 from support.runtime.tree_states import all_refs
@@ -89,10 +90,12 @@ def test_d6_the_timeout_of_an_agents_step_is_enforced(shop: StepsRoom) -> None:
     assert "longer than 1" in first.message
 
 
-def test_d7_what_an_agent_started_ends_with_its_time(shop: StepsRoom) -> None:
-    text = ONE.replace("prompt: Do it please", "prompt: Do it please, timeout: 1s")
-    first = shop.run(text, {"work": {"run": "sleep 300 & sleep 301"}})
-    assert first.status == "blocked"
+def test_d7_what_an_agent_started_ends_with_its_time(shop: StepsRoom, moved_time: MovedTime) -> None:
+    text = ONE.replace("prompt: Do it please", "prompt: Do it please, timeout: 1h")
+    run = shop.start(text, {"work": {"run": "sleep 600 & touch begun.log; sleep 601"}})
+    shop.during(lambda: moved_time.move(3601), lambda: any(shop.folder.glob("data/worktrees/*/*/begun.log")))
+    assert shop.state(run).status == "blocked"
+    assert "longer than 3600" in shop.state(run).message
     assert [each for each in processes_within(shop.folder) if "sleep" in each] == []
 
 

@@ -55,7 +55,7 @@ def _ending(log: Log, workflow: str, folder: Path) -> Ending:
 def _lived(workflow: str, folder: Path, batch: int, batches: int) -> tuple[int, Ending]:
     """Let processes live and die in a folder, and give how many were killed and what came of it."""
     words = [sys.executable, crashing.__file__, workflow, str(folder), str(batch), str(batches)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=110)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
     log = open_log(folder / "data")
     try:

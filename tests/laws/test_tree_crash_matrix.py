@@ -25,7 +25,7 @@ BATCHES = {"steps": 7, "back": 7, "fan": 14, "gone": 7}
 SHORT = ("steps", "fan")
 """The workflows that a plain test run dies in; between them they have every kind of step and of git command."""
 CHOSEN = {name: range(0 if SOAK else count - (name in SHORT), count) for name, count in BATCHES.items()}
-LIFETIME = 600.0 if SOAK else 110.0
+LIFETIME = 600.0 if SOAK else 280.0
 Endings = Callable[[str], Ending]
 
 

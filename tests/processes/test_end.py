@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.ports.processes import Ended, Gone, TimedOut
+from handrail.ports.processes import Ended, Gone, ProcessSpec, TimedOut
 from support.workspace.process_room import LONG, Room
 
 ESCAPES = {
@@ -33,7 +33,7 @@ def test_what_a_command_leaves_running_is_ended_after_it(room: Room, escape: str
 def test_ending_a_command_ends_what_escaped_from_it(room: Room, escape: str) -> None:
     spec = room.start(f"{escape}\ntouch ready; sleep 600; true")
     room.until("ready")
-    ended = room.finished(room.end(spec, (1.0, 1.0)))
+    ended = room.finished(room.end(spec))
     assert ended.signal == signal.SIGINT
     assert room.processes.escaped(spec.mark) == ()
 
@@ -47,8 +47,8 @@ def test_what_grandchildren_still_write_is_kept(room: Room) -> None:
 def test_a_command_that_is_not_done_in_time_is_reported_and_can_be_ended(room: Room) -> None:
     spec = room.start("sleep 600 & sleep 600; true")
     assert room.wait(spec, 0.1) == TimedOut()
-    assert len(room.processes.escaped(spec.mark)) == 3
-    assert room.finished(room.end(spec, (1.0, 1.0))).code == 130
+    room.until_so(lambda: len(room.processes.escaped(spec.mark)) == 3)
+    assert room.finished(room.end(spec)).code == 130
 
 
 def test_a_timeout_of_nothing_only_looks(room: Room) -> None:
@@ -72,9 +72,15 @@ def test_a_command_deaf_to_the_interrupt_gets_the_term_signal(room: Room) -> Non
 
 
 def test_a_stopped_command_is_killed(room: Room) -> None:
-    spec = room.start("touch ready; kill -STOP $$")
-    room.until("ready")
+    spec = room.start("kill -STOP $$")
+    room.until_so(lambda: _is_stopped(room, spec))
     assert room.finished(room.end(spec, (0.1, 0.1))).signal == signal.SIGKILL
+
+
+def _is_stopped(room: Room, spec: ProcessSpec) -> bool:
+    """Tell whether the command of a process was stopped, and can be asked for nothing."""
+    stats = [Path(f"/proc/{pid}/stat").read_text() for pid in room.processes.escaped(spec.mark)]
+    return [each.rpartition(")")[2].split()[0] for each in stats] == ["T"]
 
 
 def test_a_command_that_forks_all_the_time_is_ended(room: Room) -> None:

@@ -95,7 +95,7 @@ def test_an_adopted_command_is_ended_like_an_own_one(room: Room, supervise: Supe
     supervisor = supervise(spec)
     room.until("ready")
     _kill(supervisor)
-    assert room.finished(room.end(spec, (1.0, 1.0))).signal == signal.SIGINT
+    assert room.finished(room.end(spec)).signal == signal.SIGINT
     assert room.processes.escaped(spec.mark) == ()
 
 

@@ -29,14 +29,14 @@ async def _watched(work: Work, look: Look) -> tuple[RunState, str | None]:
         watch.close()
 
 
-async def _ten_looks() -> str:
-    await asyncio.sleep(0.1)
+async def _endless() -> str:
+    await asyncio.sleep(600)
     return "done"
 
 
 async def _stubborn() -> str:
     try:
-        await asyncio.sleep(5)
+        await asyncio.sleep(600)
     except asyncio.CancelledError:
         return "ended late"
     return "done"
@@ -44,18 +44,29 @@ async def _stubborn() -> str:
 
 async def _failing() -> str:
     try:
-        await asyncio.sleep(5)
+        await asyncio.sleep(600)
     finally:
         raise ValueError("on the way out")
 
 
 def test_what_is_seen_meanwhile_is_the_state_afterwards() -> None:
-    state, done = asyncio.run(_watched(_ten_looks, lambda state: changed(state, seq=state.seq + 1)))
-    assert done == "done"
-    assert state.seq >= 2
+    looks = 0
+
+    def look(state: RunState) -> RunState:
+        nonlocal looks
+        looks += 1
+        return changed(state, seq=state.seq + 1)
+
+    async def work() -> str:
+        while looks < 3:
+            await asyncio.sleep(0.001)
+        return "done"
+
+    state, done = asyncio.run(_watched(work, look))
+    assert (done, state.seq) == ("done", looks)
 
 
-@pytest.mark.parametrize("work", [_ten_looks, _stubborn, _failing])
+@pytest.mark.parametrize("work", [_endless, _stubborn, _failing])
 def test_what_is_seen_may_take_the_work_away(work: Work) -> None:
     state, done = asyncio.run(_watched(work, lambda _: None))
     assert (state, done) == (STATE, None)
@@ -65,9 +76,9 @@ def test_after_work_was_taken_away_the_task_goes_on() -> None:
     async def both() -> list[str | None]:
         seen: list[RunState | None] = [None]
         watch = Watch(lambda _: seen[0])
-        first = await watch.over(_ten_looks(), STATE)
+        first = await watch.over(_endless(), STATE)
         seen[0] = STATE
-        second = await watch.over(_ten_looks(), STATE)
+        second = await watch.over(asyncio.sleep(0.1, "done"), STATE)
         watch.close()
         await asyncio.sleep(0)
         return [first[1], second[1]]
@@ -75,7 +86,7 @@ def test_after_work_was_taken_away_the_task_goes_on() -> None:
     assert asyncio.run(both()) == [None, "done"]
 
 
-@pytest.mark.parametrize("work", [_ten_looks, _stubborn])
+@pytest.mark.parametrize("work", [_endless, _stubborn])
 def test_a_fault_while_looking_takes_the_work_away_and_is_raised(work: Work) -> None:
     def look(_: RunState) -> RunState:
         raise OSError("no more disk")
@@ -92,12 +103,33 @@ def test_what_the_work_raises_is_raised() -> None:
         asyncio.run(_watched(work, lambda state: state))
 
 
-@pytest.mark.parametrize("work", [_ten_looks, _stubborn])
+@pytest.mark.parametrize("work", [_endless, _stubborn])
 @pytest.mark.parametrize("seen", [STATE, None])
 def test_whoever_cancels_from_outside_is_heard(work: Work, seen: RunState | None) -> None:
     async def cancelled() -> None:
-        task = asyncio.create_task(_watched(work, lambda _: seen))
-        await asyncio.sleep(0.005)
+        def look(_: RunState) -> RunState | None:
+            task.cancel()
+            return seen
+
+        task = asyncio.create_task(_watched(work, look))
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())
+
+
+@pytest.mark.parametrize("work", [_endless, _stubborn])
+def test_whoever_cancels_before_anything_was_seen_is_heard(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "LOOK_EVERY", 3600.0)
+    began = asyncio.Event()
+
+    async def begins() -> str:
+        began.set()
+        return await work()
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(_watched(begins, lambda state: state))
+        await began.wait()
         task.cancel()
         await task
 

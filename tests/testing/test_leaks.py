@@ -42,14 +42,16 @@ def test_the_temporary_folder_of_a_test_is_its_own(tmp_path: Path) -> None:
 
 INNER = """
 import subprocess, tempfile
+from handrail.testing import leaks
 from handrail.testing.leaks import nothing_left_behind
 
+leaks.PATIENCE = 0.1
 children = []
 
 def test_tidy(tmp_path): (tmp_path / "kept").touch()
 def test_draft(tmp_path): (tmp_path / "x.tmp").touch()
 def test_temporary(tmp_path): tempfile.mkstemp(prefix="forgotten")
-def test_process(tmp_path): children.append(subprocess.Popen(["/bin/sleep", "60"], cwd=tmp_path))
+def test_process(tmp_path): children.append(subprocess.Popen(["/bin/sleep", "600"], cwd=tmp_path))
 
 def teardown_module():
     for child in children:
@@ -68,7 +70,7 @@ def test_a_test_that_leaves_something_fails_and_says_what(tmp_path: Path) -> Non
     said = [line.partition("left behind: ")[2] for line in shown.splitlines() if line.startswith("E  ")]
     assert said[0].endswith("test_draft0/x.tmp")
     assert "forgotten" in said[1]
-    assert said[2].endswith(": /bin/sleep 60")
+    assert said[2].endswith(": /bin/sleep 600")
 
 
 def test_a_draft_that_nobody_renamed_is_seen(tmp_path: Path) -> None:

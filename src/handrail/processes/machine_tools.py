@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from handrail.ports.programs import Installed
 
 VERSION = re.compile(r"\d+(\.\d+)+")
-PATIENCE = 2.0
+PATIENCE = 10.0
 """Seconds that a tool has to say its version."""
 LONG_PATIENCE = 8.0
 """Seconds that a tool has to answer what takes it more than a look at itself."""

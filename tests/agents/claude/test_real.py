@@ -19,6 +19,7 @@ from support.agents.claude_steps import step, write
 from support.agents.opened_rooms import Open, opened, real_agents
 from support.agents.real_agents import hide
 from support.agents.real_room import NOW, RealRoom
+from support.moved_time import MovedTime
 
 __all__ = ["opened", "real_agents"]
 pytestmark = pytest.mark.system("claude", "codex")
@@ -197,12 +198,13 @@ def test_after_a_usage_limit_the_conversation_goes_on_where_it_was(opened: Open)
     assert "half of it" in json.dumps(room.model.asked("a")[-1]["messages"])
 
 
-def test_an_agent_that_hangs_is_ended_when_its_time_is_up(opened: Open) -> None:
+def test_an_agent_that_hangs_is_ended_when_its_time_is_up(opened: Open, moved_time: MovedTime) -> None:
     room = opened(a=[Hang()])
-    state = room.run(step("a", "timeout: 3s"))
-    assert state.status == "blocked"
-    assert room.ending(state.run).details["agent_status"] == "timeout"
-    assert room.marked(state.run) == {}
+    run = room.start(step("a", "timeout: 1h"))
+    room.during(lambda: moved_time.move(3601), lambda: bool(room.model.asked("a")))
+    assert room.state(run).status == "blocked"
+    assert room.ending(run).details["agent_status"] == "timeout"
+    assert room.marked(run) == {}
 
 
 def test_a_line_of_megabytes_is_kept_and_read(opened: Open) -> None:

@@ -14,6 +14,7 @@ from support.agents.codex_steps import step
 from support.agents.opened_rooms import Open, opened, real_agents
 from support.agents.real_agents import hide, program
 from support.agents.real_room import RealRoom
+from support.moved_time import MovedTime
 
 __all__ = ["opened", "real_agents"]
 pytestmark = pytest.mark.system("claude", "codex")
@@ -125,10 +126,10 @@ def test_a_line_of_two_megabytes_is_read_whole(opened: Open) -> None:
     assert state.names["said"] == "x" * BIG
 
 
-def test_an_agent_that_hangs_is_ended_by_the_timeout_of_its_step(opened: Open) -> None:
+def test_an_agent_that_hangs_is_ended_by_the_timeout_of_its_step(opened: Open, moved_time: MovedTime) -> None:
     room = opened(a=[ESCAPES, Hang()])
-    run = room.start(step("a", "access: full, timeout: 6s"))
-    room.drive()
+    run = room.start(step("a", "access: full, timeout: 1h"))
+    room.during(lambda: moved_time.move(3601), lambda: len(room.model.asked("a")) == 2)
     assert (status_of(room, run), room.state(run).status) == ("timeout", "blocked")
     assert room.ending(run).details["session"]
     assert room.marked(run) == {}

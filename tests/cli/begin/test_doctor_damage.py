@@ -192,6 +192,6 @@ def test_doctor_says_whether_a_background_driver_is_running(runs: Runs) -> None:
     runs.add("ask", ASKING)
     assert runs.json("doctor")["driver"] is None
     assert runs.text("doctor").splitlines()[-2] == "background driver   not running"
-    runs.text("run", "ask", "--detach", HANDRAIL_DRIVER_IDLE="20")
+    runs.text("run", "ask", "--detach", HANDRAIL_DRIVER_IDLE="600")
     assert runs.text("doctor").splitlines()[-2] == "background driver   running, process PID, since TIME"
     assert runs.json("doctor")["driver"].keys() == {"pid", "since"}

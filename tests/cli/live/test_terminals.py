@@ -31,12 +31,12 @@ def test_a_usage_limit_says_when_it_goes_on_by_itself(team: Team) -> None:
 
 
 def test_a_run_that_waits_goes_on_by_itself_when_its_terminal_is_closed(team: Team) -> None:
-    limit = {"fail": {"status": "quota", "retry_after": 3}}
+    limit = {"fail": {"status": "quota", "retry_after": 20}}
     team.add("lim", "name: lim\nsteps:\n  - {name: work, prompt: Do the work now.}\n", work=[limit, {"say": "done"}])
     with run(team, "lim", HANDRAIL_DRIVER_IDLE="1") as screen:
         screen.until("waits until")
         screen.hang_up()
-        screen.process.wait(30)
+        screen.process.wait(60)
         until(lambda: team.json("status", "lim-1")["runs"][0]["status"] in ("succeeded", "failed", "blocked"))
         assert team.json("status", "lim-1")["runs"][0]["status"] == "succeeded"
 

@@ -100,7 +100,7 @@ def on_terminal(team: Team, name: str, typed: list[tuple[str, str]]) -> str:
         said += data.decode(errors="replace")
         if waiting and waiting[0][0] in said:
             os.write(ours, f"{waiting.pop(0)[1]}\n".encode())
-    assert process.wait(30) == 0, said
+    assert process.wait(60) == 0, said
     os.close(ours)
     return said
 

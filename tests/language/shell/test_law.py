@@ -72,7 +72,7 @@ def run(shell: str, text: str, value: str, folder: Path) -> str:
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
     environment |= {binding.variable: value for binding in compiled.bindings}
     result = subprocess.run(
-        [shell, "-c", compiled.script], env=environment, cwd=folder, capture_output=True, check=False, timeout=20
+        [shell, "-c", compiled.script], env=environment, cwd=folder, capture_output=True, check=False, timeout=60
     )
     assert list(folder.iterdir()) == []
     assert result.stderr == b""

@@ -33,7 +33,7 @@ HI = "name: hi\nsteps:\n  - {name: hi, command: 'echo hi'}\n"
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     monkeypatch.setenv("HANDRAIL_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "20")
+    monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "600")
     with home_in(tmp_path) as made:
         yield made
 

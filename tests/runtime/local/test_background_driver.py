@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.model.history.events import TimerFired
 from handrail.operations.driving.background_driver import AlreadyRunning, Started, continue_run, ensure, keep_going, who
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Lease
@@ -18,6 +19,7 @@ from handrail.runtime.local.driver_lock import DriverLock
 from handrail.sources.trust.store import TrustStore
 from handrail.store.sqlite.log import open_log
 from support.runtime.background_home import Home, eventually, home_in
+from support.runtime.room import of_kind
 
 WAITING = """\
   - {name: slow, command: 'echo ran >> ran; until [ -e go ]; do sleep 0.02; done', output: said}
@@ -37,7 +39,7 @@ sys.stdin.read()
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     monkeypatch.setenv("HANDRAIL_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "20")
+    monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "600")
     with home_in(tmp_path) as made:
         yield made
 
@@ -115,12 +117,12 @@ def test_a_time_that_was_waited_for_comes_without_a_terminal(home: Home, monkeyp
     monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "0.1")
     command = "test -e once || { touch once; false; }"
     run = home.start(f"  - {{name: again, command: '{command}', retry: {{max: 2, backoff: 1s}}}}\n")
-    ensure(home.folders, LocalPrograms())
-    first = home.driver()
-    assert home.reaches(run, "waiting").reason == "timer"
+    first = ensure(home.folders, LocalPrograms())
+    assert isinstance(first, Started)
     assert home.reaches(run, "succeeded").steps["again"].attempts == 2
+    assert of_kind(home.log, run, TimerFired)
     eventually(lambda: who(home.folders) is None)
-    assert f"process {first}" in (home.folders.data / "driver.log").read_text()
+    assert f"process {first.pid}" in (home.folders.data / "driver.log").read_text()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "told to end"])

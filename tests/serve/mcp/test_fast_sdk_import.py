@@ -122,7 +122,7 @@ def _answers(argv: list[str], messages: list[Json], pull: Pull) -> list[Json]:
             if "id" in message:
                 answers.append(json.loads(server.stdout.readline()))
         server.stdin.close()
-        assert server.wait(30) == 0
+        assert server.wait(60) == 0
     return answers
 
 

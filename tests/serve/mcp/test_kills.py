@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.runtime.history import events_of
+from support.cli.running import until
 from support.pull import crashing as pull_crashing
 from support.pull.room import HANDRAIL, Json, Pull, Said, advancing, chain
 
@@ -21,7 +22,7 @@ def lived(folder: Path, how: str) -> tuple[int, dict[str, Said], list[Any]]:
     """Walk in processes that die; give how many did, what was answered, and what was recorded."""
     folder.mkdir()
     words = [sys.executable, pull_crashing.__file__, str(folder), how]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=110)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
     pull = Pull(folder)
     pull.assert_sound()
@@ -134,7 +135,7 @@ def test_a_real_server_is_killed_between_and_during_calls_and_the_next_one_goes_
     place = {"workspacePath": str(pull.workspace)}
     with served(pull) as wire:
         wire.send_call("start_workflow", {"workflowId": "sample-flow", "goal": "Paint the shed.", **place})
-        wait_for_growth(pull, "sample-flow-1")
+        wait_for_growth(pull, "sample-flow-1", 0)
         wire.kill()
     with served(pull) as wire:
         found = wire.call("resume_session", query="paint shed", **place)
@@ -144,8 +145,9 @@ def test_a_real_server_is_killed_between_and_during_calls_and_the_next_one_goes_
         wire.kill()
     with served(pull) as wire:
         said = wire.call("continue_workflow", **advancing(said.token, "Notes of step-2."))
+        recorded = pull.log.last(said.run).seq
         wire.send_call("continue_workflow", advancing(said.token, "Notes of step-3."))
-        wait_for_growth(pull, said.run)
+        wait_for_growth(pull, said.run, recorded)
         wire.kill()
     with served(pull) as wire:
         said = wire.call("continue_workflow", **advancing(said.token, "Notes of step-3."))
@@ -159,11 +161,9 @@ def test_a_real_server_is_killed_between_and_during_calls_and_the_next_one_goes_
     pull.assert_sound()
 
 
-def wait_for_growth(pull: Pull, run: str) -> None:
-    """Wait until the call has left its mark in the log."""
-    before = pull.log.last(run).seq
-    while pull.log.last(run).seq == before:
-        pass
+def wait_for_growth(pull: Pull, run: str, before: int) -> None:
+    """Wait until a call has left its mark in the log, of which the last event was known before the call was sent."""
+    until(lambda: pull.log.last(run).seq > before)
 
 
 def test_two_servers_that_get_the_same_call_at_once_record_it_once_and_answer_the_same(pull: Pull) -> None:

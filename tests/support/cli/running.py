@@ -37,7 +37,7 @@ steps:
 WIDTH = "110"
 MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
-    (re.compile(r"(?<= )\d+(\.\d)?s\b"), "0.0s"),
+    (re.compile(r"(?<= )(\d+h\d\dm|\d+m\d\ds|\d+(\.\d)?s)\b"), "0.0s"),
     (re.compile(r"pinned [0-9a-f]{4}"), "pinned 0000"),
     (re.compile(r"\bct_[\w-]+"), "TOKEN"),
     (re.compile(r"(?<=connected agent )[0-9a-f]{8}"), "NAME"),
@@ -121,7 +121,7 @@ class Runs:
         return file.read_text().split() if file.exists() else []
 
 
-def until(holds: Callable[[], bool], patience: float = 30.0) -> None:
+def until(holds: Callable[[], bool], patience: float = 60.0) -> None:
     """Wait until something holds."""
     ends = time.monotonic() + patience
     while not holds():

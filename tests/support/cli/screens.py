@@ -20,7 +20,7 @@ import pyte
 
 from support.cli.running import HANDRAIL
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 HISTORY = 5000
 # The terminal has to control the process, so that its keys send signals.
 _BOOT = "import fcntl,os,sys,termios; fcntl.ioctl(0,termios.TIOCSCTTY,0); os.execv(sys.argv[1],sys.argv[1:])"

@@ -18,7 +18,7 @@ from handrail.sources.folders import Folders, user_folders
 from handrail.store.sqlite.log import open_log
 from support.compiler.native_case import compile_text, shown
 
-PATIENCE = 12.0
+PATIENCE = 60.0
 
 
 def eventually(what: Callable[[], bool]) -> None:

@@ -80,7 +80,7 @@ steps:
     steps:
       - {name: leave, command: 'echo leave >> trace', on_success: exit_loop}
   - {name: kid, type: workflow, workflow: child, input: {who: '${said}'}, output: kid}
-  - {name: ask, type: approval, message: 'is ${said} good?', timeout: 1h}
+  - {name: ask, type: approval, message: 'is ${said} good?', timeout: 1000h}
   - {name: last, command: 'echo last >> trace; echo ${kid.waved}', output: done}
   - {name: stop, type: end, message: 'it is ${done}', when: done != ''}
   - {name: after, command: 'echo after >> trace'}
@@ -170,7 +170,7 @@ def live(workflow: str, folder: Path, batch: int, batches: int) -> None:
         runs.start(log, runs.Request(plan(workflow), str(folder / "work"), {"base": "it's $(touch pwned)"}))
     commands = CommandHandler(CrashingProcesses(points), ShellCommands(), folder / "data" / "runs", fast)
     supervisor = Supervisor(log, commands, ChildHandler(log, library({"child": CHILD}), fast), fast, "crashing")
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while (state := state_of(log, run)).status not in ("succeeded", "failed", "cancelled", "blocked"):
         assert time.monotonic() < end, f"{state.status} {state.reason}"
         if state.reason == "approval" and not log.inbox(run):

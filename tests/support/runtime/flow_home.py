@@ -64,6 +64,6 @@ class Flows:
 @pytest.fixture
 def flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flows]:
     monkeypatch.setenv("HANDRAIL_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "20")
+    monkeypatch.setenv("HANDRAIL_DRIVER_IDLE", "600")
     with home_in(tmp_path) as home:
         yield Flows(home)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,13 +66,17 @@ class Room:
 
     def until(self, path: str) -> Path:
         """Wait until a command has made a file."""
-        asyncio.run(_appears(self.root / path))
+        self.until_so((self.root / path).exists)
         return self.root / path
 
+    def until_so(self, ready: Callable[[], bool]) -> None:
+        """Wait until something is so."""
+        asyncio.run(_until(ready))
 
-async def _appears(path: Path) -> None:
+
+async def _until(ready: Callable[[], bool]) -> None:
     async with asyncio.timeout(LONG):
-        while not path.exists():
+        while not ready():
             await asyncio.sleep(0.01)
 
 

@@ -32,7 +32,7 @@ def asked(path: str, action: Action, history: list[tuple[str, str]]) -> list[Any
         }
     with ModelServer({"one": [Say("unused"), action]}) as model:
         request = urllib.request.Request(model.url + path, json.dumps(body).encode())
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             lines = answer.read().decode().splitlines()
     return [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
 

@@ -11,6 +11,7 @@ import pytest
 from handrail.model.history.events import RetryScheduled, StepBegan
 from handrail.operations.runs import lifecycle as runs
 from handrail.testing.leaks import processes_within
+from support.moved_time import MovedTime
 from support.runtime.room import of_kind
 from support.runtime.steps_room import Hand, StepsRoom
 
@@ -110,11 +111,14 @@ def test_after_the_last_try_the_run_is_blocked_with_the_reason(shop: StepsRoom) 
     assert state.message == "step 'one' failed: the agent ended with api error: it is api_error"
 
 
-def test_an_agent_that_hangs_is_ended_at_the_timeout(shop: StepsRoom) -> None:
-    text = case("{name: one, prompt: Do the thing., timeout: 1s, retry: 1}")
-    state = shop.run(text, {"one": [{"delay": 300}, DONE]})
+def test_an_agent_that_hangs_is_ended_at_the_timeout(shop: StepsRoom, moved_time: MovedTime) -> None:
+    text = case("{name: one, prompt: Do the thing., timeout: 1h, retry: 1}")
+    run = shop.start(text, {"one": [{"run": "touch hangs; exec sleep 600"}, DONE]})
+    hangs = shop.folder / "data" / "worktrees"
+    shop.during(lambda: moved_time.move(3601), lambda: any(hangs.glob("*/*/hangs")))
+    state = shop.state(run)
     assert (state.status, state.steps["one"].attempts) == ("succeeded", 2)
-    assert "it took longer than 1 s" in shop.endings(state.run, "one")[0].error
+    assert "it took longer than 3600 s" in shop.endings(run, "one")[0].error
 
 
 def test_a_result_of_the_wrong_shape_goes_back_to_the_agent_in_its_conversation(shop: StepsRoom) -> None:

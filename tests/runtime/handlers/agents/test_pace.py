@@ -36,8 +36,8 @@ def test_those_that_come_together_start_apart_in_the_order_in_which_they_came() 
 def test_others_wait_for_nobody(agent: str, apart: float) -> None:
     async def beside() -> bool:
         pace = Pace()
-        await pace.turn("codex", 60.0)
-        await asyncio.wait_for(pace.turn(agent, apart), 5.0)
+        await pace.turn("codex", 3600.0)
+        await asyncio.wait_for(pace.turn(agent, apart), 60.0)
         return True
 
     assert asyncio.run(beside())

@@ -1,6 +1,7 @@
 """What happens to a call of an agent while it runs: silence ends it, and so does a budget that is used up."""
 
 import os
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ import pytest
 
 from handrail.model.history.events import StepSkipped
 from handrail.model.workflow.settings import AgentPolicy
+from handrail.operations.runs import lifecycle as runs
+from handrail.runtime.handlers.agents.watch import IDLE, Cut, Watch
 from handrail.testing.leaks import lasting_within
 from support.runtime.room import of_kind
 from support.runtime.steps_room import StepsRoom
@@ -19,57 +22,78 @@ def case(*steps: str, budget: str = "") -> str:
     return f"name: case\ndescription: a case\n{around}steps:\n" + "".join(f"  - {each}\n" for each in steps)
 
 
-HANGS: dict[str, Any] = {"call_tool": {"name": "Read", "input": {"path": "a.py"}}, "run": "sleep 60 & exec sleep 60"}
-SILENT: dict[str, Any] = {"delay": 60}
+HANGS: dict[str, Any] = {"call_tool": {"name": "Read", "input": {"path": "a.py"}}, "run": "sleep 600 & exec sleep 600"}
+SILENT: dict[str, Any] = {"delay": 600}
 DONE: dict[str, Any] = {"say": "Done.", "output": "done"}
 COSTLY: dict[str, Any] = {
     "files": {"half.txt": "half\n"},
     "usage": {"input_tokens": 600, "output_tokens": 400, "cost": 0.5},
-    "run": "sleep 60",
+    "run": "sleep 600",
 }
 
 
+def printed(shop: StepsRoom, run: str) -> list[Path]:
+    """What the first call of a step has printed, once it has printed something."""
+    return [each for each in (shop.folder / "data" / "runs" / run).glob("*/agent.0/stdout") if each.stat().st_size]
+
+
+def age(stdout: Path, seconds: float) -> None:
+    """Let it be longer ago that a call printed something: silence is measured by the times of its files."""
+    for each in (stdout, stdout.with_name("stderr")):
+        os.utime(each, (each.stat().st_atime, each.stat().st_mtime - seconds))
+
+
 def test_an_agent_that_prints_nothing_is_ended_and_the_try_counts(shop: StepsRoom) -> None:
-    step = "{name: one, prompt: Do it., idle_timeout: 1s, retry: 1}"
-    state = shop.run(case(step), {"one": [SILENT, DONE]})
-    ended = shop.endings(state.run, "one")[0]
+    step = "{name: one, prompt: Do it., idle_timeout: 1h, retry: 1}"
+    run = shop.start(case(step), {"one": [SILENT, DONE]})
+    shop.during(lambda: age(printed(shop, run)[0], 3605), lambda: bool(printed(shop, run)))
+    state, ended = shop.state(run), shop.endings(run, "one")[0]
     assert (ended.status, ended.details["agent_status"]) == ("failed", "timeout")
-    assert ended.error == "the agent ended with timeout: it printed nothing for 1 s and was ended"
+    assert re.fullmatch(r"the agent ended with timeout: it printed nothing for 36\d\d s and was ended", ended.error)
     assert (state.status, state.steps["one"].attempts) == ("succeeded", 2)
     assert shop.calls(state.run, "one")[1].spec["session"] == ended.details["session"]
     assert not lasting_within(shop.folder)
 
 
 def test_the_configuration_sets_the_silence_of_steps_that_do_not(shop: StepsRoom) -> None:
-    shop.agents = AgentPolicy(idle_timeout=1)
-    state = shop.run(case("{name: one, prompt: Do it.}"), {"one": SILENT})
-    assert state.status == "blocked"
-    assert "it printed nothing for 1 s" in state.message
+    shop.agents = AgentPolicy(idle_timeout=120)
+    run = shop.start(case("{name: one, prompt: Do it.}"), {"one": SILENT})
+    # Long enough for what is configured, and not for what counts otherwise.
+    shop.during(lambda: age(printed(shop, run)[0], 125), lambda: bool(printed(shop, run)))
+    assert shop.state(run).status == "blocked"
+    found = re.search(r"it printed nothing for (\d+) s", shop.state(run).message)
+    assert found is not None
+    assert 125 <= int(found[1]) < IDLE
 
 
-def test_a_tool_that_runs_is_no_silence(shop: StepsRoom) -> None:
-    step = "{name: one, prompt: Do it., idle_timeout: 1s, timeout: 2s}"
-    state = shop.run(case(step), {"one": HANGS})
-    assert "it took longer than 2 s and was ended" in state.message
+def test_a_tool_that_runs_is_no_silence(shop: StepsRoom, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = shop.start(case("{name: one, prompt: Do it., idle_timeout: 1h}"), {"one": HANGS})
+    found: list[Cut | None] = []
+    inner = Watch.look
+
+    def look(self: Watch) -> Cut | None:
+        """Look at a call whose tool was called long ago."""
+        at_work = "a.py" in (self.place / "stdout").read_text("utf-8")
+        if at_work:
+            age(self.place / "stdout", 3605)
+        cut = inner(self)
+        found.extend([cut] if at_work else [])
+        return cut
+
+    monkeypatch.setattr(Watch, "look", look)
+    shop.during(lambda: runs.stop(shop.log, run, "ann"), lambda: len(found) > 1)
+    assert set(found) == {None}
+    assert shop.state(run).status == "cancelled"
     assert not lasting_within(shop.folder)
 
 
 def test_silence_counts_on_after_a_crash_from_what_was_printed_last(shop: StepsRoom) -> None:
     run = shop.start(case("{name: one, prompt: Do it., idle_timeout: 1h}"), {"one": SILENT})
     driver = shop.drive_elsewhere()
-    printed: list[Path] = []
-
-    def prints() -> bool:
-        printed[:] = [
-            each for each in (shop.folder / "data" / "runs" / run).glob("*/agent.0/stdout") if each.stat().st_size
-        ]
-        return bool(printed)
-
-    shop.until(prints)
+    shop.until(lambda: bool(printed(shop, run)))
     os.kill(driver.pid, signal.SIGKILL)
     driver.wait()
-    for each in (printed[0], printed[0].with_name("stderr")):
-        os.utime(each, (each.stat().st_atime, each.stat().st_mtime - 3605))
+    age(printed(shop, run)[0], 3605)
     shop.drive()
     (ended,) = shop.endings(run, "one")
     assert "it printed nothing for 36" in ended.error

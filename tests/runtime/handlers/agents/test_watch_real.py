@@ -1,13 +1,16 @@
 """The real Claude Code and Codex in the middle of a call: silence ends them, a budget does, and a person is heard."""
 
 import asyncio
+import os
 import re
+import time
 from typing import cast
 
 import pytest
 
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.tell import tell
+from handrail.runtime.handlers.agents.watch import Cut, Watch
 from handrail.testing.models.scripts import Hang, Say, Shell, Structured
 from support.agents.opened_rooms import Open, opened, real_agents
 from support.agents.real_room import RealRoom, until
@@ -22,9 +25,21 @@ def step(agent: str, more: str, script: str = "a") -> str:
 
 
 @pytest.mark.parametrize(("agent", "last"), [("claude", "Bash setsid sleep 300"), ("codex", "$ setsid sleep 300")])
-def test_an_agent_whose_model_hangs_is_ended_for_its_silence(opened: Open, agent: str, last: str) -> None:
+def test_an_agent_whose_model_hangs_is_ended_for_its_silence(
+    opened: Open, agent: str, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     room = opened(a=[ESCAPES, Hang()])
-    run = room.start(step(agent, "idle_timeout: 8s"))
+    run = room.start(step(agent, "idle_timeout: 1h"))
+    inner = Watch.look
+
+    def look(self: Watch) -> Cut | None:
+        """Look at a call that has printed nothing for long, once its model hangs."""
+        hangs = len(room.model.asked("a")) == 2 and any(last.encode()[-9:] in line for line in room.transcript(run))
+        for each in (self.place / "stdout", self.place / "stderr") if hangs else ():
+            os.utime(each, (0, time.time() - 3605))
+        return inner(self)
+
+    monkeypatch.setattr(Watch, "look", look)
     room.drive()
     ended = room.ending(run)
     assert (room.state(run).status, ended.details["agent_status"]) == ("blocked", "timeout")

@@ -1,6 +1,7 @@
 """What must hold before a step is done, established with real commands and real files."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from handrail.model.workflow.proofs import CommandProof, ExistsProof, ExpectProo
 from handrail.model.workflow.values import Command, Constant, Expression, JsonValue, ShellBinding
 from handrail.ports.processes import Ended, Running
 from handrail.runtime.handlers.proofs.results import MOST_DETAIL, MOST_FEEDBACK, ProofResult, feedback, record
+from support.moved_time import MovedTime
 from support.runtime.proof_room import ProofRoom, fails, passes
+from support.runtime.room import until
 
 
 @pytest.fixture
@@ -65,11 +68,20 @@ def test_a_command_has_failed_only_when_it_ran_to_its_own_end(room: ProofRoom, s
     assert result.ok is detail.startswith("exit")
 
 
-def test_a_command_that_takes_too_long_is_ended_and_proves_nothing(room: ProofRoom) -> None:
-    slow, after = room.establish(fails("echo begun; exec sleep 600"), passes("true"), timeout=0.3)
+def test_a_command_that_takes_too_long_is_ended_and_proves_nothing(room: ProofRoom, moved_time: MovedTime) -> None:
+    proofs = (fails("echo begun; touch begun; exec sleep 600"), passes("true"))
+    scene = replace(room.scene(*proofs), timeout=3600)
+
+    async def late() -> tuple[ProofResult, ...]:
+        under_way = asyncio.ensure_future(room.handler.establish(scene))
+        await until((room.work / "begun").exists)
+        moved_time.move(3601)
+        return await under_way
+
+    slow, after = asyncio.run(late())
     assert not slow.ok
     assert slow.exit_code is None
-    assert slow.detail == "it took longer than 0.3 s and was ended\nbegun"
+    assert slow.detail == "it took longer than 3600 s and was ended\nbegun"
     assert not after.ok
 
 
@@ -146,8 +158,7 @@ def test_a_command_that_is_running_after_a_crash_is_adopted(room: ProofRoom) -> 
 
     async def crash() -> None:
         left = asyncio.ensure_future(room.handler.establish(room.scene(proof)))
-        while not (room.work / "trace").exists():
-            await asyncio.sleep(0.005)
+        await until((room.work / "trace").exists)
         left.cancel()
 
     asyncio.run(crash())
@@ -182,8 +193,7 @@ def test_a_proof_under_way_can_be_ended(room: ProofRoom) -> None:
 
     async def stop() -> tuple[ProofResult, ...]:
         under_way = asyncio.ensure_future(room.handler.establish(scene))
-        while not (room.work / "begun").exists():
-            await asyncio.sleep(0.005)
+        await until((room.work / "begun").exists)
         await room.handler.stop(scene)
         return await under_way
 
