@@ -173,7 +173,7 @@ def test_a_secret_is_masked_in_the_file_when_the_command_has_ended_and_sizes_sta
 def test_a_line_is_masked_while_its_command_runs_on(tmp_path: Path) -> None:
     script = (
         "import time,pathlib\nprint('hunter2-hunter2', flush=True)\nout=pathlib.Path('one/stdout')\n"
-        "until=time.monotonic()+50\n"
+        "until=time.monotonic()+100\n"
         "while b'hunter' in out.read_bytes() and time.monotonic()<until: time.sleep(.01)\nprint('seen', flush=True)"
     )
     _ended(tmp_path / "one", script)

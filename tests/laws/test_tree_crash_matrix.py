@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.testing.leaks import processes_within
+from handrail.testing.leaks import lasting_within
 from support.runtime import tree_crashing
 from support.runtime.tree_endings import Ending, ending
 from support.runtime.tree_workflows import CASES
@@ -34,7 +34,7 @@ def _lived(workflow: str, folder: Path, batch: int, batches: int) -> tuple[int, 
     words = [sys.executable, tree_crashing.__file__, workflow, str(folder), str(batch), str(batches)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIFETIME)
     assert done.returncode == 0, done.stderr
-    assert processes_within(folder) == []
+    assert lasting_within(folder) == []
     return int(done.stdout), ending(folder)
 
 

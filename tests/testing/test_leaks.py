@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from handrail.testing.leaks import processes_within, temporary_files
+from handrail.testing.leaks import lasting_within, processes_within, temporary_files
 from support.workspace.process_room import Room
 
 
@@ -17,7 +17,7 @@ def test_a_keeper_and_its_command_are_seen_while_they_run(room: Room) -> None:
     assert len(found) == 2
     assert any("keeper" in one for one in found)
     room.end(spec)
-    assert processes_within(room.root) == []
+    assert lasting_within(room.root) == []
 
 
 def test_a_process_that_only_works_in_the_folder_is_seen(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 """Copies of runs on a real database: each waits for its own time or runs, and needs nobody to call it."""
 
+import asyncio
+import time
+
 import pytest
 
 from handrail.model.history.events import StepBegan, StepRefused
@@ -12,7 +15,7 @@ from handrail.runtime.inbox_events import message
 from handrail.runtime.ports import Pinned
 from support.compiler.native_case import compile_text
 from support.runtime.background_home import home_in
-from support.runtime.room import Room, assert_sound, of_kind
+from support.runtime.room import Room, assert_sound, of_kind, supervisor_of
 
 RETRYING = "name: x\nsteps:\n  - {name: a, command: 'echo a >> trace; test -e go', retry: {max: 1, backoff: 10s}}\n"
 
@@ -67,12 +70,16 @@ def test_the_background_driver_wakes_a_copy_at_its_time(
     monkeypatch.setenv("HANDRAIL_HOME", str(root / "home"))
     with home_in(root) as home:
         run = home.start("  - {name: a, command: 'test -e go', retry: {max: 1, backoff: 2s}}\n")
-        ensure(home.folders, LocalPrograms())
-        assert home.reaches(run, "waiting").reason == "timer"
-        home.log.send(run, "p", message("pause"))
+        now = time.time()
+        here = supervisor_of(home.log, home.folders.data, {}, lambda: now)
+        asyncio.run(here.run_until_idle())
+        assert home.state(run).reason == "timer"
         copy = runs.fork(home.log, run, None, "me")
+        home.log.send(run, "p", message("pause"))
+        asyncio.run(here.run_until_idle())
         assert home.state(copy).reason == "timer"
         (home.shop / "go").touch()
+        ensure(home.folders, LocalPrograms())
         assert home.reaches(copy, "succeeded").steps["a"].attempts == 2
         assert home.state(run).reason == "pause"
 

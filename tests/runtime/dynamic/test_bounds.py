@@ -15,7 +15,8 @@ from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.dynamic import flow_host
 from handrail.runtime.dynamic import handler as dynamic
 from handrail.runtime.inbox_events import message
-from handrail.testing.leaks import processes_within
+from handrail.testing.leaks import lasting_within, processes_within
+from support.moved_time import MovedTime
 from support.runtime.background_home import eventually
 from support.runtime.flow_home import Flows
 
@@ -41,7 +42,7 @@ def test_a_stop_ends_the_step_that_a_flow_called(flows: Flows) -> None:
     run = flows.start(LONG_STEP)
     flows.during(lambda: runs.stop(flows.home.log, run, "me"), (flows.home.shop / "ran").exists)
     assert flows.home.state(run).status == "cancelled"
-    assert processes_within(flows.home.shop) == []
+    assert lasting_within(flows.home.shop) == []
 
 
 @pytest.mark.parametrize("how", HANGS)
@@ -49,7 +50,7 @@ def test_a_stop_ends_a_flow_that_never_calls(flows: Flows, how: str) -> None:
     run = hanging(flows, how)
     flows.during(lambda: runs.stop(flows.home.log, run, "me"), (flows.home.shop / "ran").exists)
     assert flows.home.state(run).status == "cancelled"
-    assert processes_within(flows.home.shop) == []
+    assert lasting_within(flows.home.shop) == []
 
 
 def test_other_runs_go_on_while_a_flow_never_calls(flows: Flows) -> None:
@@ -76,7 +77,7 @@ def test_a_paused_flow_is_gone_and_comes_back_by_its_calls(flows: Flows) -> None
         lambda: (flows.home.shop / "ran").exists() and flows.ran() == "first\nsecond\n",
     )
     assert flows.home.state(run).reason == "pause"
-    assert processes_within(flows.home.shop) == []
+    assert lasting_within(flows.home.shop) == []
     (flows.home.shop / "go").touch()
     runs.resume(flows.home.log, run, "me")
     assert flows.drive(run).status == "succeeded"
@@ -84,18 +85,19 @@ def test_a_paused_flow_is_gone_and_comes_back_by_its_calls(flows: Flows) -> None
 
 
 @pytest.mark.parametrize("how", HANGS)
-def test_a_flow_that_computes_too_long_blocks_its_run(flows: Flows, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dynamic, "LONGEST", 1.0)
-    state = flows.drive(hanging(flows, how))
+def test_a_flow_that_computes_too_long_blocks_its_run(flows: Flows, how: str, moved_time: MovedTime) -> None:
+    run = hanging(flows, how)
+    flows.during(lambda: moved_time.move(dynamic.LONGEST), (flows.home.shop / "ran").exists)
+    state = flows.home.state(run)
     assert (state.status, state.reason) == ("blocked", "fault")
     assert state.message == snapshot(
-        "flow 'flow' (workflow.py), at its start: computed longer than 1 s without calling a step and was ended"
+        "flow 'flow' (workflow.py), at its start: computed longer than 30 s without calling a step and was ended"
     )
-    assert processes_within(flows.home.shop) == []
+    assert lasting_within(flows.home.shop) == []
 
 
-def test_a_flow_that_was_too_slow_once_goes_on_after_a_resume(flows: Flows, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = flows.home.shop / "slow"
+def test_a_flow_that_was_too_slow_once_goes_on_after_a_resume(flows: Flows, moved_time: MovedTime) -> None:
+    slow, computes = flows.home.shop / "slow", flows.home.shop / "computes"
     slow.touch()
     run = flows.start(
         f"""
@@ -103,14 +105,15 @@ def test_a_flow_that_was_too_slow_once_goes_on_after_a_resume(flows: Flows, monk
 
         async def run(ctx):
             await ctx.run_step("first", command="echo first >> ran")
+            Path({str(computes)!r}).touch()
             while Path({str(slow)!r}).exists():
                 pass
             await ctx.run_step("second", command="echo second >> ran")
         """
     )
-    monkeypatch.setattr(dynamic, "LONGEST", 3.0)
-    assert flows.drive(run).message == snapshot(
-        "flow 'flow' (workflow.py), after call 1: computed longer than 3 s without calling a step and was ended"
+    flows.during(lambda: moved_time.move(dynamic.LONGEST), computes.exists)
+    assert flows.home.state(run).message == snapshot(
+        "flow 'flow' (workflow.py), after call 1: computed longer than 30 s without calling a step and was ended"
     )
     slow.unlink()
     runs.resume(flows.home.log, run, "me")
