@@ -16,8 +16,10 @@ from handrail.ports.processes import Ended, Gone
 from handrail.runtime import driver
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.inbox_events import message
+from handrail.testing.leaks import processes_within
 from support.moved_time import MovedTime
 from support.runtime.room import LONG, Room, assert_sound, drive_elsewhere, left_in, of_kind, until
+from support.runtime.steps_room import StepsRoom
 
 TREE = "(sleep 600 & echo $! >> pids; exec sleep 600) & echo $! >> pids; echo up >> trace; sleep 600"
 SLOW = f"name: slow\nsteps:\n  - {{name: long, command: '{TREE}'}}\n  - {{name: next, command: 'echo next >> trace'}}\n"
@@ -43,6 +45,19 @@ def test_a_stop_ends_the_whole_tree(room: Room) -> None:
     assert of_kind(room.log, run, StepEnded) == []
     assert room.trace() == ["up"]
     assert_sound(room.log)
+
+
+@pytest.mark.parametrize("work", ["command: 'true'", "prompt: Do it."])
+def test_a_stop_ends_the_command_that_was_to_prove_a_step(shop: StepsRoom, work: str) -> None:
+    proof = "touch begun; exec sleep 600"
+    run = shop.start(f"name: x\nsteps:\n  - {{name: a, {work}, done_when: [{{passes: '{proof}'}}]}}\n", {"a": [{}]})
+
+    def is_being_proven() -> bool:
+        return shop.state(run).tree is not None and (shop.tree(run) / "begun").exists()
+
+    shop.during(lambda: runs.stop(shop.log, run, "me"), is_being_proven)
+    assert shop.state(run).status == "cancelled"
+    assert [each for each in processes_within(shop.folder) if "sleep" in each] == []
 
 
 def test_the_tree_is_gone_at_the_moment_at_which_the_end_is_recorded(tmp_path: Path) -> None:

@@ -74,9 +74,9 @@ class ProofRoom:
         return value.value
 
     def establish(
-        self, *proofs: Proof, timeout: float | None = None, began_at: float | None = None, turn: int = 1
+        self, *proofs: Proof, timeout: float | None = None, began_at: float | None = None
     ) -> tuple[ProofResult, ...]:
-        scene = replace(self.scene(*proofs), timeout=timeout, began_at=began_at, turn=turn)
+        scene = replace(self.scene(*proofs), timeout=timeout, began_at=began_at)
         return asyncio.run(self.handler.establish(scene))
 
     def one(self, proof: Proof, began_at: float | None = None) -> ProofResult:

@@ -86,6 +86,7 @@ class StepHandler:
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
         """End whatever a step started, with everything that this started."""
         await self.commands.stop(state, pending, began)
+        await self.proofs.stop(state.run, pending.seq)
         if began.action == "agent":
             await self.agents.stop(state, pending, began)
         elif began.action in GUIDED:

@@ -179,22 +179,13 @@ def test_a_command_that_was_killed_from_outside_with_its_keeper_is_started_again
     assert sorted(each.name for each in room.effects.iterdir()) == ["proof-0.0", "proof-0.1"]
 
 
-def test_another_turn_of_the_same_intent_adopts_nothing(room: ProofRoom) -> None:
-    proof = passes("test -e fixed")
-    assert not room.establish(proof)[0].ok
-    room.write("fixed", "")
-    assert not room.establish(proof)[0].ok
-    assert room.establish(proof, turn=2)[0].ok
-    assert sorted(each.name for each in room.effects.iterdir()) == ["proof-0-turn-2.0", "proof-0.0"]
-
-
 def test_a_proof_under_way_can_be_ended(room: ProofRoom) -> None:
     scene = room.scene(passes("touch begun; exec sleep 600"))
 
     async def stop() -> tuple[ProofResult, ...]:
         under_way = asyncio.ensure_future(room.handler.establish(scene))
         await until((room.work / "begun").exists)
-        await room.handler.stop(scene)
+        await room.handler.stop(scene.run, scene.seq)
         return await under_way
 
     (result,) = asyncio.run(stop())

@@ -46,8 +46,6 @@ class ProofScene:
     """When the step began: an older report does not count."""
     on_lost: Callable[[], Awaitable[None]] | None = None
     """Makes everything as it was, before a command is started again whose start was lost."""
-    turn: int = 1
-    """How often proofs are established for this intent; a later turn adopts nothing of an earlier one."""
 
 
 class NoEvidence(Exception):

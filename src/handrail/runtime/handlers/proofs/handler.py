@@ -15,7 +15,7 @@ from handrail.model.workflow.proofs import CommandProof, ExistsProof, ExpectProo
 from handrail.model.workflow.values import Command
 from handrail.ports.processes import Processes
 from handrail.runtime.handlers.commands.outcomes import Result
-from handrail.runtime.handlers.commands.start_command import CANNOT_START, Effect, Lost, Order, Starts
+from handrail.runtime.handlers.commands.start_command import CANNOT_START, GRACE, Effect, Lost, Order, Starts
 from handrail.runtime.handlers.proofs.file_evidence import (
     NoEvidence,
     ProofScene,
@@ -29,6 +29,8 @@ from handrail.runtime.handlers.proofs.file_evidence import (
 from handrail.runtime.handlers.proofs.results import MOST_DETAIL, ProofResult, ending, one_line
 from handrail.runtime.ports import Commands
 
+SLOT = "proof-"
+"""What the folders of their commands begin with."""
 KILLED = (128 + 2, 128 + 9, 128 + 15)
 """Exit codes of commands that were ended from outside: INT, KILL, TERM."""
 
@@ -61,11 +63,10 @@ class ProofHandler:
                     results.append(await report(scene, proof))
         return tuple(results)
 
-    async def stop(self, scene: ProofScene) -> None:
-        """End whatever commands of these proofs are running, with everything that they started."""
-        effect = self._effect(scene, None)
-        for number, _ in enumerate(scene.proofs):
-            await self._starts.stop(effect, _slot(scene, number))
+    async def stop(self, run: str, seq: int) -> None:
+        """End whatever commands of a step's proofs are running, with everything that they started."""
+        for place in sorted((self.folder / run / str(seq)).glob(f"{SLOT}*")):
+            await self.processes.end(str(place), GRACE)
 
     def _effect(self, scene: ProofScene, until: float | None) -> Effect:
         return Effect(
@@ -87,7 +88,7 @@ class ProofHandler:
         except NoEvidence as error:
             return held(scene, proof, f"{displayed(command, {})} {wanted}", str(error))
         what = f"{displayed(command, values)} {wanted}"
-        ended = await self._starts.run(effect, _order(command, values, _slot(scene, number), what))
+        ended = await self._starts.run(effect, _order(command, values, f"{SLOT}{number}", what))
         if isinstance(ended, Lost):
             return held(scene, proof, what, f"it {ended.why}")
         reason = _judged(proof, ended)
@@ -102,10 +103,6 @@ def _order(command: Command, values: dict[str, str], slot: str, what: str) -> Or
     files = frozenset(each.variable for each in command.bindings if each.as_file)
     written = {each.variable: each.value.source for each in command.bindings}
     return Order(slot, what, command.script, values, files, written)
-
-
-def _slot(scene: ProofScene, number: int) -> str:
-    return f"proof-{number}" if scene.turn == 1 else f"proof-{number}-turn-{scene.turn}"
 
 
 def displayed(command: Command, values: dict[str, str]) -> str:
