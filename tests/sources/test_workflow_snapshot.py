@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from handrail.model.source import Bundle
-from handrail.sources.bundles import load_bundle
-from handrail.sources.workflow_snapshot import DEEPEST, MOST_COMPANIONS
+from handrail.sources.workflow_snapshot import DEEPEST, MOST_COMPANIONS, take
 from support.privileges import held_by_modes
 from support.sources.workplace import YAML, write
 
@@ -14,7 +13,7 @@ TOO_MUCH = "x" * (1024 * 1024 + 1)
 
 
 def load(main: Path) -> Bundle:
-    return load_bundle(main, shown=lambda path: str(path.relative_to(main.parent)))
+    return take(main).bundle(lambda path: str(path.relative_to(main.parent)))
 
 
 @pytest.fixture
@@ -47,7 +46,7 @@ def test_a_single_file_has_its_prompts_beside_it(tmp_path: Path) -> None:
 
 def test_texts_carry_the_path_that_is_shown(main: Path) -> None:
     write(main.parent / "prompts" / "a.md", "a")
-    bundle = load_bundle(main, shown=lambda path: f"shown/{path.name}")
+    bundle = take(main).bundle(lambda path: f"shown/{path.name}")
     assert bundle.files["prompts/a.md"].path == "shown/a.md"
     assert bundle.source.path == "shown/workflow.yaml"
 
