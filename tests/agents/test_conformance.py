@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from handrail.agents.claude.adapter import ClaudeAgent
-from handrail.agents.played.cassette import HEAD, CassetteAgent
-from handrail.agents.played.cassette_format import RecordedCall, digest, write_cassette
+from handrail.agents.played.cassette import CassetteAgent
 from handrail.agents.programs import PROGRAMS
 from handrail.agents.registry import BUILT_IN
+from handrail.authoring.scripts.cassette import HEAD, RecordedCall, digest, write_cassette
 from handrail.ports.agents import Agent
 from handrail.ports.processes import Ended
 from handrail.testing.conformance.agents import AgentConformance, Stream

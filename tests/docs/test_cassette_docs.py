@@ -3,7 +3,7 @@
 import re
 from dataclasses import fields
 
-from handrail.agents.played.cassette_format import RecordedCall
+from handrail.authoring.scripts.cassette import RecordedCall
 from handrail.model.secrets.secret_forms import FORMS
 from support.docs.commands import Shown, commands, fits
 from support.docs.examples import problems

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.played.script_format import read_script
-from handrail.agents.played.script_shapes import SCRIPT
+from handrail.agents.played.files import read_script
 from handrail.agents.played.scripted import ScriptedAgent
+from handrail.authoring.scripts.schema import SCRIPT
 from handrail.ports.agents import AgentCall, AgentOutcome
 from handrail.ports.processes import Ended
 from support.docs.keys import keys_by_record, words

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.played.script_shapes import SCRIPT
+from handrail.authoring.scripts.schema import SCRIPT
 from handrail.cli.workflows.test import command as the_command
 from handrail.operations.scenarios.shapes import SCENARIO
 from support.docs.commands import Shown, commands, fits

@@ -1,29 +1,16 @@
 """An agent as the engine sees it: a program that is given a task and leaves lines, from which an outcome is read."""
 
 from dataclasses import field
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from handrail.frozen import frozen
+from handrail.model.history.call_status import CallStatus
 from handrail.model.workflow.settings import Access
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.processes import Ended, Gone
 
-OutcomeStatus: TypeAlias = Literal[
-    "ok",
-    "limit",
-    "quota",
-    "auth",
-    "rate_limited",
-    "overloaded",
-    "network",
-    "api_error",
-    "no_output",
-    "denied",
-    "cancelled",
-    "timeout",
-    "crashed",
-]
-"""How a call of an agent ended. What may pass by waiting: quota, rate_limited, overloaded, network."""
+OutcomeStatus: TypeAlias = CallStatus
+"""How a call of an agent ended."""
 
 
 @frozen

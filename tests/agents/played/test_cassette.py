@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from handrail.agents.played.cassette_format import RecordedCall, as_strict, digest, drift, read_cassette, write_cassette
+from handrail.agents.played.files import read_cassette
 from handrail.cli.main import cli
-from handrail.errors import InvalidWorkflow, NotFound
 
 WORKFLOW = """\
 name: build
@@ -96,21 +95,6 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     return made
 
 
-def recorded(**changes: object) -> RecordedCall:
-    given = {
-        "run": "",
-        "address": "work",
-        "turn": 1,
-        "agent": "scripted",
-        "model": None,
-        "prompt_digest": digest("do"),
-        "prompt": "do",
-        "lines": ("one", "\udcff"),
-        "exit_code": 0,
-    }
-    return RecordedCall(**{**given, **changes})  # type: ignore[arg-type] - given as a test writes them
-
-
 def test_a_replay_gives_the_same_steps_outputs_costs_and_files(house: House) -> None:
     tape = house.record()
     replayed = house.replay()
@@ -179,39 +163,3 @@ def test_what_cannot_be_recorded_or_replayed_is_refused_at_the_start(
     )
     assert done.exit_code != 0
     assert said in done.output
-
-
-def test_a_cassette_is_read_as_it_was_written(tmp_path: Path) -> None:
-    calls = (recorded(), recorded(run=".7", signal=9, exit_code=None, patch="p", seconds=1.5))
-    path = tmp_path / "tape"
-    path.write_bytes(write_cassette(calls, {"run": "a-1"}))
-    assert read_cassette(str(path)).calls == calls
-    assert not read_cassette(str(path)).strict
-    path.write_bytes(as_strict(path.read_bytes()))
-    assert read_cassette(str(path)).strict
-
-
-def test_a_call_is_found_in_its_own_run_first(tmp_path: Path) -> None:
-    path = tmp_path / "tape"
-    path.write_bytes(write_cassette((recorded(), recorded(run=".7", prompt="inner")), {}))
-    cassette = read_cassette(str(path))
-    assert cassette.find("a-3.7", "work", 1).prompt == "inner"
-    assert cassette.find("a-3", "work", 1).prompt == "do"
-    assert cassette.find("a-3.9", "work", 1).prompt == "do"
-    with pytest.raises(NotFound):
-        cassette.find("a-3", "work", 2)
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"[]\n", b'{"handrail_cassette": 2}\n', b'{"handrail_cassette": 1}\n{"run": ""}\n']
-)
-def test_what_is_no_cassette_is_refused(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "tape"
-    path.write_bytes(data)
-    with pytest.raises(InvalidWorkflow):
-        read_cassette(str(path))
-
-
-def test_drift_names_the_first_line_that_differs() -> None:
-    assert drift("a\nb", "a\nb") == ""
-    assert drift("a\nb", "a") == "the prompt differs from the recorded one at line 2: 'b' was nothing now"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.agents.played.script_shapes import FAILURES
+from handrail.authoring.scripts.schema import FAILURES
 from handrail.ports.agents import AgentOutcome, Usage
 from handrail.processes.process_table import marked
 from support.agents.agent_room import AgentRoom

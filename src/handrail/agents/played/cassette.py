@@ -3,15 +3,14 @@
 from dataclasses import replace
 
 from handrail.agents.json_lines import read_line, text
-from handrail.agents.played.cassette_format import RecordedCall, comparable, drift, read_cassette
+from handrail.agents.played.files import read_cassette
 from handrail.agents.played.launch import EVERYTHING, play
+from handrail.authoring.scripts.cassette import HEAD, RecordedCall, comparable, drift
 from handrail.errors import UsageError
 from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch, Lines, SoFar, so_far
 from handrail.ports.processes import Ended, Gone
 
 NAME = "cassette"
-HEAD = "handrail_replay"
-"""The type of the first line, by which the reader learns whose lines follow."""
 
 
 class CassetteAgent:

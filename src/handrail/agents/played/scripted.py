@@ -2,10 +2,10 @@
 
 from hashlib import sha256
 
+from handrail.agents.played.files import read_script
 from handrail.agents.played.launch import EVERYTHING, play
-from handrail.agents.played.script_format import read_script
 from handrail.agents.played.scripted_lines import ScriptedLines, glimpse_of
-from handrail.agents.played.scripted_turn import Task
+from handrail.agents.played.scripted_task import Task
 from handrail.errors import UsageError
 from handrail.ports.agents import Abilities, AgentCall, Launch
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from handrail.agents.played.scripted_client import ToolClient
-    from handrail.agents.played.scripted_turn import FileForm, Task, ToolCall, Turn
+    from handrail.agents.played.scripted_task import Task
+    from handrail.authoring.scripts.turn import FileForm, ToolCall, Turn
     from handrail.model.workflow.values import JsonValue
 
 WRITE, SHELL = "Write", "Bash"

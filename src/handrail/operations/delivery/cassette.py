@@ -6,9 +6,7 @@ Nothing is recorded while an agent works: all that a cassette holds is kept anyw
 from collections.abc import Iterator
 from pathlib import Path
 
-from handrail.agents.json_lines import read_line, text
-from handrail.agents.played.cassette import HEAD
-from handrail.agents.played.cassette_format import RecordedCall, digest, write_cassette
+from handrail.authoring.scripts.cassette import RecordedCall, digest, drift_told, write_cassette
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, QuestionAsked, StepBegan, StepEnded, StepRefused
 from handrail.operations.delivery.recorded_calls import agent_calls
@@ -43,12 +41,8 @@ class Recording:
             for member in family(self.log, run)
             for _, event, place in self._begun(member)
         )
-        said = ((address, read_line(first[0])) for address, first in heads if first)
-        return tuple(
-            f"step '{address}': {text(line, 'drift')}"
-            for address, line in said
-            if line.get("type") == HEAD and line.get("drift")
-        )
+        told = ((address, drift_told(first[0])) for address, first in heads if first)
+        return tuple(f"step '{address}': {drift}" for address, drift in told if drift)
 
     def _begun(self, run: str) -> Iterator[tuple[int, StepBegan, Path]]:
         for seq, event in agent_calls(events_of(self.log, run)):

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from handrail.agents.played.cassette import NAME as CASSETTE
-from handrail.agents.played.cassette_format import as_strict, read_cassette
-from handrail.agents.played.script_format import read_script
+from handrail.agents.played.files import read_cassette, read_script
+from handrail.authoring.scripts.cassette import as_strict
 from handrail.compiler.bounds import Bound, agent_calls
 from handrail.compiler.catalog import Catalog
 from handrail.engine.prompts.choose_agent import Given

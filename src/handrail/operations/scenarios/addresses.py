@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import field
 
-from handrail.agents.played.script_addresses import EXAMPLES, find_key, is_address
-from handrail.agents.played.script_shapes import DEFAULT
+from handrail.authoring.scripts.address_patterns import EXAMPLES, find_key, is_address
+from handrail.authoring.scripts.schema import DEFAULT
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.parts import every_step

@@ -6,9 +6,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import cast
 
-from handrail.agents.played.script_format import Script, check_file, script_of
-from handrail.agents.played.scripted_turn import FileForm
 from handrail.authoring.readers.yaml_reader import read_yaml
+from handrail.authoring.scripts.parse import Script, check_file, script_of
+from handrail.authoring.scripts.turn import FileForm
 from handrail.authoring.shapes.conform import conform
 from handrail.errors import UsageError
 from handrail.frozen import frozen

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from handrail.agents.played.script_addresses import find_key
+from handrail.authoring.scripts.address_patterns import find_key
 from handrail.model.history.events import StepBegan
 from handrail.model.source import Entry, Mapping, Node, plain
 from handrail.model.workflow.values import JsonValue

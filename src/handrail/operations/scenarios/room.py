@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Protocol
 
-from handrail.agents.played.scripted_turn import FileForm
+from handrail.authoring.scripts.turn import FileForm
 from handrail.frozen import frozen
 from handrail.model.history.trees import TreeSource
 from handrail.operations.scenarios.read import Scenario

@@ -1,7 +1,7 @@
 """The shape of a workflow's tests: scenarios, each with what happens to the run and what must come of it."""
 
-from handrail.agents.played.script_shapes import FILE, SCRIPT
 from handrail.authoring.native.parts import COMMAND, DURATION
+from handrail.authoring.scripts.schema import FILE, SCRIPT
 from handrail.authoring.shapes.shapes import (
     Anything,
     Choice,

@@ -1,6 +1,6 @@
-"""What the scripted agent's program is given for one call: a turn in its long form, and the limits of the call."""
+"""What one call of the scripted agent plays: a turn of a script, in its long form."""
 
-from typing import Literal, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from handrail.model.workflow.values import JsonValue
 
@@ -46,19 +46,3 @@ class Turn(TypedDict, total=False):
     call_tool: list[ToolCall]
     expect_prompt: list[str]
     repeat: bool
-
-
-class Task(TypedDict):
-    """One call, as the adapter writes it for the program."""
-
-    workspace: str
-    """Where it is played, wherever the program is started: a turn may delete files and run commands."""
-    session: str
-    access: Literal["read", "edit", "full"]
-    allowed_tools: list[str] | None
-    disallowed_tools: list[str]
-    server: list[str]
-    """The command that serves the tools of Handrail; nothing where the step offers none."""
-    own_tools: list[str]
-    """Those of them that the step offers."""
-    turn: Turn

@@ -1,18 +1,16 @@
-"""Reads and checks the script of the scripted agent, and gives the turn that a call plays."""
+"""Parses and checks the script of the scripted agent, and finds the turn that a call plays."""
 
 import re
 from base64 import b64decode
-from pathlib import Path
 from typing import cast
 
-from handrail.agents.played.script_addresses import EXAMPLES, find_key, is_address
-from handrail.agents.played.script_shapes import DEFAULT, MORE, SCRIPT
-from handrail.agents.played.scripted_turn import FileForm, Turn
-from handrail.authoring.readers.limits import MAX_BYTES
 from handrail.authoring.readers.yaml_reader import read_yaml
+from handrail.authoring.scripts.address_patterns import EXAMPLES, find_key, is_address
+from handrail.authoring.scripts.schema import DEFAULT, MORE, SCRIPT
+from handrail.authoring.scripts.turn import FileForm, Turn
 from handrail.authoring.shapes.conform import conform
 from handrail.authoring.shapes.misfits import short
-from handrail.errors import EnvironmentFault, InvalidWorkflow, NotFound
+from handrail.errors import InvalidWorkflow
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence, SourceText, Span, plain
@@ -71,26 +69,18 @@ def failure(message: str) -> Turn:
     return {"fail": {"status": "api_error", "message": message}}
 
 
-def read_script(path: str) -> Script:
-    """Read a script file; what is wrong in it is raised with every place."""
+def require_script(path: str, data: bytes) -> Script:
+    """Parse the bytes of a script file; what is wrong in it is raised with every place."""
     report = Report()
-    script = parse_script(SourceText(path, _text(path)), report)
+    try:
+        source = SourceText(path, data.decode("utf-8"))
+    except ValueError:
+        raise InvalidWorkflow(f"the script {path} is not UTF-8 text") from None
+    script = parse_script(source, report)
     if script is None:
         next_step = "correct it; docs/scripted-agent.md has every key"
         raise InvalidWorkflow(f"the script {path} cannot be used", tuple(report), next_step=next_step)
     return script
-
-
-def _text(path: str) -> str:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES + 1).decode("utf-8")
-    except (FileNotFoundError, NotADirectoryError):
-        raise NotFound(f"the script {path} does not exist", next_step="give the path of a script file") from None
-    except OSError as error:
-        raise EnvironmentFault(f"the script {path} cannot be read: {error.strerror}") from None
-    except ValueError:
-        raise InvalidWorkflow(f"the script {path} is not UTF-8 text") from None
 
 
 def parse_script(source: SourceText, report: Report) -> Script | None:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.agents.played.script_addresses import find_key, is_address
-from handrail.agents.played.script_format import Script, parse_script
+from handrail.authoring.scripts.address_patterns import find_key, is_address
+from handrail.authoring.scripts.parse import Script, parse_script
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText
 

@@ -16,14 +16,14 @@ from handrail.authoring.shapes.shapes import (
     Shape,
     Text,
 )
-from handrail.ports.agents import OutcomeStatus
+from handrail.model.history.call_status import CallStatus
 
 DEFAULT = "default"
 """The key that plays for every step without one of its own."""
 MORE = "..."
 """The item that repeats the turn before it."""
 
-FAILURES = tuple(status for status in get_args(OutcomeStatus) if status != "ok")
+FAILURES = tuple(status for status in get_args(CallStatus) if status != "ok")
 
 _COMMAND = Text("command", 1)
 _COMMANDS = Either("one command or a list", {"text": _COMMAND, "list": ListOf(_COMMAND)})

@@ -5,16 +5,18 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from hashlib import sha256
-from pathlib import Path
 from typing import TypeAlias, cast
 
-from handrail.errors import EnvironmentFault, InvalidWorkflow, NotFound
+from handrail.errors import InvalidWorkflow, NotFound
 from handrail.frozen import frozen
 from handrail.model.workflow.values import JsonValue
 
 VERSION = 1
 MARK = "handrail_cassette"
 """The key of the first line, with the version of the format."""
+HEAD = "handrail_replay"
+"""The type of the first line that a replay prints, by which its reader learns whose lines follow."""
+RECORD = "record one: handrail run ... --record FILE"
 _Record: TypeAlias = dict[str, JsonValue]
 _BLOCK = re.compile(r"\b(data|message)-[0-9a-f]{12}\b")
 _COMMIT = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")
@@ -95,22 +97,28 @@ def as_strict(data: bytes) -> bytes:
     return json.dumps({**json.loads(first), "strict": True}).encode() + b"\n" + rest
 
 
-def read_cassette(path: str) -> Cassette:
-    """Read a cassette; raises what a person can act on."""
-    try:
-        lines = Path(path).read_bytes().splitlines()
-    except FileNotFoundError as error:
-        raise NotFound(
-            f"there is no cassette {path}", next_step="record one: handrail run ... --record FILE"
-        ) from error
-    except OSError as error:
-        raise EnvironmentFault(f"cannot read the cassette {path}: {error.strerror}") from error
+def require_cassette(path: str, data: bytes) -> Cassette:
+    """Parse the bytes of a cassette file; raises what a person can act on."""
+    lines = data.splitlines()
     head = _read(path, 1, lines[0] if lines else b"")
     if head.get(MARK) != VERSION:
         message = f"{path} is no cassette of version {VERSION}"
-        raise InvalidWorkflow(message, next_step="record one: handrail run ... --record FILE")
+        raise InvalidWorkflow(message, next_step=RECORD)
     calls = tuple(_call(path, number, line) for number, line in enumerate(lines[1:], 2))
     return Cassette(calls, str(head.get("run", "")), strict=head.get("strict") is True)
+
+
+def drift_told(line: bytes) -> str:
+    """Give what the first line of a replay says about a prompt that differs; nothing where it says none."""
+    try:
+        said: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    match said:
+        case {"type": str(kind), "drift": str(told)} if kind == HEAD:
+            return told
+        case _:
+            return ""
 
 
 def _read(path: str, number: int, line: bytes) -> _Record:

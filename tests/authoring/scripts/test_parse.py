@@ -1,14 +1,12 @@
 """What is said about a script that is wrong."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.agents.played.script_format import parse_script, read_script
-from handrail.errors import EnvironmentFault, InvalidWorkflow, NotFound
+from handrail.authoring.scripts.parse import parse_script, require_script
+from handrail.errors import InvalidWorkflow
 from handrail.model.diagnostics import Report
 from handrail.model.source import SourceText
 
@@ -172,22 +170,15 @@ def test_a_duplicate_address_is_refused_with_both_lines() -> None:
     )
 
 
-def test_everything_that_is_wrong_is_raised_at_once_with_its_places(tmp_path: Path) -> None:
-    path = tmp_path / "script.yaml"
-    path.write_text("a:\n  - sya: x\nb:\n  - fail: never\n")
-    with pytest.raises(InvalidWorkflow, match=r"the script .*script\.yaml cannot be used") as caught:
-        read_script(str(path))
-    assert [(each.file, each.line) for each in caught.value.diagnostics] == [(str(path), 2), (str(path), 4)]
+def test_everything_that_is_wrong_is_raised_at_once_with_its_places() -> None:
+    with pytest.raises(InvalidWorkflow, match=r"the script script\.yaml cannot be used") as caught:
+        require_script("script.yaml", b"a:\n  - sya: x\nb:\n  - fail: never\n")
+    assert [(each.file, each.line) for each in caught.value.diagnostics] == [("script.yaml", 2), ("script.yaml", 4)]
 
 
-def test_a_script_that_is_not_there_or_no_text_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="does not exist"):
-        read_script(str(tmp_path / "none.yaml"))
-    with pytest.raises(EnvironmentFault, match="cannot be read: Is a directory"):
-        read_script(str(tmp_path))
-    (tmp_path / "bytes.yaml").write_bytes(b"\xff")
+def test_a_script_that_is_no_text_is_said_so() -> None:
     with pytest.raises(InvalidWorkflow, match="not UTF-8 text"):
-        read_script(str(tmp_path / "bytes.yaml"))
+        require_script("bytes.yaml", b"\xff")
 
 
 _WORDS = st.sampled_from(

@@ -1,0 +1,31 @@
+"""Reads the files that played agents play."""
+
+from pathlib import Path
+
+from handrail.authoring.readers.limits import MAX_BYTES
+from handrail.authoring.scripts.cassette import RECORD, Cassette, require_cassette
+from handrail.authoring.scripts.parse import Script, require_script
+from handrail.errors import EnvironmentFault, NotFound
+
+
+def read_script(path: str) -> Script:
+    """Read a script file; what is wrong in it is raised with every place."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound(f"the script {path} does not exist", next_step="give the path of a script file") from None
+    except OSError as error:
+        raise EnvironmentFault(f"the script {path} cannot be read: {error.strerror}") from None
+    return require_script(path, data)
+
+
+def read_cassette(path: str) -> Cassette:
+    """Read a cassette; raises what a person can act on."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no cassette {path}", next_step=RECORD) from error
+    except OSError as error:
+        raise EnvironmentFault(f"cannot read the cassette {path}: {error.strerror}") from error
+    return require_cassette(path, data)

@@ -1,0 +1,1 @@
+"""The files that played agents play: scripts and cassettes."""
