@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.config_folders import own_folders
+from handrail.agents.claude.profile import PROFILE as CLAUDE
+from handrail.agents.codex.profile import PROFILE as CODEX
+from handrail.agents.config_folders import find_config_folders
+from handrail.agents.opencode.profile import PROFILE as OPENCODE
 
 
 @pytest.fixture
@@ -17,12 +20,11 @@ def home(tmp_path: Path) -> Path:
 
 def test_only_what_belongs_to_the_agent_and_is_there_is_named(home: Path) -> None:
     env = {"HOME": str(home)}
-    assert own_folders("claude", env) == (home / ".claude", home / ".claude.json")
-    assert own_folders("opencode", env) == (home / ".config/opencode",)
-    assert own_folders("somebody", env) == ()
+    assert find_config_folders(CLAUDE, env) == (home / ".claude", home / ".claude.json")
+    assert find_config_folders(OPENCODE, env) == (home / ".config/opencode",)
 
 
 def test_a_folder_of_its_own_stands_in_the_place_of_the_usual_one(home: Path) -> None:
     env = {"HOME": str(home), "CODEX_HOME": str(home / ".gemini"), "CLAUDE_CONFIG_DIR": str(home / "missing")}
-    assert own_folders("codex", env) == (home / ".gemini",)
-    assert own_folders("claude", env) == ()
+    assert find_config_folders(CODEX, env) == (home / ".gemini",)
+    assert find_config_folders(CLAUDE, env) == ()

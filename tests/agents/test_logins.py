@@ -5,34 +5,41 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agents.logins import account_in
+from handrail.agents.claude.profile import PROFILE as CLAUDE
+from handrail.agents.codex.profile import PROFILE as CODEX
+from handrail.agents.gemini.profile import PROFILE as GEMINI
+from handrail.agents.logins import find_account
+from handrail.agents.opencode.profile import PROFILE as OPENCODE
+from handrail.ports.agent_profiles import AgentProfile
 from handrail.runtime.handlers.agents.account_limits import account_of
 
 
 @pytest.mark.parametrize(
     ("agent", "file", "content"),
     [
-        ("claude", ".claude.json", {"oauthAccount": {"accountUuid": "ann"}, "numStartups": 3}),
-        ("codex", ".codex/auth.json", {"tokens": {"account_id": "ann", "access_token": "changes each hour"}}),
-        ("gemini", ".gemini/google_accounts.json", {"active": "ann", "old": []}),
+        (CLAUDE, ".claude.json", {"oauthAccount": {"accountUuid": "ann"}, "numStartups": 3}),
+        (CODEX, ".codex/auth.json", {"tokens": {"account_id": "ann", "access_token": "changes each hour"}}),
+        (GEMINI, ".gemini/google_accounts.json", {"active": "ann", "old": []}),
     ],
 )
-def test_the_name_of_the_account_is_found_in_the_home(agent: str, file: str, content: object, tmp_path: Path) -> None:
+def test_the_name_of_the_account_is_found_in_the_home(
+    agent: AgentProfile, file: str, content: object, tmp_path: Path
+) -> None:
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text(json.dumps(content))
-    assert account_in(agent, {"HOME": str(tmp_path)}) == "ann"
+    assert find_account(agent, {"HOME": str(tmp_path)}) == "ann"
 
 
 def test_a_folder_of_its_own_counts_before_the_home(tmp_path: Path) -> None:
     (tmp_path / "auth.json").write_text('{"tokens": {"account_id": "bob"}}')
-    assert account_in("codex", {"HOME": "/nowhere", "CODEX_HOME": str(tmp_path)}) == "bob"
+    assert find_account(CODEX, {"HOME": "/nowhere", "CODEX_HOME": str(tmp_path)}) == "bob"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "3", '{"tokens": null}', '{"tokens": {"account_id": 3}}'])
 def test_files_that_do_not_tell_it_name_no_account(content: str, tmp_path: Path) -> None:
     (tmp_path / "auth.json").write_text(content)
-    assert account_in("codex", {"CODEX_HOME": str(tmp_path)}) == ""
-    assert account_in("opencode", {"HOME": str(tmp_path)}) == account_in("none", {}) == ""
+    assert find_account(CODEX, {"CODEX_HOME": str(tmp_path)}) == ""
+    assert find_account(OPENCODE, {"HOME": str(tmp_path)}) == ""
 
 
 def test_another_login_is_another_account_and_its_name_cannot_be_read() -> None:

@@ -3,10 +3,10 @@
 import os
 import re
 
-from handrail.agents.registry import BUILT_IN
+from handrail.agents.registry import BUILT_IN, PLAYED
 from handrail.model.workflow.agent_names import named
 from handrail.sources.config.config import REPOSITORY_TABLES
-from handrail.testing.figures.agent_tables import PLAYED, ability_table
+from handrail.testing.figures.agent_tables import ability_table
 from support.docs.pages import ROOT, tables, text_of
 
 PAGE = "docs/agents.md"

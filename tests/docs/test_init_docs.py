@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from handrail.agents.profiles import PROFILES
 from handrail.cli.begin.init import command
 from handrail.model.diagnostics import Report
-from handrail.operations.init.find_out import AGENTS
 from handrail.sources.config.config import read_repository_config
 from support.docs.commands import Shown, commands, fits
 from support.docs.pages import blocks, prose
@@ -37,5 +37,5 @@ def test_the_configuration_of_the_page_is_read_without_a_word(tmp_path: Path) ->
 
 def test_every_option_and_every_agent_is_on_the_page() -> None:
     options = [name for each in command.params for name in each.opts if name.startswith("--")]
-    for word in (*options, *AGENTS):
+    for word in (*options, *PROFILES):
         assert f"`{word}" in prose(PAGE), word

@@ -1,26 +1,23 @@
-"""Puts agents that are described by data beside those that come with Handrail."""
+"""Makes agents of definitions: described by data, or built-in ones whose program is called otherwise."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from handrail.agents.programs import program_of
-from handrail.agents.registry import BUILT_IN, RENAMABLE
+from handrail.agents.profiles import PROFILES, find_profile, make_agent
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.suggest import did_you_mean
 from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, Defined
-from handrail.ports.agents import Abilities, Agent, AgentCall, Launch, Lines
+from handrail.ports.agents import Abilities, Agent, AgentCall, Launch, Lines, require_program
 
 KNOWN = Path(__file__).with_name("known.toml")
 """The definitions that come with Handrail."""
 
 
-def table_with(
-    definitions: Iterable[Defined], table: Mapping[str, Callable[[], Agent]] = BUILT_IN
-) -> dict[str, Callable[[], Agent]]:
-    """Give a table of agents with the defined ones in it; a later one takes the place of an earlier one."""
-    return {**table, **{each.name: _maker(each) for each in definitions}}
+def makers_of(definitions: Iterable[Defined]) -> dict[str, Callable[[], Agent]]:
+    """Give what makes each of the defined agents, by name; a later one takes the place of an earlier one."""
+    return {each.name: _maker(each) for each in definitions}
 
 
 def _maker(given: Defined) -> Callable[[], Agent]:
@@ -41,12 +38,12 @@ def _maker(given: Defined) -> Callable[[], Agent]:
 
 
 def _renamed(given: AgentDefinition) -> Agent:
-    make = RENAMABLE.get(given.name)
-    if make is None:
+    profile = find_profile(given.name)
+    if profile is None:
         message = f"`program` is for an agent that Handrail knows, and '{given.name}' is none of them"
-        hint = f"known are {', '.join(sorted(RENAMABLE))}; for another one write `command`"
-        raise UsageError(message + did_you_mean(given.name, RENAMABLE), next_step=hint)
-    agent = make(given.program)
+        hint = f"known are {', '.join(sorted(PROFILES))}; for another one write `command`"
+        raise UsageError(message + did_you_mean(given.name, PROFILES), next_step=hint)
+    agent = make_agent(profile, given.program)
     return WithVariables(agent, given.env) if given.env else agent
 
 
@@ -56,11 +53,6 @@ class WithVariables:
 
     agent: Agent
     env: tuple[tuple[str, str], ...]
-
-    @property
-    def program(self) -> str:
-        """What its program is called here."""
-        return program_of(self.agent)
 
     @property
     def name(self) -> str:
@@ -76,6 +68,10 @@ class WithVariables:
     def variables(self) -> tuple[str, ...]:
         """The variables of its vendor."""
         return self.agent.variables
+
+    def require_program(self) -> None:
+        """Raise what to install where the program is missing."""
+        require_program(self.agent)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Start it as ever; what its adapter sets counts more, since that keeps it to its access."""

@@ -1,65 +1,28 @@
 """The agents that are known here, by name."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from typing import cast
 
+from handrail.agents.profiles import PROFILES, find_profile, load, make_agent
 from handrail.errors import NotFound, UsageError
 from handrail.model.suggest import did_you_mean
-from handrail.ports.agents import Agent
+from handrail.ports.agents import Agent, is_installed
 
-
-def _claude(program: str = "") -> Agent:
-    from handrail.agents.claude.adapter import ClaudeAgent  # noqa: PLC0415 (an agent is loaded when a step asks for it)
-
-    return ClaudeAgent(program=program)
-
-
-def _scripted() -> Agent:
-    from handrail.agents.played.scripted import ScriptedAgent  # noqa: PLC0415 (an agent is loaded when a step asks for it)
-
-    return ScriptedAgent()
-
-
-def _codex(program: str = "") -> Agent:
-    from handrail.agents.codex.adapter import CodexAgent  # noqa: PLC0415
-
-    return CodexAgent(program)
-
-
-def _gemini(program: str = "") -> Agent:
-    from handrail.agents.gemini.adapter import GeminiAgent  # noqa: PLC0415
-
-    return GeminiAgent(program)
-
-
-def _opencode(program: str = "") -> Agent:
-    from handrail.agents.opencode.adapter import OpencodeAgent  # noqa: PLC0415
-
-    return OpencodeAgent(program)
-
-
-def _cassette() -> Agent:
-    from handrail.agents.played.cassette import CassetteAgent  # noqa: PLC0415
-
-    return CassetteAgent()
-
-
-BUILT_IN: dict[str, Callable[[], Agent]] = {
-    "cassette": _cassette,
-    "claude": _claude,
-    "codex": _codex,
-    "gemini": _gemini,
-    "opencode": _opencode,
-    "scripted": _scripted,
+PLAYED: Mapping[str, str] = {
+    "cassette": "handrail.agents.played.cassette:CassetteAgent",
+    "scripted": "handrail.agents.played.scripted:ScriptedAgent",
 }
-"""Every agent that comes with Handrail; a new one is a file and a line here."""
+"""Agents that only play what somebody wrote or recorded."""
 
-RENAMABLE: dict[str, Callable[[str], Agent]] = {
-    "claude": _claude,
-    "codex": _codex,
-    "gemini": _gemini,
-    "opencode": _opencode,
-}
-"""Those whose program may be called otherwise on a machine."""
+
+def _make(name: str) -> Agent:
+    profile = find_profile(name)
+    return cast("Agent", load(PLAYED[name])()) if profile is None else make_agent(profile)
+
+
+BUILT_IN: dict[str, Callable[[], Agent]] = {name: partial(_make, name) for name in sorted((*PROFILES, *PLAYED))}
+"""What makes each agent that comes with Handrail."""
 
 
 class KnownAgents:
@@ -83,6 +46,10 @@ class KnownAgents:
         if wanted not in self._made:
             self._made[wanted] = self._table[wanted]()
         return self._made[wanted]
+
+    def installed(self) -> tuple[str, ...]:
+        """Name the agents of vendors whose program is on this machine."""
+        return tuple(name for name in PROFILES if name in self._table and is_installed(self.find(name)))
 
     def _chosen(self) -> str:
         if self._default is not None:

@@ -3,6 +3,7 @@
 from dataclasses import field
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.model.history.call_status import CallStatus
 from handrail.model.workflow.settings import Access
@@ -229,6 +230,30 @@ class Agent(Protocol):
         ...
 
 
+@runtime_checkable
+class Installable(Protocol):
+    """An agent with a program that may be missing on a machine."""
+
+    def require_program(self) -> None:
+        """Raise what to install where the program is missing."""
+        ...
+
+
+def require_program(agent: Agent) -> None:
+    """Raise what to install where the program of an agent is missing."""
+    if isinstance(agent, Installable):
+        agent.require_program()
+
+
+def is_installed(agent: Agent) -> bool:
+    """Tell whether an agent can be called on this machine."""
+    try:
+        require_program(agent)
+    except NotFound:
+        return False
+    return True
+
+
 class Agents(Protocol):
     """The agents that are known here."""
 
@@ -237,4 +262,8 @@ class Agents(Protocol):
 
         A repository may describe agents of its own.
         """
+        ...
+
+    def installed(self) -> tuple[str, ...]:
+        """Name the agents whose program is on this machine."""
         ...

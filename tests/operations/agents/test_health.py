@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from handrail.agents.logins import LOGINS
-from handrail.agents.programs import PROGRAMS
+from handrail.agents.codex.profile import PROFILE as CODEX
+from handrail.agents.profiles import every_profile
 from handrail.cli.main import cli
 from handrail.operations.agents.health import AgentHealth, access_words, examine_agents, lacks
 from handrail.ports.agents import Abilities
@@ -21,7 +21,7 @@ SAYS = '#!/bin/sh\n[ "$1" = --version ] && { echo 1.2.3; exit; }\necho "$@" >"$0
 def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in {each for login in LOGINS.values() for each in login.variables}:
+    for name in {each for profile in every_profile() for each in profile.login.variables}:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -36,7 +36,7 @@ def install(folder: Path, name: str, code: int) -> None:
 
 
 def look(home: Path, **environ: str) -> dict[str, AgentHealth]:
-    found = examine_agents(find_tools(PROGRAMS), {"HOME": str(home), **environ})
+    found = examine_agents(find_tools(each.program for each in every_profile()), {"HOME": str(home), **environ})
     return {each.name: each for each in found}
 
 
@@ -68,7 +68,7 @@ def test_an_agent_without_a_word_for_it_shows_its_login_by_a_file(bin_folder: Pa
 
 def test_an_agent_that_is_not_there_says_how_it_is_installed(bin_folder: Path) -> None:
     found = look(bin_folder)["codex"]
-    assert (found.installed, found.logged_in, found.login) == (False, None, PROGRAMS["codex"].install)
+    assert (found.installed, found.logged_in, found.login) == (False, None, CODEX.install)
 
 
 def test_what_an_agent_cannot_be_held_to_is_named() -> None:

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from handrail.agents.claude import guard as claude_guard
 from handrail.agents.claude.lines import ClaudeLines, glimpse_of
-from handrail.agents.programs import required
+from handrail.agents.claude.profile import CLOUDS, PROFILE
+from handrail.agents.programs import find_program
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
-NAME = "claude"
 SERVER = "handrail"
 """Name of the server with Handrail's own tools."""
 RETRIES = 2
@@ -28,20 +28,7 @@ RETRIES = 2
 MOST_MEMORY = 64 * 1024
 """Characters of a CLAUDE.md that are told."""
 HOOK_TIMEOUT = 6 * claude_guard.DEADLINE
-_VENDOR = (
-    *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS"),
-    *("MCP_TIMEOUT", "MCP_TOOL_TIMEOUT", "ENABLE_TOOL_SEARCH", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"),
-    *("CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_API_*", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*"),
-    *("CLAUDE_CODE_MAX_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*", "CLAUDE_CODE_EFFORT_LEVEL"),
-    *("CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_TMPDIR"),
-)
-"""Not `CLAUDE_*`: a session of Claude Code in which Handrail itself was started leaves its marks there."""
 _PROXY = tuple(name for each in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY") for name in (each, each.lower()))
-_CLOUDS = {
-    "CLAUDE_CODE_USE_BEDROCK": ("AWS_*",),
-    "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_*", "CLOUD_ML_*", "VERTEX_*", "GCLOUD_*"),
-}
-"""Variables of other vendors, which it gets where it was told to work through them."""
 _OURS = (
     ("CLAUDE_CODE_MAX_RETRIES", str(RETRIES)),
     ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1"),
@@ -69,7 +56,7 @@ class ClaudeAgent:
     @property
     def name(self) -> str:
         """Its name in workflows."""
-        return NAME
+        return PROFILE.name
 
     @property
     def can(self) -> Abilities:
@@ -88,13 +75,18 @@ class ClaudeAgent:
     @property
     def variables(self) -> tuple[str, ...]:
         """Anthropic's, and those of a cloud where Claude Code was told to work through it."""
-        clouds = (names for switch, names in _CLOUDS.items() if os.environ.get(switch, "") not in ("", "0", "false"))
-        return (*_VENDOR, *_PROXY, *(name for names in clouds for name in names))
+        clouds = (names for switch, names in CLOUDS.items() if os.environ.get(switch, "") not in ("", "0", "false"))
+        return (*PROFILE.variables, *_PROXY, *(name for names in clouds for name in names))
+
+    def require_program(self) -> None:
+        """Raise what to install where the program is missing."""
+        find_program(PROFILE, self.program)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Say how to start it; the rules of the call are written to `folder` for its hook."""
         files = (*_settings(call, Path(folder)), *_system_prompt(call, Path(folder)), *_server(call, Path(folder)))
-        argv = (required(NAME, self.program), "-p", "--output-format=stream-json", "--verbose", *files, *_words(call))
+        program = find_program(PROFILE, self.program)
+        argv = (program, "-p", "--output-format=stream-json", "--verbose", *files, *_words(call))
         # A prompt that begins with a slash would be a command to Claude Code itself, answered without the model.
         prompt = f"\n{call.prompt}" if call.prompt.startswith("/") else call.prompt
         env = (*_OURS, *_environment(call))

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 from handrail.agents.codex.lines import CodexLines, glimpse_of
+from handrail.agents.codex.profile import PROFILE
 from handrail.agents.codex.schema import strict
-from handrail.agents.programs import PROXY, required
+from handrail.agents.programs import PROXY, find_program
 from handrail.model.workflow.settings import Access
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
-NAME = "codex"
 _SANDBOX: dict[Access, str] = {"read": "read-only", "edit": "workspace-write", "full": "danger-full-access"}
 _TRIED = """codex=$1 mode=$2; shift 2
 (sleep 0.15; nice "$codex" sandbox -c "$mode" -- /bin/true </dev/null >/dev/null || {
@@ -33,7 +33,7 @@ class CodexAgent:
     @property
     def name(self) -> str:
         """Its name in workflows."""
-        return NAME
+        return PROFILE.name
 
     @property
     def can(self) -> Abilities:
@@ -43,13 +43,18 @@ class CodexAgent:
     @property
     def variables(self) -> tuple[str, ...]:
         """Its vendor's, and the way there."""
-        return ("CODEX_*", "OPENAI_*", *PROXY)
+        return (*PROFILE.variables, *PROXY)
+
+    def require_program(self) -> None:
+        """Raise what to install where the program is missing."""
+        find_program(PROFILE, self.program)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Say how to start it, with the prompt on its input; the schema of a result is written to `folder`."""
         # Inside of Handrail's sandbox, which keeps it to the same, its own one seldom works.
         within = call.access == "full" or call.options.get("sandbox") == "bwrap"
-        codex, mode = required(NAME, self.program), f'sandbox_mode="{_SANDBOX["full" if within else call.access]}"'
+        codex = find_program(PROFILE, self.program)
+        mode = f'sandbox_mode="{_SANDBOX["full" if within else call.access]}"'
         words = ("exec", "--json", "--skip-git-repo-check", "-c", mode, "-c", 'approval_policy="never"')
         going_on = ("resume", call.session) if call.session else ()
         given = (*words, *_server(call), *_model(call), *_schema(call, Path(folder)), *going_on, "-")

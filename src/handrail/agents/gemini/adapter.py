@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 from handrail.agents.gemini.lines import GeminiLines, glimpse_of
-from handrail.agents.programs import PROXY, required
+from handrail.agents.gemini.profile import PROFILE
+from handrail.agents.programs import PROXY, find_program
 from handrail.agents.tool_names import own_names
 from handrail.errors import UsageError
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
-NAME = "gemini"
 SYSTEM = Path("/etc/gemini-cli")
 """Where the owner of a machine keeps policies and settings for everybody."""
 TRIES = 3
@@ -48,7 +48,7 @@ class GeminiAgent:
     @property
     def name(self) -> str:
         """Its name in workflows."""
-        return NAME
+        return PROFILE.name
 
     @property
     def can(self) -> Abilities:
@@ -61,11 +61,15 @@ class GeminiAgent:
     @property
     def variables(self) -> tuple[str, ...]:
         """What its vendor and its own settings are named."""
-        return ("GEMINI_*", "GOOGLE_*", "CODE_ASSIST_*", *PROXY)
+        return (*PROFILE.variables, *PROXY)
+
+    def require_program(self) -> None:
+        """Raise what to install where the program is missing."""
+        find_program(PROFILE, self.program)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Say how to start it, with the prompt on its input; the policy of the call is written to `folder`."""
-        program, home = required(NAME, self.program), call.options.get("home")
+        program, home = find_program(PROFILE, self.program), call.options.get("home")
         policy = self._policy(call, Path(folder))
         options = (("--model", call.model), ("--resume", call.session), ("--admin-policy", policy))
         asked = tuple(f"{name}={value}" for name, value in options if value)
@@ -105,8 +109,8 @@ class GeminiAgent:
 
 def _rules(call: AgentCall) -> list[str]:
     """The rules that keep a call to its access and its lists, the strongest first; `edit` is its own confinement."""
-    denied = own_names(NAME, call.disallowed_tools, COMMON)
-    allowed = None if call.allowed_tools is None else own_names(NAME, call.allowed_tools, COMMON)
+    denied = own_names(PROFILE.name, call.disallowed_tools, COMMON)
+    allowed = None if call.allowed_tools is None else own_names(PROFILE.name, call.allowed_tools, COMMON)
     if call.access == "read":
         granted = READING if allowed is None else allowed
         allowed = tuple(each for each in granted if each in READING or (each.startswith("mcp_") and granted is allowed))

@@ -6,12 +6,12 @@ import secrets
 from typing import Any, cast
 
 from handrail.agents.opencode.lines import OpencodeLines, glimpse_of
-from handrail.agents.programs import PROXY, required
+from handrail.agents.opencode.profile import PROFILE, XDG_VARIABLES
+from handrail.agents.programs import PROXY, find_program
 from handrail.agents.tool_names import own_names
 from handrail.errors import UsageError
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
-NAME = "opencode"
 SERVER = "handrail"
 """Name of the server with Handrail's own tools."""
 CONTENT = "OPENCODE_CONFIG_CONTENT"
@@ -34,8 +34,6 @@ COMMON: dict[str, tuple[str, ...]] = {
 }
 """Its permissions: one stands for all tools that change files."""
 READING = ("read", "glob", "grep", "list", "webfetch", "websearch", "todowrite", "todoread", "lsp", "skill")
-_FOLDERS = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-_VENDORS = ("OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "OPENROUTER_*", "GROQ_*", "MISTRAL_*")
 
 
 class OpencodeAgent:
@@ -47,7 +45,7 @@ class OpencodeAgent:
     @property
     def name(self) -> str:
         """Its name in workflows."""
-        return NAME
+        return PROFILE.name
 
     @property
     def can(self) -> Abilities:
@@ -57,7 +55,11 @@ class OpencodeAgent:
     @property
     def variables(self) -> tuple[str, ...]:
         """Its own, and those of the vendors that it works with."""
-        return (*_VENDORS, *_FOLDERS, *PROXY)
+        return (*PROFILE.variables, *PROXY)
+
+    def require_program(self) -> None:
+        """Raise what to install where the program is missing."""
+        find_program(PROFILE, self.program)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:  # noqa: ARG002 - it needs no file
         """Say how to start it, with the prompt on its input."""
@@ -65,8 +67,8 @@ class OpencodeAgent:
         asked = tuple(f"{name}={value}" for name, value in options if value)
         how, env = _held(call)
         home = call.options.get("home")
-        private = tuple((name, f"{home}/{name.lower()}") for name in _FOLDERS) if home else ()
-        argv = (required(NAME, self.program), "run", "--format=json", *how, *asked)
+        private = tuple((name, f"{home}/{name.lower()}") for name in XDG_VARIABLES) if home else ()
+        argv = (find_program(PROFILE, self.program), "run", "--format=json", *how, *asked)
         return Launch(
             argv, (("OPENCODE_DISABLE_AUTOUPDATE", "1"), *env, *private), call.prompt.encode(errors="replace")
         )
@@ -82,8 +84,8 @@ class OpencodeAgent:
 
 def _held(call: AgentCall) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Give the words and variables that keep a call to its access; plugins could get around them."""
-    denied = own_names(NAME, call.disallowed_tools, COMMON)
-    allowed = None if call.allowed_tools is None else own_names(NAME, call.allowed_tools, COMMON)
+    denied = own_names(PROFILE.name, call.disallowed_tools, COMMON)
+    allowed = None if call.allowed_tools is None else own_names(PROFILE.name, call.allowed_tools, COMMON)
     if call.access == "full" and allowed is None and not denied:
         return ("--auto",), ((CONTENT, json.dumps({**_given(), **_server(call)})),) if call.server else ()
     own = {} if call.server is None else {f"{SERVER}_{each}": "allow" for each in call.server.tools}

@@ -137,7 +137,8 @@ def _repository(found: Survey) -> list[str]:
 
 def _agent(report: Report) -> list[str]:
     if not report.whole.agent:
-        return ["none found: install claude, codex, gemini or opencode, then run handrail init again"]
+        *others, last = report.found.known
+        return [f"none found: install {', '.join(others)} or {last}, then run handrail init again"]
     name = report.whole.agent.partition("/")[0]
     missing = not any(each.partition("/")[0] == name for each in report.found.agents)
     others = [each.partition("/")[0] for each in report.found.agents if each.partition("/")[0] != name]

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from handrail.agents.from_table import KNOWN, table_with
-from handrail.agents.programs import PROGRAMS, is_here
-from handrail.agents.registry import KnownAgents
+from handrail.agents.from_table import KNOWN, makers_of
+from handrail.agents.profiles import PROFILES
+from handrail.agents.registry import BUILT_IN, KnownAgents
 from handrail.errors import UsageError
 from handrail.model.diagnostics import Report
 from handrail.operations.workflows.repository_config import Configured, read_configured
 from handrail.ports.agent_definitions import Defined
-from handrail.ports.agents import Agent
+from handrail.ports.agents import Agent, is_installed
 from handrail.sources.config.agents_file import read_agents_file, read_user_agents
 from handrail.sources.folders import Folders
 from handrail.sources.tiers import Place
@@ -40,14 +40,15 @@ class ConfiguredAgents:
         own = () if configured is None or configured.distrust else configured.config.agents
         described = tuple(each.name for each in (*_users(self._folders), *own))
         table = self._table(configured)
-        named = tuple(dict.fromkeys((*PROGRAMS, *described)))
+        named = tuple(dict.fromkeys((*PROFILES, *described)))
         return _here(table, named) or _here(table, tuple(each.name for each in read_agents_file(KNOWN, Report())))
 
     def _table(self, configured: Configured | None) -> KnownAgents:
         own: tuple[Defined, ...] = ()
         if configured is not None and not configured.distrust:
             own = configured.config.agents
-        return KnownAgents(table_with((*read_agents_file(KNOWN, Report()), *_users(self._folders), *own)))
+        defined = (*read_agents_file(KNOWN, Report()), *_users(self._folders), *own)
+        return KnownAgents({**BUILT_IN, **makers_of(defined)})
 
     def _configured(self, repository: str | None) -> Configured | None:
         return None if repository is None else read_configured(Place(self._folders, Path(repository), Path(repository)))
@@ -59,7 +60,7 @@ def _here(table: KnownAgents, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _is_here(table: KnownAgents, name: str) -> bool:
     try:
-        return is_here(table.find(name))
+        return is_installed(table.find(name))
     except UsageError:
         # A definition that cannot be used is told to whoever asks for it.
         return False

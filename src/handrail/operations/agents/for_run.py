@@ -1,6 +1,5 @@
 """Which agents a run is given: what the command line says, and the repository's configuration."""
 
-from handrail.agents.programs import PROGRAMS, located
 from handrail.errors import UsageError
 from handrail.model.workflow.agent_names import named
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
@@ -42,8 +41,3 @@ def policy_of(configured: Configured | None, here: tuple[str, ...]) -> AgentPoli
         network=network,
         idle_timeout=config.idle_timeout,
     )
-
-
-def installed() -> tuple[str, ...]:
-    """Name the agents whose program is on the PATH."""
-    return tuple(name for name in PROGRAMS if located(name) is not None)

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from handrail.agents.logins import LOGINS, Login
-from handrail.agents.programs import PROGRAMS
+from handrail.agents.profiles import every_profile
 from handrail.agents.registry import KnownAgents
 from handrail.frozen import frozen
+from handrail.ports.agent_profiles import AgentProfile
 from handrail.ports.agents import Abilities
 from handrail.ports.programs import Installed
 from handrail.processes.machine_tools import exit_code_of
@@ -45,14 +45,14 @@ class AgentHealth:
 
 
 def examine_agents(found: Mapping[str, Installed | None], environ: Mapping[str, str]) -> tuple[AgentHealth, ...]:
-    """Look at every agent that has a program; nothing is asked of its service."""
+    """Look at every agent whose program was looked for; nothing is asked of its service."""
     known = KnownAgents()
-    names = tuple(name for name in PROGRAMS if name in found)
-    with ThreadPoolExecutor(max_workers=max(1, len(names))) as pool:
-        logins = pool.map(partial(_logged_in, found, environ), names)
+    profiles = tuple(each for each in every_profile() if each.program in found)
+    with ThreadPoolExecutor(max_workers=max(1, len(profiles))) as pool:
+        logins = pool.map(partial(_logged_in, found, environ), profiles)
         return tuple(
-            _health(name, found[name], known.find(name).can, logged_in=logged_in)
-            for name, logged_in in zip(names, logins, strict=True)
+            _health(profile, found[profile.program], known.find(profile.name).can, logged_in=logged_in)
+            for profile, logged_in in zip(profiles, logins, strict=True)
         )
 
 
@@ -67,21 +67,20 @@ def lacks(can: Abilities) -> tuple[str, ...]:
     return (*levels, *(words for name, words in KEPT if name in REFUSED and not getattr(can, name)))
 
 
-def _health(name: str, found: Installed | None, can: Abilities, *, logged_in: bool | None) -> AgentHealth:
+def _health(profile: AgentProfile, found: Installed | None, can: Abilities, *, logged_in: bool | None) -> AgentHealth:
+    name, way = profile.name, profile.login.way
     if found is None:
-        return AgentHealth(name, installed=False, version=None, logged_in=None, login=PROGRAMS[name].install, can=can)
-    way = LOGINS.get(name, Login()).way
+        return AgentHealth(name, installed=False, version=None, logged_in=None, login=profile.install, can=can)
     return AgentHealth(name, installed=True, version=found.version, logged_in=logged_in, login=way, can=can)
 
 
-def _logged_in(found: Mapping[str, Installed | None], environ: Mapping[str, str], name: str) -> bool | None:
-    login = LOGINS.get(name)
-    if login is None or found[name] is None:
+def _logged_in(found: Mapping[str, Installed | None], environ: Mapping[str, str], profile: AgentProfile) -> bool | None:
+    login, home = profile.login, environ.get("HOME", "")
+    if found[profile.program] is None:
         return None
-    home = environ.get("HOME", "")
     if any(environ.get(each) for each in login.variables) or any((Path(home) / each).exists() for each in login.files):
         return True
     if not login.asks:
         return False
-    code = exit_code_of(PROGRAMS[name].command, login.asks)
+    code = exit_code_of(profile.program, login.asks)
     return {0: True, 1: False}.get(-1 if code is None else code)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from handrail.agents.programs import PROGRAMS, is_here, require_program
+from handrail.agents.profiles import every_profile
 from handrail.agents.registry import KnownAgents
 from handrail.engine.prompts.choose_agent import Choice, Given, chosen
 from handrail.errors import InvalidWorkflow, NotFound, UsageError
@@ -11,10 +11,8 @@ from handrail.model.workflow.actions import AgentAction
 from handrail.model.workflow.agent_names import Named, named
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentTask
-from handrail.operations.agents.configured_agents import ConfiguredAgents
-from handrail.operations.agents.for_run import installed
 from handrail.ports.agent_demands import unmet
-from handrail.ports.agents import Agent, AgentCall, Agents, ToolServer
+from handrail.ports.agents import Agent, AgentCall, Agents, ToolServer, is_installed, require_program
 
 
 def require_agents(
@@ -50,10 +48,10 @@ def _tasks(plan: Plan, *, pulled: bool) -> Iterator[tuple[str, AgentTask]]:
 def _performer(choice: Choice, known: Agents) -> tuple[Agent, str | None]:
     """The agent that is chosen, or the first of its fallbacks that is here; raises what to install for the chosen."""
     if choice.agent is None:
-        raise _nobody(known.installed() if isinstance(known, ConfiguredAgents) else installed())
+        raise _nobody(known.installed())
     chain = (Named(choice.agent, choice.model), *(named(text) for text in choice.instead))
     agents = [(known.find(each.agent), each.model) for each in chain]
-    found = next((pair for pair in agents if is_here(pair[0])), None)
+    found = next((pair for pair in agents if is_installed(pair[0])), None)
     if found is None:
         require_program(agents[0][0])
     return found or agents[0]
@@ -63,7 +61,7 @@ def _nobody(names: tuple[str, ...]) -> UsageError | NotFound:
     if names:
         hint = f'name one with --agent, or write [agent] default = "{names[0]}" into .handrail/config.toml'
         return UsageError(f"no agent was chosen, and several are installed: {', '.join(names)}", next_step=hint)
-    ways = " or ".join(program.install for program in PROGRAMS.values())
+    ways = " or ".join(profile.install for profile in every_profile())
     return NotFound("no agent is installed", next_step=f"{ways}; or play a script with --script FILE")
 
 

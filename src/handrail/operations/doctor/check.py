@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from handrail.agents.profiles import every_profile
 from handrail.errors import HandrailError, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.operations.agents.health import AgentHealth, examine_agents
@@ -22,7 +23,6 @@ from handrail.runtime.local.driver_lock import DriverInfo, who
 from handrail.workspace.sandbox import PROGRAM as SANDBOX
 from handrail.workspace.sandbox import unusable
 
-AGENTS = ("claude", "codex", "gemini", "opencode")
 UsageLimit: TypeAlias = Limit
 OPTIONAL = ("gh", "tmux", "bwrap")
 """Tools that only some workflows need."""
@@ -68,9 +68,11 @@ class Health:
 
 def examine_health(machine: Machine, folder: Path, *, repair: bool) -> Health:
     """Check the tools and the log; with `repair` cut damaged histories back to what is intact, keeping a copy."""
-    programs = machine.programs.find(("git", *AGENTS, *OPTIONAL))
-    tools = (*_tools(programs), Tool("python", platform.python_version()), Tool("sqlite", machine.log_files.version))
-    agents = examine_agents({name: programs[name] for name in AGENTS}, os.environ)
+    wanted = tuple(profile.program for profile in every_profile())
+    programs = machine.programs.find(("git", *wanted, *OPTIONAL))
+    own = Tool("python", platform.python_version()), Tool("sqlite", machine.log_files.version)
+    tools = (*_tools(programs, wanted), *own)
+    agents = examine_agents(programs, os.environ)
     limits = AccountLimits(folder / LIMITS).known(time.time())
     database = machine.log_files.path(folder)
     found = Health(tools, str(database), (), driver=who(folder), agents=agents, limits=limits)
@@ -95,10 +97,13 @@ def _mended(files: LogFiles, folder: Path) -> tuple[Salvage, int]:
         log.close()
 
 
-def _tools(found: Mapping[str, Installed | None]) -> tuple[Tool, ...]:
-    agents = (_tool(name, found[name], "agent") for name in AGENTS)
+def _tools(found: Mapping[str, Installed | None], agents: tuple[str, ...]) -> tuple[Tool, ...]:
     optional = (_tool(name, found[name], "optional") for name in OPTIONAL)
-    return (_git(found["git"]), *agents, *(_tried(each) for each in optional))
+    return (
+        _git(found["git"]),
+        *(_tool(name, found[name], "agent") for name in agents),
+        *(_tried(each) for each in optional),
+    )
 
 
 def _tried(tool: Tool) -> Tool:

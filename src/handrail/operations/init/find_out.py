@@ -5,6 +5,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from handrail.agents.profiles import every_profile
 from handrail.errors import InvalidWorkflow, UsageError, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
@@ -18,8 +19,6 @@ from handrail.sources.tiers import Place
 from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import take
 
-AGENTS = {"claude": "claude/sonnet", "codex": "codex", "gemini": "gemini", "opencode": "opencode"}
-"""The programs that are looked for, and what the configuration says for each."""
 SECRETS = (".env", ".env.*", ".envrc", ".dev.vars", "local.settings.json")
 """Ignored files that a project usually needs to run."""
 BUILT = frozenset(("node_modules", ".venv", "venv", "target", "vendor", "dist", "build", ".tox", ".git", "__pycache__"))
@@ -37,6 +36,8 @@ class Survey:
     uncommitted: tuple[str, ...]
     agents: tuple[str, ...]
     """The agents on PATH, as the configuration names them."""
+    known: tuple[str, ...]
+    """Every agent that comes with Handrail."""
     project: Project
     copy: tuple[str, ...]
     included: bool
@@ -71,7 +72,8 @@ def survey(repositories: Repositories, place: Place) -> Survey:
         branch=repositories.default_branch(root),
         head=head,
         uncommitted=repositories.uncommitted(root),
-        agents=tuple(words for program, words in AGENTS.items() if shutil.which(program)),
+        agents=tuple(each.default for each in every_profile() if shutil.which(each.program)),
+        known=tuple(each.name for each in every_profile()),
         project=detect(root, repositories.ignored_folders(root, [".venv"])),
         copy=_copies(repositories, root),
         included=(root / WORKTREE_INCLUDE).is_file(),

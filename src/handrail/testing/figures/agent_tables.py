@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from handrail.agents.registry import KnownAgents
+from handrail.agents.registry import PLAYED, KnownAgents
 from handrail.operations.agents.health import KEPT, ORDER, REFUSED
 from handrail.ports.agents import Abilities
 
-PLAYED = ("cassette", "scripted")
-"""Agents that only play what somebody wrote or recorded."""
 OTHERWISE = {
     "schema": "checked afterwards, asked for again",
     "system_prompt": "stands before the prompt",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.agents.registry import KnownAgents
 from handrail.engine.prompts.person_messages import heard, wants_follow_up
 from handrail.model.history.events import QuestionAsked, StepBegan, StepEnded
 from handrail.model.history.run_state import Frame, Pending, RunState
@@ -64,16 +65,6 @@ class Listener:
         return line.decode()
 
 
-@dataclass(frozen=True)
-class Only:
-    """The one agent there is."""
-
-    agent: Agent
-
-    def find(self, name: str | None, repository: str | None = None) -> Agent:  # noqa: ARG002 - as the port has it
-        return self.agent
-
-
 async def _restored(state: RunState) -> None:
     (Path(state.workspace) / "restored").touch()
 
@@ -106,7 +97,9 @@ def call(tmp_path: Path, agent: Agent, **spec: JsonValue) -> StepEnded | Questio
         return tuple(each for each in SAID if each[0] > seq)
 
     starts = Starts(LocalProcesses(), ShellCommands())
-    handler = AgentHandler(starts, Only(agent), blob, tmp_path / "runs", lambda: 1.0, _restored, said=said)
+    handler = AgentHandler(
+        starts, KnownAgents({agent.name: lambda: agent}), blob, tmp_path / "runs", lambda: 1.0, _restored, said=said
+    )
     ended = asyncio.run(handler.perform(state_in(tmp_path / "work"), PENDING, began, None))
     assert isinstance(ended, StepEnded | QuestionAsked)
     return ended

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rpds import HashTrieMap
 
+from handrail.agents.registry import KnownAgents
 from handrail.errors import NotFound
 from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
 from handrail.model.history.run_state import Pending, RunState
@@ -57,17 +58,6 @@ class Echo:
         return line.decode()
 
 
-@dataclass(frozen=True)
-class Only:
-    """The one agent there is."""
-
-    agent: Agent
-
-    def find(self, name: str | None, repository: str | None = None) -> Agent:  # noqa: ARG002 - as the port has it
-        assert name in (None, self.agent.name)
-        return self.agent
-
-
 async def _restored(_: RunState) -> None:
     raise AssertionError("nothing was lost")
 
@@ -93,7 +83,9 @@ def call(tmp_path: Path, agent: Agent, used: list[int] | None = None, **spec: Js
     asked: dict[str, JsonValue] = {"prompt": "Do it.", "turn": 1, "system_prompt": "Be kind.", **spec}
     began = StepBegan(address="one", action="agent", attempt=1, spec=asked, at=0.0)
     starts = Starts(LocalProcesses(), ShellCommands())
-    handler = AgentHandler(starts, Only(agent), blob, tmp_path / "runs", lambda: 1.0, _restored)
+    handler = AgentHandler(
+        starts, KnownAgents({agent.name: lambda: agent}), blob, tmp_path / "runs", lambda: 1.0, _restored
+    )
     ended = asyncio.run(handler.perform(state, Pending(1, "one", "step", "agent"), began, None))
     assert isinstance(ended, StepEnded | RunBlocked)
     return ended

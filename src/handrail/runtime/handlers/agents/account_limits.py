@@ -12,7 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
-from handrail.agents.logins import account_in
+from handrail.agents.logins import find_account
+from handrail.agents.profiles import find_profile
 from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
 from handrail.ports.agents import Agent, AgentOutcome
@@ -113,7 +114,8 @@ class Accounts:
         usual = self.commands.environment(state.pass_env)
         given = self.commands.environment((*state.pass_env, *agent.variables))
         own = {name: value for name, value in given.items() if name not in usual}
-        return account_of(agent.name, own, account_in(agent.name, given))
+        profile = find_profile(agent.name)
+        return account_of(agent.name, own, "" if profile is None else find_account(profile, given))
 
 
 def account_of(agent: str, variables: Mapping[str, str], login: str = "") -> str:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import handrail
-from handrail.agents.config_folders import own_folders
+from handrail.agents.config_folders import find_config_folders
+from handrail.agents.profiles import find_profile
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import AgentCall
 from handrail.runtime.handlers.agents.hindrances import Refusal
@@ -43,10 +44,11 @@ def wrapped(
     workspace, inputs = places
     ours = (Path(env.get("HOME", "/")), Path(sys.prefix), Path(sys.base_prefix), Path(handrail.__file__).parents[1])
     programs = (Path(word).parent for word in argv if word.startswith("/") and Path(word).is_file())
+    profile = find_profile(agent)
     confined = sandbox.Confined(
         workspace.resolve(),
         has_network(manner),
-        own_folders(agent, env),
+        () if profile is None else find_config_folders(profile, env),
         (*ours, *programs, inputs),
         closed=manner.get("access") == "read",
     )

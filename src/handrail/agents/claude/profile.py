@@ -1,0 +1,35 @@
+"""What is known of Claude Code."""
+
+from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, Login
+
+CLOUDS = {
+    "CLAUDE_CODE_USE_BEDROCK": ("AWS_*",),
+    "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_*", "CLOUD_ML_*", "VERTEX_*", "GCLOUD_*"),
+}
+"""Variables of other vendors, which it gets where it was told to work through them."""
+
+PROFILE = AgentProfile(
+    name="claude",
+    adapter="handrail.agents.claude.adapter:ClaudeAgent",
+    program="claude",
+    install="npm install -g @anthropic-ai/claude-code, then log in with: claude",
+    default="claude/sonnet",
+    # Not `CLAUDE_*`: a session of Claude Code in which Handrail itself was started leaves its marks there.
+    variables=(
+        *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS"),
+        *("MCP_TIMEOUT", "MCP_TOOL_TIMEOUT", "ENABLE_TOOL_SEARCH", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"),
+        *("CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_API_*", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_USE_*"),
+        *("CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_MAX_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*"),
+        *("CLAUDE_CODE_EFFORT_LEVEL", "CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_SHELL"),
+        *("CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_TMPDIR"),
+    ),
+    login=Login(
+        way="claude auth login",
+        variables=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", *CLOUDS),
+        asks=("auth", "status"),
+        account=AccountFile("CLAUDE_CONFIG_DIR", "", ".claude.json", ("oauthAccount", "accountUuid")),
+    ),
+    config=ConfigFolders(
+        (".claude", ".claude.json", ".cache/claude-cli-nodejs", ".local/state/claude"), variable="CLAUDE_CONFIG_DIR"
+    ),
+)

@@ -1,0 +1,19 @@
+"""What is known of Google's Gemini CLI."""
+
+from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, Login
+
+PROFILE = AgentProfile(
+    name="gemini",
+    adapter="handrail.agents.gemini.adapter:GeminiAgent",
+    program="gemini",
+    install="npm install -g @google/gemini-cli, then log in with: gemini",
+    default="gemini",
+    variables=("GEMINI_*", "GOOGLE_*", "CODE_ASSIST_*"),
+    login=Login(
+        way="gemini",
+        variables=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"),
+        files=(".gemini/oauth_creds.json", ".gemini/gemini-credentials.json"),
+        account=AccountFile("", ".gemini", "google_accounts.json", ("active",)),
+    ),
+    config=ConfigFolders((".gemini",)),
+)

@@ -1,0 +1,24 @@
+"""What is known of opencode."""
+
+from handrail.ports.agent_profiles import AgentProfile, ConfigFolders, Login
+
+XDG_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+"""They say where its folders are."""
+
+PROFILE = AgentProfile(
+    name="opencode",
+    adapter="handrail.agents.opencode.adapter:OpencodeAgent",
+    program="opencode",
+    install="npm install -g opencode-ai, then log in with: opencode auth login",
+    default="opencode",
+    variables=(
+        *("OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "OPENROUTER_*", "GROQ_*", "MISTRAL_*"),
+        *XDG_VARIABLES,
+    ),
+    login=Login(
+        way="opencode auth login",
+        variables=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"),
+        files=(".local/share/opencode/auth.json",),
+    ),
+    config=ConfigFolders((".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode")),
+)

@@ -1,0 +1,40 @@
+"""Every agent that comes with Handrail, one line each: the module with its profile, loaded when it is asked for."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import cast
+
+from handrail.ports.agent_profiles import AgentProfile
+from handrail.ports.agents import Agent
+
+PROFILES: Mapping[str, str] = {
+    "claude": "handrail.agents.claude.profile",
+    "codex": "handrail.agents.codex.profile",
+    "gemini": "handrail.agents.gemini.profile",
+    "opencode": "handrail.agents.opencode.profile",
+}
+"""By the name of the agent. A new agent is a folder and a line here."""
+
+
+@cache
+def find_profile(name: str) -> AgentProfile | None:
+    """Find what is known of an agent; None for one that does not come with Handrail."""
+    module = PROFILES.get(name)
+    return None if module is None else cast("AgentProfile", import_module(module).PROFILE)
+
+
+def every_profile() -> tuple[AgentProfile, ...]:
+    """Load the profiles of all agents, in the order of the table."""
+    return tuple(profile for name in PROFILES if (profile := find_profile(name)) is not None)
+
+
+def make_agent(profile: AgentProfile, program: str = "") -> Agent:
+    """Load the adapter of an agent; its program may be called otherwise on a machine."""
+    return cast("Agent", load(profile.adapter)(program=program))
+
+
+def load(path: str) -> type:
+    """Import a class by its path, `package.module:Class`."""
+    module, _, name = path.partition(":")
+    return cast("type", getattr(import_module(module), name))

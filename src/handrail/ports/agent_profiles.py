@@ -1,0 +1,65 @@
+"""What is known of an agent that comes with Handrail, beside how it is called and what its lines mean.
+
+Each agent's folder has one such record, and everything that speaks of agents is made from these records: what is
+looked for on a machine, how a person installs an agent and logs in, what a sandbox lets it write.
+"""
+
+from handrail.frozen import frozen
+
+
+@frozen
+class AccountFile:
+    """Where an agent keeps the name of the account that it is logged in to, beside what it logs in with."""
+
+    variable: str
+    """Names the folder, where it is set."""
+    folder: str
+    """The folder otherwise, as a path from the user's home."""
+    file: str
+    keys: tuple[str, ...]
+    """What leads to the name."""
+
+
+@frozen(kw_only=True)
+class Login:
+    """Where an agent's login shows."""
+
+    way: str
+    """How a person logs in."""
+    variables: tuple[str, ...] = ()
+    """Any of these being set is a login."""
+    files: tuple[str, ...] = ()
+    """Any of these being there is one, as paths from the user's home."""
+    asks: tuple[str, ...] = ()
+    """What the program is asked otherwise: it ends with 0 when it is logged in, with 1 when it is not."""
+    account: AccountFile | None = None
+
+
+@frozen
+class ConfigFolders:
+    """Where an agent keeps its own data (login, conversations, caches): in a sandbox it may write there."""
+
+    paths: tuple[str, ...]
+    """Folders and files, seen from the user's home."""
+    variable: str = ""
+    """The variable that names one folder in their place."""
+
+
+@frozen(kw_only=True)
+class AgentProfile:
+    """One agent that comes with Handrail."""
+
+    name: str
+    """Its name in workflows."""
+    adapter: str
+    """Its `Agent` as `package.module:Class`, which takes the `program`; it is loaded when a step asks for it."""
+    program: str
+    """What it is on the command line."""
+    install: str
+    """How a person installs it and logs in."""
+    default: str
+    """What a new configuration says to use it: its name, with a model where that is better."""
+    variables: tuple[str, ...]
+    """Names or globs of its vendor's environment variables."""
+    login: Login
+    config: ConfigFolders
