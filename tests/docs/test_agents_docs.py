@@ -3,8 +3,8 @@
 import os
 import re
 
+from handrail.agents.profiles import agent_names
 from handrail.agents.registry import BUILT_IN, PLAYED
-from handrail.model.workflow.agent_names import named
 from handrail.sources.config.config import REPOSITORY_TABLES
 from handrail.testing.figures.agent_tables import ability_table
 from support.docs.pages import ROOT, tables, text_of
@@ -34,6 +34,6 @@ def test_every_real_agent_has_a_column_and_a_row_on_how_its_access_is_kept() -> 
 
 def test_the_names_that_the_page_explains_are_read_so() -> None:
     for model in ("opus", "sonnet", "haiku"):
-        assert named(model).agent == "claude"
-    assert named("gpt-5.5").agent == "codex"
+        assert agent_names().read(model).agent == "claude"
+    assert agent_names().read("gpt-5.5").agent == "codex"
     assert "agent" in REPOSITORY_TABLES

@@ -1,10 +1,12 @@
 """Every agent that comes with Handrail, one line each: the module with its profile, loaded when it is asked for."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import cast
 
+from handrail.model.workflow.agent_names import AgentNames
 from handrail.ports.agent_profiles import AgentProfile
 from handrail.ports.agents import Agent
 
@@ -27,6 +29,17 @@ def find_profile(name: str) -> AgentProfile | None:
 def every_profile() -> tuple[AgentProfile, ...]:
     """Load the profiles of all agents, in the order of the table."""
     return tuple(profile for name in PROFILES if (profile := find_profile(name)) is not None)
+
+
+@cache
+def agent_names() -> AgentNames:
+    """Give what people call these agents."""
+    profiles = every_profile()
+    return AgentNames(
+        other_names={other: each.name for each in profiles for other in each.other_names},
+        models=tuple((each.name, re.compile(each.models)) for each in profiles if each.models),
+        labels=frozenset(label for each in profiles for label in (each.name, *each.labels)),
+    )
 
 
 def make_agent(profile: AgentProfile, program: str = "") -> Agent:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import cast
 
-from handrail.agents.profiles import PROFILES, find_profile, load, make_agent
+from handrail.agents.profiles import PROFILES, agent_names, find_profile, load, make_agent
 from handrail.errors import NotFound, UsageError
 from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.agent_names import AgentNames
 from handrail.ports.agents import Agent, is_installed
 
 PLAYED: Mapping[str, str] = {
@@ -23,6 +24,15 @@ def _make(name: str) -> Agent:
 
 BUILT_IN: dict[str, Callable[[], Agent]] = {name: partial(_make, name) for name in sorted((*PROFILES, *PLAYED))}
 """What makes each agent that comes with Handrail."""
+
+
+class BuiltInCatalog:
+    """The `AgentCatalog` of the table of profiles."""
+
+    @property
+    def names(self) -> AgentNames:
+        """What people call the agents."""
+        return agent_names()
 
 
 class KnownAgents:
@@ -46,6 +56,11 @@ class KnownAgents:
         if wanted not in self._made:
             self._made[wanted] = self._table[wanted]()
         return self._made[wanted]
+
+    @property
+    def catalog(self) -> BuiltInCatalog:
+        """What is known of those that come with Handrail."""
+        return BuiltInCatalog()
 
     def installed(self) -> tuple[str, ...]:
         """Name the agents of vendors whose program is on this machine."""

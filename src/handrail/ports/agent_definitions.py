@@ -3,8 +3,8 @@
 from typing import Literal, TypeAlias, get_args
 
 from handrail.frozen import frozen
+from handrail.model.history.call_status import CallStatus
 from handrail.model.workflow.settings import Access
-from handrail.ports.agents import OutcomeStatus
 
 Protocol: TypeAlias = Literal["command", "acp"]
 Output: TypeAlias = Literal["text", "json", "jsonl"]
@@ -18,7 +18,7 @@ PLACES = ("prompt", "prompt_file", "workspace", "folder", "options")
 """What may stand in braces in a command; `options` is a word of its own, in whose place the options come."""
 ANSWERS = ("text", "output", "session", "cost", "input_tokens", "output_tokens", "cached_tokens", "error")
 """What can be found in an answer of JSON."""
-STATUSES: frozenset[OutcomeStatus] = frozenset(get_args(OutcomeStatus))
+STATUSES: frozenset[CallStatus] = frozenset(get_args(CallStatus))
 
 
 @frozen
@@ -58,7 +58,7 @@ class AgentDefinition:
     """The words that give a system prompt, `{system_prompt}` in them; without them it stands before the prompt."""
     access: tuple[tuple[Access, Words], ...] = (("full", ()),)
     """The levels of access that the program keeps to by itself, with the words that ask for each."""
-    exit_codes: tuple[tuple[int, OutcomeStatus], ...] = ()
+    exit_codes: tuple[tuple[int, CallStatus], ...] = ()
     mcp: bool = False
     """Whether the program starts the server of Handrail's tools by itself, as its environment says."""
     install: str = ""

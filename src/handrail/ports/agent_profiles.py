@@ -63,3 +63,9 @@ class AgentProfile:
     """Names or globs of its vendor's environment variables."""
     login: Login
     config: ConfigFolders
+    other_names: tuple[str, ...] = ()
+    """What else people call it where they name an agent."""
+    labels: tuple[str, ...] = ()
+    """Labels of an issue that mean it, beside its own name."""
+    models: str = ""
+    """A regular expression for the names of the models that only it has."""

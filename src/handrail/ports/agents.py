@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.model.history.call_status import CallStatus
+from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.settings import Access
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.processes import Ended, Gone
@@ -254,8 +255,22 @@ def is_installed(agent: Agent) -> bool:
     return True
 
 
+class AgentCatalog(Protocol):
+    """What is known of the agents that come with Handrail."""
+
+    @property
+    def names(self) -> AgentNames:
+        """What people call them."""
+        ...
+
+
 class Agents(Protocol):
     """The agents that are known here."""
+
+    @property
+    def catalog(self) -> AgentCatalog:
+        """What is known of those that come with Handrail."""
+        ...
 
     def find(self, name: str | None, repository: str | None = None) -> Agent:
         """Give an agent by its name, None for the one that is configured; raises what a person can act on.

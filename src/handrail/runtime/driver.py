@@ -17,6 +17,7 @@ from handrail.engine.state.performer import is_holders
 from handrail.errors import MessagesWaiting
 from handrail.model.history.events import ChildStarted, Event, StepBegan, StepRefused, WorkReported
 from handrail.model.history.run_state import Pending, RunState
+from handrail.model.workflow.agent_names import NO_AGENT_NAMES
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Holder, Lease, Log
 from handrail.runtime.dynamic.handler import FlowHandler
@@ -60,7 +61,8 @@ class Driver:
     """How often the log had changed at the last look."""
 
     def __post_init__(self) -> None:
-        self.recorder = Recorder(self.log, self.lease, self.clock, known=self.known)
+        names = NO_AGENT_NAMES if self.steps is None else self.steps.agent_names
+        self.recorder = Recorder(self.log, self.lease, self.clock, known=self.known, agent_names=names)
         self.flows = FlowHandler(self.clock, self.commands.commands.environment)
 
     async def drive(self) -> RunState:

@@ -17,6 +17,7 @@ from handrail.engine.state.codec import StepTexts, encode_state
 from handrail.model.history.events import Event, RunStarted
 from handrail.model.history.run_state import REDUCER, Pending, RunState
 from handrail.model.secrets.redaction import Redactor
+from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, TimerCleared
 from handrail.processes.environment_secrets import redactor_here
@@ -69,6 +70,8 @@ class Recorder:
     """The event after which the newest checkpoint was taken."""
     known: Known = field(default_factory=Known)
     redactor: Redactor = field(default_factory=redactor_here)
+    agent_names: AgentNames = field(kw_only=True)
+    """What people call agents here: which one performs a step is decided by names."""
     _newest: tuple[int, Event] | None = None
     """The last event recorded here: mostly the intent that is performed next."""
     _texts: StepTexts = field(default_factory=StepTexts)
@@ -96,7 +99,7 @@ class Recorder:
         fired, stale = (), ()
         if self._timed or state.until is not None:
             fired, stale, state = self._timers(state, now)
-        moved = advance(plan, state, now, self.log.get_blob)
+        moved = advance(plan, state, now, self.log.get_blob, self.agent_names)
         decided = tuple(map(self._clean, moved.events))
         after = moved.state
         if decided != moved.events:

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from handrail.agents.profiles import agent_names
 from handrail.engine.prompts.choose_agent import Choice, Given, chosen
-from handrail.model.workflow.agent_names import Named, implied, named
 from handrail.model.workflow.settings import AgentPolicy, AgentTask
 from handrail.model.workflow.values import JsonValue, Prompt
 
+NAMES = agent_names()
 USUAL = AgentPolicy("claude/opus", "the default of .handrail/config.toml")
 
 
@@ -23,7 +24,7 @@ def issue(text: str = "", *labels: JsonValue, title: str = "") -> dict[str, Json
 
 
 def pick(step: AgentTask | None = None, **known: Any) -> tuple[str | None, str | None, str]:
-    choice = chosen(step or task(), Given(**known))
+    choice = chosen(step or task(), Given(**known, names=NAMES))
     return choice.agent, choice.model, choice.why
 
 
@@ -118,7 +119,7 @@ def test_what_the_command_line_says_counts_for_every_step() -> None:
 
 
 def test_fallbacks_follow_one_another_and_the_last_is_kept() -> None:
-    given_ = Given(policy=AgentPolicy("claude/opus", "usual", ("claude/sonnet", "claude/opus", "codex")))
+    given_ = Given(policy=AgentPolicy("claude/opus", "usual", ("claude/sonnet", "claude/opus", "codex")), names=NAMES)
     choices = [chosen(task(), given_, falls) for falls in range(4)]
     assert [(each.agent, each.model) for each in choices] == [
         ("claude", "opus"),
@@ -131,29 +132,8 @@ def test_fallbacks_follow_one_another_and_the_last_is_kept() -> None:
 
 
 def test_an_agent_that_was_asked_for_has_no_fallback() -> None:
-    given_ = Given("claude", AgentPolicy("codex", "usual", ("codex",)))
+    given_ = Given("claude", AgentPolicy("codex", "usual", ("codex",)), names=NAMES)
     assert chosen(task(), given_, 1) == Choice("claude", None, "--agent")
-
-
-@pytest.mark.parametrize(
-    ("agent", "model", "expected"),
-    [
-        ("claude/opus", None, Named("claude", "opus")),
-        ("opus", None, Named("claude", "opus")),
-        ("haiku", "claude-haiku-4-5", Named("claude", "claude-haiku-4-5")),
-        ("codex", "gpt-5.5", Named("codex", "gpt-5.5")),
-        (None, "sonnet", Named("claude", "sonnet")),
-        (None, "mine", Named(None, "mine")),
-        ("opencode/anthropic/claude-sonnet", None, Named("opencode", "anthropic/claude-sonnet")),
-        ("", None, Named()),
-    ],
-)
-def test_names_of_agents_are_read(agent: str | None, model: str | None, expected: Named) -> None:
-    assert named(agent, model) == expected
-
-
-def test_a_model_of_several_agents_names_none() -> None:
-    assert [implied(each) for each in ("codex", "claude", "gemini", "kimi", "opusculum")] == [None] * 5
 
 
 @settings(max_examples=80, deadline=None)
@@ -161,7 +141,14 @@ def test_a_model_of_several_agents_names_none() -> None:
 def test_no_text_breaks_the_choice_and_a_step_that_names_its_agent_keeps_it(
     text: str, labels: list[str], override: str
 ) -> None:
-    known = Given(policy=USUAL, inputs=issue(text, *labels), task=override)
+    known = Given(policy=USUAL, inputs=issue(text, *labels), task=override, names=NAMES)
     assert chosen(task("mine"), known).agent == "mine"
     assert chosen(task(), known).agent is not None
-    chosen(task(), Given(override))
+    chosen(task(), Given(override, names=NAMES))
+
+
+def test_where_no_names_are_known_every_name_stands_for_itself() -> None:
+    labels = issue("It is slow. [model=opus]", "codex", "agent:mine")
+    assert chosen(task("openai/o3"), Given(inputs=labels)).agent == "openai"
+    choice = chosen(task(), Given(inputs=labels))
+    assert (choice.agent, choice.model) == ("mine", "opus")

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from handrail.agents.registry import KnownAgents
 from handrail.model.history.events import RunReleased, RunTaken, StepEnded
 from handrail.operations.pull.desk import Desk
 from handrail.operations.pull.take_over import hand_to_agent, handover
@@ -40,7 +41,8 @@ def _nothing(_: str) -> None:
 
 
 def desk_of(shop: StepsRoom) -> Desk:
-    return Desk(shop.log, keys_in(shop.folder / "data"), _nowhere, _nothing, this_machine())
+    data = shop.folder / "data"
+    return Desk(shop.log, keys_in(data), _nowhere, _nothing, this_machine(), agents=KnownAgents())
 
 
 def call(shop: StepsRoom, **arguments: Any) -> ToolResult:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.agents.registry import KnownAgents
 from handrail.operations.pull.desk import Desk
 from handrail.runtime.history import state_of
 from handrail.serve.mcp.calls import Calls
@@ -148,7 +149,8 @@ def test_a_run_of_the_engine_is_taken_by_claude_code_in_a_loop_and_given_back(co
     assert connected.story("flow-1") == TAKEN
     with connected.log() as log:
         state = state_of(log, "flow-1")
-        calls = Calls(Desk(log, keys_in(connected.home / "data"), _nowhere, _nothing, this_machine()))
+        keys = keys_in(connected.home / "data")
+        calls = Calls(Desk(log, keys, _nowhere, _nothing, this_machine(), agents=KnownAgents()))
         said = asyncio.run(calls.call("continue_workflow", {"continueToken": token, "intent": "rehydrate"}))
     assert (state.steps["again@3/work"].stdout, state.steps["again@4/work"].stdout) == ("by Claude", "by the engine")
     assert state.steps["again"].calls == 5

@@ -136,7 +136,8 @@ class Pull:
             return keys_in(folders.data)
 
         log, clock = self.system.log, self.system.clock
-        return Desk(log, keys(), self._seen_from, lambda _: None, this_machine(), clock, keys_now=keys)
+        seen, agents = self._seen_from, self.system.agents
+        return Desk(log, keys(), seen, lambda _: None, this_machine(), clock, keys_now=keys, agents=agents)
 
     def _seen_from(self, folder: Path) -> Place:
         return here(folder, self.environ)

@@ -32,4 +32,6 @@ PROFILE = AgentProfile(
     config=ConfigFolders(
         (".claude", ".claude.json", ".cache/claude-cli-nodejs", ".local/state/claude"), variable="CLAUDE_CONFIG_DIR"
     ),
+    other_names=("claude-code",),
+    models=r"(opus|sonnet|haiku)\b.*|claude-.+",
 )

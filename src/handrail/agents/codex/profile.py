@@ -16,4 +16,7 @@ PROFILE = AgentProfile(
         account=AccountFile("CODEX_HOME", ".codex", "auth.json", ("tokens", "account_id")),
     ),
     config=ConfigFolders((".codex",), variable="CODEX_HOME"),
+    other_names=("openai",),
+    labels=("openai",),
+    models=r"gpt-.+|o\d(-.+)?|codex-.+",
 )

@@ -16,4 +16,6 @@ PROFILE = AgentProfile(
         account=AccountFile("", ".gemini", "google_accounts.json", ("active",)),
     ),
     config=ConfigFolders((".gemini",)),
+    other_names=("gemini-cli",),
+    models=r"gemini-\d.*",
 )

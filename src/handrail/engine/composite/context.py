@@ -8,6 +8,7 @@ from handrail.engine.state import budgets
 from handrail.frozen import frozen
 from handrail.model.history.events import BlockReason, Event, WorkLeft
 from handrail.model.history.run_state import RunState, WorkState
+from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 
@@ -23,6 +24,7 @@ class Scene:
     own: Mapping[str, JsonValue]
     """The step's `input`."""
     now: float
+    agent_names: AgentNames
 
     @property
     def data(self) -> dict[str, JsonValue]:
@@ -39,7 +41,7 @@ class Scene:
             room = budgets.room_for_call(self.plan, self.state, self.step, self.work.address)
             for name, rest in budgets.room_of_task(self.state, *own).items():
                 room[name] = min(rest, room.get(name, rest))
-            return asked(self.state, replace(ask, room=room), self.now)
+            return asked(self.state, replace(ask, room=room), self.now, self.agent_names)
         return limit if limit.at_limit == "finish" else budgets.at_limit(limit, ask.address, self.now)
 
     def done(self, output: JsonValue) -> WorkLeft:

@@ -10,6 +10,7 @@ from handrail.late_import import late_import
 from handrail.model.history.events import Event, RunBlocked, WorkEntered
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.actions import Action, AgentLoopAction, GateAction, MergeAction, ParallelAction
+from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 
@@ -67,13 +68,13 @@ def _first(state: RunState, action: Action) -> dict[str, JsonValue]:
             return fixes.FIRST
 
 
-def following(plan: Plan, state: RunState, now: float) -> Event | None:
+def following(plan: Plan, state: RunState, now: float, agent_names: AgentNames) -> Event | None:
     """Decide what the innermost of these steps does next; None while it waits for its items."""
     step, work = holder(plan, state), state.stack[-1].work
     if step is None or work is None:
         return RunBlocked(reason="fault", message="the run stands in a step that its plan does not have", at=now)
     own: Mapping[str, JsonValue] = {each.name: value_of(each.value, state) for each in step.input}
-    scene = Scene(plan, state, step, work, own, now)
+    scene = Scene(plan, state, step, work, own, now, agent_names)
     match step.action:
         case GateAction():
             return fixes.following(scene, step.action)

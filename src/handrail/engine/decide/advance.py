@@ -23,6 +23,7 @@ from handrail.language.problems import EvaluationError
 from handrail.late_import import late_import
 from handrail.model.history.events import Event, GroupLeft, RunBlocked, RunEnded, StepSkipped, Why
 from handrail.model.history.run_state import RunState
+from handrail.model.workflow.agent_names import NO_AGENT_NAMES, AgentNames
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import Expression
 
@@ -44,11 +45,11 @@ class Advance(NamedTuple):
     state: RunState
 
 
-def advance(plan: Plan, state: RunState, now: float, blobs: Blobs) -> Advance:
+def advance(plan: Plan, state: RunState, now: float, blobs: Blobs, agent_names: AgentNames = NO_AGENT_NAMES) -> Advance:
     """Decide until something is pending or the run is not running any more."""
     decided: list[Event] = []
     while len(decided) < MOST_EVENTS:
-        event = decide(plan, state, now)
+        event = decide(plan, state, now, agent_names)
         if event is None:
             return Advance(tuple(decided), state)
         state = apply(state, event, state.seq + 1, blobs)
@@ -56,14 +57,14 @@ def advance(plan: Plan, state: RunState, now: float, blobs: Blobs) -> Advance:
     return Advance(tuple(decided), state)
 
 
-def decide(plan: Plan, state: RunState, now: float) -> Event | None:
+def decide(plan: Plan, state: RunState, now: float, agent_names: AgentNames = NO_AGENT_NAMES) -> Event | None:
     """Give the one event that follows, or None while the outside must act first."""
     if state.status != "running" or _unsettled(state):
         return left_behind(state, now)
     if state.pending is not None and state.pending.kind != "items":
         return left_behind(state, now)
     try:
-        return _next(plan, state, now)
+        return _next(plan, state, now, agent_names)
     except EvaluationError as error:
         return _undefined(plan, state, now, error)
 
@@ -74,25 +75,25 @@ def _unsettled(state: RunState) -> bool:
     return state.source is not None or bool(state.restore) or unseen
 
 
-def _next(plan: Plan, state: RunState, now: float) -> Event | None:
+def _next(plan: Plan, state: RunState, now: float, agent_names: AgentNames) -> Event | None:
     if state.failure is not None and state.failure.hindrance != "try":
         held_up = outcomes.held_up(state, state.failure, now)
         if held_up is not None:
             return held_up
     if state.stack[-1].work is not None:
-        return works.following(plan, state, now)
+        return works.following(plan, state, now, agent_names)
     moved = _between_steps(plan, state, now)
     if moved is not None:
         return moved
     step, address = current(plan, state)
     if state.failure is not None and state.failure.hindrance == "try":
-        return outcomes.after_failure(plan, state, step, now)
+        return outcomes.after_failure(plan, state, step, now, agent_names)
     why = _tested(plan, state, step)
     if why is not None and why.result is not True:
         return StepSkipped(address=address, why=why, at=now)
     # A step that waited for its agent goes on with the same try.
     attempt = 1 if state.failure is None else state.failure.attempt
-    return begin(plan, state, step, Moment(address, now, why, attempt))
+    return begin(plan, state, step, Moment(address, now, why, attempt, agent_names))
 
 
 def _between_steps(plan: Plan, state: RunState, now: float) -> Event | None:

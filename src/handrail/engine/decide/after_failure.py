@@ -14,16 +14,17 @@ from handrail.model.history.events import (
 )
 from handrail.model.history.run_state import Failure, RunState
 from handrail.model.workflow.actions import AgentLoopAction, ApprovalAction, GateAction, LoopAction, body
+from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
 
 
-def after_failure(plan: Plan, state: RunState, step: Step, now: float) -> Event:
+def after_failure(plan: Plan, state: RunState, step: Step, now: float, agent_names: AgentNames) -> Event:
     """Another try while there are any, then what the step says, or the loop around it."""
     failure = state.failure or Failure("", 1, "")
     if isinstance(step.action, ApprovalAction):
         return RunEnded(status="failed", message=f"rejected at '{failure.address}': {failure.error}", at=now)
     if failure.attempt <= step.retry.more and failure.blocks != "budget":
-        return _retry(plan, state, step, now)
+        return _retry(plan, state, step, now, agent_names)
     if isinstance(step.action, GateAction) and step.action.warn_when is not None:
         why = condition(step.action.warn_when, state)
         if why.result is True:
@@ -68,12 +69,13 @@ def held_up(state: RunState, failure: Failure, now: float) -> Event | None:
     )
 
 
-def _retry(plan: Plan, state: RunState, step: Step, now: float) -> Event:
+def _retry(plan: Plan, state: RunState, step: Step, now: float, agent_names: AgentNames) -> Event:
     failure = state.failure or Failure("", 1, "")
     if step.retry.backoff and failure.retry_at is None:
         due = now + step.retry.backoff * 2 ** (failure.attempt - 1)
         return RetryScheduled(address=failure.address, attempt=failure.attempt + 1, due=due, at=now)
-    return begin(plan, state, step, Moment(failure.address, now, attempt=failure.attempt + 1))
+    at = Moment(failure.address, now, attempt=failure.attempt + 1, agent_names=agent_names)
+    return begin(plan, state, step, at)
 
 
 def _catching_loop(plan: Plan, state: RunState) -> tuple[str, int, bool] | None:

@@ -158,7 +158,7 @@ def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
     ask = replace(terms, address=at.address, attempt=at.attempt, failed=failed, why=at.why, room=room)
     if asking.schema is not None:
         ask = replace(ask, schema=asking.schema)
-    return asked(asking.state, ask, at.now)
+    return asked(asking.state, ask, at.now, at.agent_names)
 
 
 def _answer_stands(asking: _Asking, limit: budgets.Limit, at: Moment) -> Event:

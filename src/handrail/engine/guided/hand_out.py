@@ -42,7 +42,7 @@ def _spec(plan: Plan, state: RunState, step: Step, at: Moment) -> Spec:
             own = {each.name: value_of(each.value, state) for each in step.input}
             returns = {} if step.returns is None else {"returns": encode(step.returns)}
             ask = replace(of_step(step, step.action.task, own), address=at.address)
-            return {**asked(state, ask, 0.0).spec, **returns}
+            return {**asked(state, ask, 0.0, at.agent_names).spec, **returns}
         case _:
             return {}
 

@@ -25,6 +25,7 @@ from handrail.language.templates.parse import Template, parse_template, render, 
 from handrail.model.history.events import StepBegan, Why
 from handrail.model.history.run_state import RunState, StepState
 from handrail.model.names import spoken
+from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Step
 from handrail.model.workflow.settings import AgentTask, confinement
 from handrail.model.workflow.values import JsonValue, Prompt
@@ -55,11 +56,11 @@ class Ask:
     why: Why | None = None
 
 
-def asked(state: RunState, ask: Ask, now: float) -> StepBegan:
+def asked(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> StepBegan:
     """Give the intent of a call."""
     task = ask.task
     extra = {**ask.names, **{name: value_of(value, state, ask.names) for name, value in task.with_values}}
-    choice = chosen(task, given_by(state), falls_at(state, ask.address))
+    choice = chosen(task, given_by(state, agent_names), falls_at(state, ask.address))
     session = session_of(state, ask, choice)
     sandbox, network = confinement(task, state.agents)
     system = rendered_prompt(task.system_prompt, state, extra) if task.system_prompt is not None else None

@@ -14,15 +14,13 @@ from typing import cast
 
 from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
-from handrail.model.workflow.agent_names import Named, implied, named
+from handrail.model.workflow.agent_names import NO_AGENT_NAMES, AgentNames, Named
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, AgentTask
 from handrail.model.workflow.values import JsonValue
 
 # The form with backslashes is what some trackers make of brackets.
 TAG = re.compile(r"\\?\[(agent|model)=([a-z0-9][a-z0-9_.:/-]*)\\?\]", re.IGNORECASE)
 LABEL = re.compile(r"(agent|model)[:=/]\s*([a-z0-9][a-z0-9_.:/-]*)", re.IGNORECASE)
-AGENT_LABELS = frozenset({"claude", "codex", "openai", "gemini", "opencode"})
-"""Labels that name an agent as they are; any other agent is named by `agent:NAME`."""
 FALLBACK = "fallback"
 """How the reason begins where another agent than the step's own was turned to."""
 
@@ -44,6 +42,8 @@ class Given:
     policy: AgentPolicy = NO_POLICY
     inputs: Mapping[str, JsonValue] | None = None
     task: str = ""
+    names: AgentNames = NO_AGENT_NAMES
+    """What people call agents here."""
 
 
 @frozen
@@ -60,20 +60,20 @@ class Choice:
 def chosen(task: AgentTask, given: Given, falls: int = 0) -> Choice:
     """Choose the agent of a step; `falls` counts those that were replaced already."""
     first = _first(task, given)
-    if given.override and named(given.override).agent:
+    if given.override and given.names.read(given.override).agent:
         return first
-    chain = _others(first, given.policy.fallback)
+    chain = _others(first, given)
     if not falls or not chain:
         return Choice(first.agent, first.model, first.why, chain)
     place = min(falls, len(chain))
-    taken = named(chain[place - 1])
+    taken = given.names.read(chain[place - 1])
     why = f"{FALLBACK} {place} of {len(chain)}, since {Named(first.agent, first.model).text} could not do it"
     return Choice(taken.agent, taken.model, why, chain[place:])
 
 
-def given_by(state: RunState) -> Given:
+def given_by(state: RunState, names: AgentNames) -> Given:
     """Give what a run knows about the agents of its steps."""
-    return Given(state.agent, state.agents, state.inputs, state.task)
+    return Given(state.agent, state.agents, state.inputs, state.task, names)
 
 
 def falls_at(state: RunState, address: str) -> int:
@@ -82,13 +82,14 @@ def falls_at(state: RunState, address: str) -> int:
     return 0 if step is None or state.failure is None else step.falls
 
 
-def _others(first: Choice, fallback: tuple[str, ...]) -> tuple[str, ...]:
+def _others(first: Choice, given: Given) -> tuple[str, ...]:
     own = (first.agent, first.model)
-    return tuple(text for text in fallback if (each := named(text)).agent and (each.agent, each.model) != own)
+    read = ((text, given.names.read(text)) for text in given.policy.fallback)
+    return tuple(text for text, each in read if each.agent and (each.agent, each.model) != own)
 
 
 def _first(task: AgentTask, given: Given) -> Choice:
-    override = named(given.override)
+    override = given.names.read(given.override)
     if override.agent:
         return Choice(override.agent, override.model, "--agent")
     grounds = tuple(each for each in _grounds(task, given, override) if each.named != Named())
@@ -101,12 +102,14 @@ def _first(task: AgentTask, given: Given) -> Choice:
 
 
 def _grounds(task: AgentTask, given: Given, override: Named) -> Iterator[Ground]:
+    names = given.names
     yield Ground(override, "--model")
-    yield Ground(named(task.agent, task.model), "the step names it")
+    yield Ground(names.read(task.agent, task.model), "the step names it")
     issues = [each for each in (given.inputs or {}).values() if _is_issue(each)]
-    yield from _tagged(_texts(given.task, issues))
-    yield from (_labelled(label) for issue in issues for label in _labels(issue))
-    yield Ground(named(given.policy.usual), given.policy.usual_why)
+    for kind, value in _tags(_texts(given.task, issues)):
+        yield Ground(_spoken(kind, value, names), f"tag [{kind}={value}] in the issue")
+    yield from (_labelled(label, names) for issue in issues for label in _labels(issue))
+    yield Ground(names.read(given.policy.usual), given.policy.usual_why)
 
 
 def _is_issue(value: JsonValue) -> bool:
@@ -119,21 +122,19 @@ def _texts(task: str, issues: list[JsonValue]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _tagged(texts: tuple[str, ...]) -> tuple[Ground, ...]:
-    """The first tag of each kind; a model that belongs to another agent than the tag names is left out."""
+def _tags(texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The first tag of each kind, with its value; what names an agent stands before what names a model."""
     found: dict[str, re.Match[str]] = {}
     for text in texts:
         for match in TAG.finditer(text):
             found.setdefault(match[1].lower(), match)
-    # By name, so that an agent that is named counts before one that a model belongs to.
-    ordered = (found[kind] for kind in sorted(found))
-    return tuple(Ground(_spoken(each[1], each[2]), f"tag [{each[1]}={each[2]}] in the issue") for each in ordered)
+    return tuple((found[kind][1], found[kind][2]) for kind in sorted(found))
 
 
-def _spoken(kind: str, value: str) -> Named:
+def _spoken(kind: str, value: str, names: AgentNames) -> Named:
     if kind.lower() == "agent":
-        return named(value if "/" in value else value.lower())
-    return Named(implied(value), value)
+        return names.read(value if "/" in value else value.lower())
+    return Named(names.owner_of(value), value)
 
 
 def _labels(issue: JsonValue) -> list[str]:
@@ -142,12 +143,12 @@ def _labels(issue: JsonValue) -> list[str]:
     return [name for name in names if isinstance(name, str)]
 
 
-def _labelled(label: str) -> Ground:
+def _labelled(label: str, names: AgentNames) -> Ground:
     text = label.strip()
     why = f"label '{text}' of the issue"
     match = LABEL.fullmatch(text)
     if match is not None:
-        return Ground(_spoken(match[1], match[2]), why)
-    if text.lower() in AGENT_LABELS or implied(text) is not None:
-        return Ground(named(text.lower()), why)
+        return Ground(_spoken(match[1], match[2], names), why)
+    if names.is_label(text):
+        return Ground(names.read(text.lower()), why)
     return Ground(Named(), why)

@@ -6,6 +6,7 @@ from handrail.model.history.events import Why
 from handrail.model.history.run_state import RunState
 from handrail.model.names import spoken
 from handrail.model.workflow.actions import body
+from handrail.model.workflow.agent_names import NO_AGENT_NAMES, AgentNames
 from handrail.model.workflow.plan import Plan, Step
 
 
@@ -16,6 +17,7 @@ class Moment(NamedTuple):
     now: float
     why: Why | None = None
     attempt: int = 1
+    agent_names: AgentNames = NO_AGENT_NAMES
 
 
 def known_as(state: RunState, address: str) -> str:

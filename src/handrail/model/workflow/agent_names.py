@@ -1,16 +1,10 @@
-"""How people name an agent: `codex`, `claude/opus`, or a model alone that only one agent has."""
+"""How people name an agent: by its name, by one of its other names, with a model, or by a model that only it has."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import field
 
 from handrail.frozen import frozen
-
-_OTHER_NAMES = {"openai": "codex", "claude-code": "claude", "gemini-cli": "gemini"}
-_MODELS_OF = (
-    ("claude", re.compile(r"(opus|sonnet|haiku)\b.*|claude-.+")),
-    ("codex", re.compile(r"gpt-.+|o\d(-.+)?|codex-.+")),
-    ("gemini", re.compile(r"gemini-\d.*")),
-)
-"""An agent with the names of the models that only it has."""
 
 
 @frozen
@@ -22,21 +16,39 @@ class Named:
 
     @property
     def text(self) -> str:
-        """Both as people write them: `claude/opus`."""
+        """Both as people write them: `AGENT/MODEL`."""
         return f"{self.agent or ''}/{self.model}" if self.model else self.agent or ""
 
 
-def named(agent: str | None, model: str | None = None) -> Named:
-    """Read the name of an agent, which may hold its model or be one: `opus` is Claude Code with that model."""
-    name, _, inline = (agent or "").strip().partition("/")
-    name = _OTHER_NAMES.get(name.lower(), name)
-    wanted = model or inline or None
-    owner = implied(name)
-    if owner is not None:
-        return Named(owner, wanted or name)
-    return Named(name or (implied(wanted) if wanted else None), wanted)
+@frozen
+class AgentNames:
+    """What people call the agents that are known: given to whoever reads a name, so that the readers know none."""
+
+    other_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Further names, in small letters, each with the name of its agent."""
+    models: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    """An agent with the names of the models that only it has."""
+    labels: frozenset[str] = frozenset()
+    """Labels of an issue that name an agent as they are; any other agent is named by `agent:NAME`."""
+
+    def read(self, agent: str | None, model: str | None = None) -> Named:
+        """Read the name of an agent, which may hold its model, or be a model that only one agent has."""
+        name, _, inline = (agent or "").strip().partition("/")
+        name = self.other_names.get(name.lower(), name)
+        wanted = model or inline or None
+        owner = self.owner_of(name)
+        if owner is not None:
+            return Named(owner, wanted or name)
+        return Named(name or (self.owner_of(wanted) if wanted else None), wanted)
+
+    def owner_of(self, model: str) -> str | None:
+        """Find the agent that alone has a model; None where several may, or none is known."""
+        return next((agent for agent, models in self.models if models.fullmatch(model.lower())), None)
+
+    def is_label(self, label: str) -> bool:
+        """Tell whether a label of an issue names an agent by itself."""
+        return label.lower() in self.labels or self.owner_of(label) is not None
 
 
-def implied(model: str) -> str | None:
-    """Give the agent that alone has a model; None where several may, or none is known."""
-    return next((agent for agent, models in _MODELS_OF if models.fullmatch(model.lower())), None)
+NO_AGENT_NAMES = AgentNames()
+"""Nothing is known: every name stands for itself."""

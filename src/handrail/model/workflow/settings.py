@@ -80,7 +80,7 @@ class AgentPolicy:
     """Whom a run turns to where its steps name no agent, and what it does where an agent cannot answer."""
 
     usual: str = ""
-    """The agent of steps that name none, as people write it: `claude/opus`."""
+    """The agent of steps that name none, as people write it: `AGENT/MODEL`."""
     usual_why: str = ""
     """Where that was said."""
     fallback: tuple[str, ...] = ()

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from handrail.agents.from_table import KNOWN, makers_of
 from handrail.agents.profiles import PROFILES
-from handrail.agents.registry import BUILT_IN, KnownAgents
+from handrail.agents.registry import BUILT_IN, BuiltInCatalog, KnownAgents
 from handrail.errors import UsageError
 from handrail.model.diagnostics import Report
 from handrail.operations.workflows.repository_config import Configured, read_configured
 from handrail.ports.agent_definitions import Defined
-from handrail.ports.agents import Agent, is_installed
+from handrail.ports.agents import Agent, AgentCatalog, is_installed
 from handrail.sources.config.agents_file import read_agents_file, read_user_agents
 from handrail.sources.folders import Folders
 from handrail.sources.tiers import Place
@@ -21,6 +21,11 @@ class ConfiguredAgents:
     def __init__(self, folders: Folders, repository: Path | None = None) -> None:
         self._folders = folders
         self._repository = None if repository is None else str(repository)
+
+    @property
+    def catalog(self) -> AgentCatalog:
+        """What is known of those that come with Handrail."""
+        return BuiltInCatalog()
 
     def find(self, name: str | None, repository: str | None = None) -> Agent:
         """Give an agent by its name; what only an untrusted configuration describes is refused."""

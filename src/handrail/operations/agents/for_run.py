@@ -1,20 +1,20 @@
 """Which agents a run is given: what the command line says, and the repository's configuration."""
 
 from handrail.errors import UsageError
-from handrail.model.workflow.agent_names import named
+from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
 from handrail.operations.workflows.repository_config import CONFIG, Configured
 
 NO_SANDBOX = ("none", True)
 
 
-def override_of(agent: str, model: str) -> str:
-    """Give what `--agent` and `--model` say together: `codex/gpt-5.5`, or `/NAME` for a model alone."""
-    said = named(agent)
+def override_of(agent: str, model: str, names: AgentNames) -> str:
+    """Give what `--agent` and `--model` say together: `AGENT/MODEL`, or `/MODEL` for a model alone."""
+    said = names.read(agent)
     if model and said.model and said.model != model:
         message = f"--agent {agent} names the model '{said.model}', --model names '{model}'"
         raise UsageError(message, next_step="say it once: --agent NAME/MODEL")
-    return named(agent, model or None).text
+    return names.read(agent, model or None).text
 
 
 def policy_of(configured: Configured | None, here: tuple[str, ...]) -> AgentPolicy:

@@ -1,6 +1,7 @@
 """Whether the agents of a run are here and can be held to what its steps ask of them: looked at before it starts."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from handrail.agents.profiles import every_profile
 from handrail.agents.registry import KnownAgents
@@ -8,7 +9,7 @@ from handrail.engine.prompts.choose_agent import Choice, Given, chosen
 from handrail.errors import InvalidWorkflow, NotFound, UsageError
 from handrail.model.parts import every_step, parts
 from handrail.model.workflow.actions import AgentAction
-from handrail.model.workflow.agent_names import Named, named
+from handrail.model.workflow.agent_names import AgentNames, Named
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentTask
 from handrail.ports.agent_demands import unmet
@@ -23,13 +24,14 @@ def require_agents(
     Of a plan that is pulled a connected agent performs the plain steps of agents: nobody has to be here for them.
     """
     known = KnownAgents() if agents is None else agents
+    given = replace(given, names=known.catalog.names)
     for each in given.policy.fallback:
-        known.find(named(each).agent)
+        known.find(given.names.read(each).agent)
     problems: dict[str, None] = {}
     names: dict[str, None] = {}
     for plan in plans:
         for address, task in _tasks(plan, pulled=plan is pulled):
-            agent, model = _performer(chosen(task, given), known)
+            agent, model = _performer(chosen(task, given), known, given.names)
             names[agent.name] = None
             missing = unmet(agent.name, agent.can, _asked(task, address, model))
             problems.update(dict.fromkeys(f"step '{address}': {what}" for what in missing))
@@ -45,11 +47,11 @@ def _tasks(plan: Plan, *, pulled: bool) -> Iterator[tuple[str, AgentTask]]:
         yield from ((address, task) for task in parts(step.action, AgentTask))
 
 
-def _performer(choice: Choice, known: Agents) -> tuple[Agent, str | None]:
+def _performer(choice: Choice, known: Agents, names: AgentNames) -> tuple[Agent, str | None]:
     """The agent that is chosen, or the first of its fallbacks that is here; raises what to install for the chosen."""
     if choice.agent is None:
         raise _nobody(known.installed())
-    chain = (Named(choice.agent, choice.model), *(named(text) for text in choice.instead))
+    chain = (Named(choice.agent, choice.model), *(names.read(text) for text in choice.instead))
     agents = [(known.find(each.agent), each.model) for each in chain]
     found = next((pair for pair in agents if is_installed(pair[0])), None)
     if found is None:

@@ -57,7 +57,7 @@ def _decided(desk: Desk, forked: RunForked, source: RunState, holder: str) -> tu
     first = (taken, *preferred(plan, state, wish, forked.at))
     for event in first:
         state = apply(state, event, state.seq + 1, blobs)
-    return (*first, *advance(plan, state, forked.at, blobs).events)
+    return (*first, *advance(plan, state, forked.at, blobs, desk.agents.catalog.names).events)
 
 
 def _first_step(desk: Desk, run: str) -> int:

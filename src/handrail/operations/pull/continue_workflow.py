@@ -122,7 +122,8 @@ def _completed(desk: Desk, token: Token, handed: Handed) -> Answer:
         require_holder(desk, state, token)
         plan = plan_of(desk.log, state.plan)
         given = Given(by=by, notes=handed.notes, artifacts=handed.artifacts, context=handed.context)
-        recorder = Recorder(desk.log, lease, desk.clock, found.checkpointed, desk.known)
+        names = desk.agents.catalog.names
+        recorder = Recorder(desk.log, lease, desk.clock, found.checkpointed, desk.known, agent_names=names)
         turn = recorder.turn(plan, state, complete_guided(plan, state, token.seq, given, desk.clock()).events)
         recorder.commit(turn)
         reached = first_stand(desk, state, turn.events)

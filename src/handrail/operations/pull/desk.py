@@ -10,6 +10,7 @@ from typing import ClassVar
 from handrail.errors import HandrailError
 from handrail.model.tokens import NO_BRANCH, Misread, Token, TokenFault, TokenKind, mint, read_token
 from handrail.operations.pull.catalogue import Catalogue
+from handrail.ports.agents import Agents
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.runtime.history import Known
@@ -53,6 +54,8 @@ class Desk:
     catalogue: Catalogue = field(default_factory=Catalogue)
     keys_now: Callable[[], tuple[bytes, ...]] | None = None
     """Reads the keys again: another process may sign with a newer one since."""
+    agents: Agents = field(kw_only=True)
+    """The agents that may perform steps of the runs."""
 
     def place_of(self, workspace: str) -> Place:
         """Give the place of a workspace that an agent named."""

@@ -114,7 +114,7 @@ def _held_from_the_start(desk: Desk, begins: _Beginning) -> Callable[[RunStarted
         first = (taken, *preferred(begins.plan, state, begins.wish, started.at))
         for event in first:
             state = apply(state, event, state.seq + 1, blobs)
-        decided = advance(begins.plan, state, started.at, blobs)
+        decided = advance(begins.plan, state, started.at, blobs, desk.agents.catalog.names)
         _require_all_it_needs(begins.plan, decided.state)
         return (*first, *decided.events)
 

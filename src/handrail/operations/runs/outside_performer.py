@@ -15,6 +15,7 @@ from handrail.errors import LogConflict, UsageError
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, StepBegan
 from handrail.model.history.run_state import RunState
+from handrail.model.workflow.agent_names import NO_AGENT_NAMES
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import Holder, Lease, Log
@@ -83,7 +84,8 @@ def _record(log: Log, run: str, by: str, ending: Callable[[_Found], tuple[Event,
         found = folded(log, run)
         state = found.state
         _require_holder(state, by)
-        recorder = Recorder(log, lease, time.time, found.checkpointed)
+        # Whoever performs the steps is no agent of ours: names stay as they are written.
+        recorder = Recorder(log, lease, time.time, found.checkpointed, agent_names=NO_AGENT_NAMES)
         plan = plan_of(log, state.plan)
         return recorder.commit(recorder.turn(plan, state, ending(_Found(plan, state))))
     finally:

@@ -18,6 +18,7 @@ from handrail.model.history.events import (
 )
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.names import spoken
+from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.workspaces import Snapshot
@@ -43,6 +44,11 @@ class StepHandler:
     trees: TreeHandler
     proofs: ProofHandler
     items: ItemHandler
+
+    @property
+    def agent_names(self) -> AgentNames:
+        """What people call the agents that perform steps here."""
+        return self.agents.agents.catalog.names
 
     async def settle(self, state: RunState) -> WorkspaceReady | TreeRestored:
         """Bring the work tree to where the run stands."""

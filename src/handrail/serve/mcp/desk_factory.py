@@ -22,4 +22,6 @@ def desk_of(system: System, place: Place) -> Desk:
     def keys() -> tuple[bytes, ...]:
         return keys_in(place.folders.data)
 
-    return Desk(system.log, keys(), seen_from, wake, system.machine, system.clock, keys_now=keys)
+    return Desk(
+        system.log, keys(), seen_from, wake, system.machine, system.clock, keys_now=keys, agents=system.agents
+    )
