@@ -6,6 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import cast
 
+from handrail.model.history.prices import FamilyPrice, PriceList
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.ports.agent_profiles import AgentProfile
 from handrail.ports.agents import Agent
@@ -40,6 +41,15 @@ def agent_names() -> AgentNames:
         models=tuple((each.name, re.compile(each.models)) for each in profiles if each.models),
         labels=frozenset(label for each in profiles for label in (each.name, *each.labels)),
     )
+
+
+@cache
+def price_list() -> PriceList:
+    """Give what the models of these agents cost; where no model is known, an agent costs what its dearest does."""
+    profiles = every_profile()
+    families = (family for each in profiles for family in each.prices)
+    dearest = (FamilyPrice(each.name, each.price) for each in profiles if each.price is not None)
+    return PriceList((*families, *dearest))
 
 
 def make_agent(profile: AgentProfile, program: str = "") -> Agent:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import cast
 
-from handrail.agents.profiles import PROFILES, agent_names, find_profile, load, make_agent
+from handrail.agents.profiles import PROFILES, agent_names, find_profile, load, make_agent, price_list
 from handrail.errors import NotFound, UsageError
+from handrail.model.history.prices import PriceList
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.ports.agents import Agent, is_installed
@@ -33,6 +34,11 @@ class BuiltInCatalog:
     def names(self) -> AgentNames:
         """What people call the agents."""
         return agent_names()
+
+    @property
+    def prices(self) -> PriceList:
+        """What their models cost."""
+        return price_list()
 
 
 class KnownAgents:

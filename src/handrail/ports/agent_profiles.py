@@ -5,6 +5,7 @@ looked for on a machine, how a person installs an agent and logs in, what a sand
 """
 
 from handrail.frozen import frozen
+from handrail.model.history.prices import FamilyPrice, Price
 
 
 @frozen
@@ -69,3 +70,7 @@ class AgentProfile:
     """Labels of an issue that mean it, beside its own name."""
     models: str = ""
     """A regular expression for the names of the models that only it has."""
+    prices: tuple[FamilyPrice, ...] = ()
+    """List prices of its vendor's models, the most special first."""
+    price: Price | None = None
+    """That of its dearest model, for a model that is not in the list."""

@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.model.history.call_status import CallStatus
+from handrail.model.history.prices import PriceList
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.settings import Access
 from handrail.model.workflow.values import JsonValue
@@ -261,6 +262,11 @@ class AgentCatalog(Protocol):
     @property
     def names(self) -> AgentNames:
         """What people call them."""
+        ...
+
+    @property
+    def prices(self) -> PriceList:
+        """What their models cost."""
         ...
 
 

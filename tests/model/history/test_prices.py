@@ -2,7 +2,11 @@
 
 import pytest
 
-from handrail.model.history.prices import PRICES, Price, estimate, price_of
+from handrail.agents.profiles import every_profile, price_list
+from handrail.model.history.prices import Price, PriceList, estimate
+from handrail.ports.agent_profiles import AgentProfile
+
+PRICES = price_list()
 
 
 @pytest.mark.parametrize(
@@ -25,19 +29,20 @@ from handrail.model.history.prices import PRICES, Price, estimate, price_of
 def test_a_model_is_priced_by_its_family_and_an_unknown_one_by_its_agent(
     agent: str, model: str | None, row: str
 ) -> None:
-    assert price_of(agent, model) == dict(PRICES)[row]
+    rows = {each.part: each.price for each in PRICES.families}
+    assert PRICES.find(agent, model) == rows[row]
 
 
 @pytest.mark.parametrize(("agent", "model"), [(None, None), ("", ""), ("mine", "llama")])
 def test_what_the_table_does_not_know_has_no_price(agent: str | None, model: str | None) -> None:
-    assert price_of(agent, model) is None
+    assert PRICES.find(agent, model) is None
+    assert PriceList().find(agent, model) is None
 
 
-def test_an_agent_without_a_model_is_as_dear_as_its_dearest() -> None:
-    prices = dict(PRICES)
-    assert prices["claude"].output >= max(prices[name].output for name in ("haiku", "sonnet", "opus"))
-    assert prices["codex"].output >= max(prices[name].output for name in ("mini", "gpt-5.5", "gpt-5.4", "gpt-"))
-    assert prices["gemini"].output >= max(prices[name].output for name in ("flash", "flash-lite"))
+@pytest.mark.parametrize("profile", every_profile(), ids=lambda each: each.name)
+def test_an_agent_without_a_model_is_as_dear_as_its_dearest(profile: AgentProfile) -> None:
+    dearest = max((each.price.output for each in profile.prices), default=0.0)
+    assert dearest <= (0.0 if profile.price is None else profile.price.output)
 
 
 def test_an_estimate_adds_up_what_was_read_written_and_cached() -> None:

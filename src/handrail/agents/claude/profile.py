@@ -1,5 +1,6 @@
 """What is known of Claude Code."""
 
+from handrail.model.history.prices import FamilyPrice, Price
 from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, Login
 
 CLOUDS = {
@@ -34,4 +35,11 @@ PROFILE = AgentProfile(
     ),
     other_names=("claude-code",),
     models=r"(opus|sonnet|haiku)\b.*|claude-.+",
+    # As of 2026-11.
+    prices=(
+        FamilyPrice("haiku", Price(1.0, 5.0, 0.1)),
+        FamilyPrice("sonnet", Price(3.0, 15.0, 0.3)),
+        FamilyPrice("opus", Price(5.0, 25.0, 0.5)),
+    ),
+    price=Price(5.0, 25.0, 0.5),
 )

@@ -1,5 +1,6 @@
 """What is known of OpenAI's Codex."""
 
+from handrail.model.history.prices import FamilyPrice, Price
 from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, Login
 
 PROFILE = AgentProfile(
@@ -19,4 +20,13 @@ PROFILE = AgentProfile(
     other_names=("openai",),
     labels=("openai",),
     models=r"gpt-.+|o\d(-.+)?|codex-.+",
+    # As of 2026-11.
+    prices=(
+        FamilyPrice("mini", Price(0.75, 4.5, 0.075), unless="gemini"),
+        FamilyPrice("codex-max", Price(1.25, 10.0, 0.125)),
+        FamilyPrice("gpt-5.5", Price(5.0, 30.0, 0.5)),
+        FamilyPrice("gpt-5.4", Price(2.5, 15.0, 0.25)),
+        FamilyPrice("gpt-", Price(1.75, 14.0, 0.175)),
+    ),
+    price=Price(5.0, 30.0, 0.5),
 )

@@ -1,5 +1,6 @@
 """What is known of Google's Gemini CLI."""
 
+from handrail.model.history.prices import FamilyPrice, Price
 from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, Login
 
 PROFILE = AgentProfile(
@@ -18,4 +19,10 @@ PROFILE = AgentProfile(
     config=ConfigFolders((".gemini",)),
     other_names=("gemini-cli",),
     models=r"gemini-\d.*",
+    # As of 2026-11.
+    prices=(
+        FamilyPrice("flash-lite", Price(0.1, 0.4, 0.01)),
+        FamilyPrice("flash", Price(0.5, 3.0, 0.05)),
+    ),
+    price=Price(2.0, 12.0, 0.2),
 )

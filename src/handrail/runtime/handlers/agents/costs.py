@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import cast
 
 from handrail.model.history.events import StepBegan
-from handrail.model.history.prices import estimate, price_of
+from handrail.model.history.prices import PriceList, estimate
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import AgentOutcome, Usage
@@ -18,10 +18,12 @@ def counted(state: RunState, began: StepBegan, outcome: AgentOutcome) -> AgentOu
     return replace(outcome, usage=outcome.total.beyond(Usage(*cast("list[int]", before))))
 
 
-def spent(usage: Usage, cost: float | None, spec: dict[str, JsonValue], seconds: float) -> dict[str, float]:
+def spent(
+    usage: Usage, cost: float | None, spec: dict[str, JsonValue], seconds: float, prices: PriceList
+) -> dict[str, float]:
     """Give what a call took; the dollars that its agent does not tell are estimated."""
     told = cost is not None or not usage.tokens
-    about = None if told else _estimated(usage, spec)
+    about = None if told else _estimated(usage, spec, prices)
     return {
         "usd": cost or about or 0.0,
         "estimated": about or 0.0,
@@ -32,10 +34,10 @@ def spent(usage: Usage, cost: float | None, spec: dict[str, JsonValue], seconds:
     }
 
 
-def _estimated(usage: Usage, spec: dict[str, JsonValue]) -> float | None:
-    """Give about what a call cost by the table of prices; None where that does not know the model."""
+def _estimated(usage: Usage, spec: dict[str, JsonValue], prices: PriceList) -> float | None:
+    """Give about what a call cost by the list of prices; None where that does not have the model."""
     agent, _, model = str(spec.get("priced_as") or f"{spec.get('agent', '')}/{spec.get('model', '')}").partition("/")
-    price = price_of(agent, model)
+    price = prices.find(agent, model)
     if price is None:
         return None
     return estimate(price, read=usage.input_tokens, written=usage.output_tokens, cached=usage.cached_tokens)

@@ -87,7 +87,8 @@ class AgentHandler:
                     return refused(state, pending, began, refusal, self.clock())
             await self._window(state, pending, began, place)
             speech = Speech(self.said, agent, place, pending, began, state.run)
-            watch = Watch(self.starts.processes, agent, place, began.spec, speech.speak)
+            prices = self.agents.catalog.prices
+            watch = Watch(self.starts.processes, agent, place, began.spec, speech.speak, prices)
             ended = await watch.ended(effect)
             if isinstance(ended, Cut):
                 outcome = await self._cut_short(watch, ended, state, began)
@@ -211,7 +212,7 @@ class AgentHandler:
         self, pending: Pending, began: StepBegan, outcome: AgentOutcome, returns: Type | None
     ) -> StepEnded | QuestionAsked:
         now = self.clock()
-        took = spent(outcome.usage, outcome.cost, began.spec, now - began.at)
+        took = spent(outcome.usage, outcome.cost, began.spec, now - began.at, self.agents.catalog.prices)
         used: JsonValue = None if outcome.total is None else list(outcome.total.parts)
         if outcome.status == "ok" and outcome.question:
             return QuestionAsked(

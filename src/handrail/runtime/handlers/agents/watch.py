@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from handrail.frozen import frozen
+from handrail.model.history.prices import PriceList
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Agent, AgentOutcome, Lines, so_far
 from handrail.ports.processes import Ended, Gone, Processes, TimedOut
@@ -53,6 +54,7 @@ class Watch:
     spec: Mapping[str, JsonValue]
     speak: Callable[[], None]
     """Says to it what people say meanwhile."""
+    prices: PriceList
     _lines: Lines = field(init=False)
     _read: int = 0
     _rest: bytes = b""
@@ -116,7 +118,7 @@ class Watch:
         self._catch_up()
         found = so_far(self._lines)
         priced = {**self.spec, "model": found.model or self.spec.get("model")}
-        took = spent(found.usage, found.cost, priced, 0.0)
+        took = spent(found.usage, found.cost, priced, 0.0, self.prices)
         for name, left in cast("dict[str, float]", room).items():
             if took[name] > left:
                 words = f"it has taken {_amount(name, took[name])}, and {_amount(name, left)} were left"
