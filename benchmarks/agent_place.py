@@ -109,7 +109,7 @@ class Place:
         assert compiled.plan is not None, compiled.diagnostics
         head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.shop, capture_output=True, text=True, check=True)
         source = TreeSource(repository=str(self.shop), base="main", commit=head.stdout.strip(), branch="work/{run}")
-        return runs.start(self.log, runs.Request(Pinned(compiled.plan, ""), "", by="bench", source=source))
+        return runs.start(self.system.writer, runs.Request(Pinned(compiled.plan, ""), "", by="bench", source=source))
 
     def worktree(self) -> str:
         """Make a worktree as new as that of a run: agents take longer in a folder that they do not know.

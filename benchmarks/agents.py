@@ -29,7 +29,7 @@ from handrail.ports.agent_definitions import AgentDefinition
 from handrail.ports.agents import AgentCall
 from handrail.ports.processes import Ended
 from handrail.processes.mask_output import MaskedFile, read_masked
-from handrail.wiring.system import ShellCommands, System
+from handrail.wiring.system import ENVIRONMENTS, System
 
 RECORDED = Path(__file__).parents[1] / "tests" / "agents" / "recorded"
 MOST_MS, MOST_SHARE, LEAST_MB, MOST_MB = 50.0, 5.0, 50.0, 1.0
@@ -135,7 +135,7 @@ def _bare(place: Place, name: str, prompt: str) -> Taken:
     call = AgentCall(run="", address="one", turn=1, prompt=prompt, workspace="", access="full")
     tree, folder = place.worktree(), tempfile.mkdtemp(dir=place.root)
     launch = agent.launch(replace(call, workspace=tree), folder)
-    env = {**ShellCommands().environment(agent.variables), **dict(launch.env)}
+    env = {**ENVIRONMENTS.for_run("").variables(agent.variables), **dict(launch.env)}
     began = time.perf_counter()
     subprocess.run(launch.argv, cwd=tree, env=env, input=launch.stdin, check=True, capture_output=True, timeout=LONGEST)
     whole = time.perf_counter() - began

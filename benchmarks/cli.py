@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from handrail.model.history.events import RunStarted
-from handrail.runtime.history import beginning
 from handrail.store.sqlite.log import open_log
+from handrail.wiring.system import make_writer
 
 AIM = 2.0
 ROUNDS, QUICK = 31, 15
@@ -71,7 +71,7 @@ def fill(home: Path) -> None:
         run = f"work-{number}"
         plan = log.put_blob(b'{"name":"work","steps":[]}')
         started = RunStarted(run=run, workflow="work", definition="", plan=plan, inputs={}, workspace="", at=number)
-        log.append([beginning(log, run, started)], [])
+        make_writer(log).begin(run, started)
     log.close()
 
 

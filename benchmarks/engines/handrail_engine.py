@@ -27,17 +27,17 @@ from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import Command, JsonValue
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Append, Checkpoint, Holder, Lease, Log
-from handrail.processes.local import LocalProcesses
+from handrail.runtime.driver import Handlers
 from handrail.runtime.event_records import to_log
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.history import beginning, state_of
+from handrail.runtime.history import state_of
 from handrail.runtime.local.background_driver import Background
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Pinned
 from handrail.runtime.recorder import CHECKPOINT_EVERY, CHECKPOINT_SHARE
 from handrail.store.sqlite.log import open_log
-from handrail.wiring.system import ShellCommands
+from handrail.wiring.system import ENVIRONMENTS, FLOWS, make_starts, make_writer
 
 SCRIPT = ScriptAction(command=Command("true"))
 IDLE_SECONDS = 3.0
@@ -68,18 +68,18 @@ def scripts(count: int) -> Plan:
 
 def start(log: Log, plan: Plan) -> str:
     """Start a run."""
-    return runs.start(log, runs.Request(Pinned(plan, "sha256:0"), "/"))
+    return runs.start(make_writer(log), runs.Request(Pinned(plan, "sha256:0"), "/"))
 
 
 def commands(folder: Path, on_step: Callable[[str], None] = lambda _: None) -> NoCommands:
     """Give the handler that does nothing."""
-    return NoCommands(LocalProcesses(), ShellCommands(), folder, time.time, on_step=on_step)
+    return NoCommands(make_starts(), folder, time.time, on_step=on_step)
 
 
 def supervisor(log: Log, handler: CommandHandler) -> Supervisor:
     """Give a supervisor whose children are runs of one step."""
-    children = ChildHandler(log, lambda _name, _folder: Pinned(scripts(1), "sha256:1"), time.time)
-    return Supervisor(log, handler, children, time.time, "benchmark")
+    children = ChildHandler(log, ENVIRONMENTS, lambda _name, _folder: Pinned(scripts(1), "sha256:1"), time.time)
+    return Supervisor(log, Handlers(ENVIRONMENTS, handler, children, FLOWS), time.time, "benchmark")
 
 
 def steps(folder: Path, count: int) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _write_history(log: Log, count: int) -> None:
     started = RunStarted(
         run="long-1", workflow="long", definition="d", plan="p", inputs={}, workspace="/", at=time.time()
     )
-    log.append([beginning(log, "long-1", started)], [])
+    make_writer(log).begin("long-1", started)
     lease, state = _leased(log, "long-1"), apply(None, started, 1, log.get_blob)
     checkpointed, before, events = 0, 1, list[Event]()
     while state.seq < count:
@@ -204,7 +204,7 @@ async def _wait_and_wake(log: Log, drives: Supervisor, names: list[str]) -> dict
 
 async def _wake(log: Log, name: str, over: asyncio.Event) -> float:
     await asyncio.sleep(0.013)
-    runs.answer(log, name, "approve", "benchmark")
+    runs.answer(make_writer(log), name, "approve", "benchmark")
     began = time.perf_counter()
     await over.wait()
     return time.perf_counter() - began

@@ -77,7 +77,9 @@ def test_d4_a_run_whose_approval_was_rejected_is_not_completed_by_a_resume(shop:
 
 def test_d5_a_stop_ends_the_agent_and_no_later_step_runs(shop: StepsRoom) -> None:
     run = shop.start(ONE, {"work": {"run": "touch begun.log; exec sleep 300"}})
-    shop.during(lambda: runs.stop(shop.log, run, "ann"), lambda: any(shop.folder.glob("data/worktrees/*/*/begun.log")))
+    shop.during(
+        lambda: runs.stop(shop.writer, run, "ann"), lambda: any(shop.folder.glob("data/worktrees/*/*/begun.log"))
+    )
     assert shop.state(run).status == "cancelled"
     assert shop.path(run) == ["work"]
     assert [each for each in processes_within(shop.folder) if "sleep" in each] == []

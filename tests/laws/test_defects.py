@@ -13,6 +13,7 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Lease
 from handrail.runtime.history import state_of
 from handrail.store.sqlite.log import open_log, salvage_folder
+from handrail.wiring.system import make_writer
 from support.moved_time import MovedTime
 from support.runtime.room import Room, assert_sound, damage, drive_elsewhere, fold_from_zero, left_in, of_kind
 
@@ -52,7 +53,7 @@ class TestWorkRail:
         salvaged = salvage_folder(room.data)
         assert [(cut.stream, cut.kept) for cut in salvaged.cuts] == [(run, 4)]
         assert [event.hash for event in room.log.read(run)] == kept
-        runs.resume(room.log, run, "me")
+        runs.resume(room.writer, run, "me")
         room.drive()
         assert room.state(run).status == "succeeded"
         assert_sound(room.log)
@@ -86,7 +87,7 @@ class TestWorkRail:
         lease = room.log.acquire(run, "me")
         assert isinstance(lease, Lease)
         room.log.release(lease)
-        runs.stop(room.log, run, "me")
+        runs.stop(room.writer, run, "me")
         room.drive()
         assert room.state(run).status == "cancelled"
 
@@ -100,7 +101,7 @@ class TestWorkRail:
         held = second.acquire(run, "the second")
         assert isinstance(held, Holder)
         assert (held.name, held.pid) == ("the first", os.getpid())
-        runs.answer(second, run, "approve", "me")
+        runs.answer(make_writer(second), run, "approve", "me")
         room.log.release(lease)
         room.drive()
         assert state_of(second, run).status == "succeeded", (
@@ -117,7 +118,7 @@ class TestWorkRail:
         assert room.state(run) == live, "the state is folded from the events instead"
         report = room.log.check()
         assert {finding.part for finding in report.findings} == {"checkpoint"}
-        runs.answer(room.log, run, "approve", "me")
+        runs.answer(room.writer, run, "approve", "me")
         room.drive()
         assert room.state(run).status == "succeeded"
 
@@ -126,7 +127,7 @@ class TestWorkRail:
         room.drive()
         assert room.log.checkpoint(run, REDUCER) is not None
         assert room.state(run) == fold_from_zero(room.log, run)
-        runs.answer(room.log, run, "approve", "me")
+        runs.answer(room.writer, run, "approve", "me")
         room.drive()
         assert room.state(run) == fold_from_zero(room.log, run)
         assert room.trace() == ["a", "b"]
@@ -138,7 +139,7 @@ class TestWorkRail:
             run = room.start(text.replace("ROUNDS", str(rounds)).replace("name: long", f"name: long{rounds}"))
             room.drive()
             before = room.log.last(run).seq
-            runs.answer(room.log, run, "approve", "me")
+            runs.answer(room.writer, run, "approve", "me")
             room.drive()
             new = room.log.read(run, after=before)
             written.append(sum(len(event.payload) for event in new))
@@ -171,11 +172,11 @@ class TestCoven:
         run = room.start(text)
         room.drive()
         assert room.state(run).status == {"block": "blocked", "fail": "failed"}[on_fail]
-        runs.resume(room.log, run, "me")
+        runs.resume(room.writer, run, "me")
         room.drive()
         assert room.trace() == ["a", "a"], "it was repeated, and nothing after it was done while it fails"
         (room.workspace / "mended").touch()
-        runs.resume(room.log, run, "me")
+        runs.resume(room.writer, run, "me")
         room.drive()
         assert room.state(run).status == "succeeded"
         assert room.trace() == ["a", "a", "a", "b"]
@@ -186,7 +187,7 @@ class TestCoven:
             "  - {name: b, command: 'echo later >> trace'}\n"
         )
         run = room.start(text)
-        room.during(lambda: runs.stop(room.log, run, "me"), lambda: room.trace() == ["up"])
+        room.during(lambda: runs.stop(room.writer, run, "me"), lambda: room.trace() == ["up"])
         assert left_in(room) == []
         room.drive()
         assert room.state(run).status == "cancelled"

@@ -79,7 +79,7 @@ def _go_on(room: MemoryRoom, run: str) -> None:
         room.finish(run)
     for name in room.log.streams():
         if state_of(room.log, name).reason == "fault":
-            runs.resume(room.log, name, "me")
+            runs.resume(room.writer, name, "me")
     room.finish(run)
 
 

@@ -11,7 +11,6 @@ from handrail.errors import HandrailError, LeaseLost, StorageFull
 from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
 from handrail.operations.runs import lifecycle as runs
 from handrail.runtime.history import state_of
-from handrail.runtime.inbox_events import message
 from handrail.store.sqlite.log import open_log
 from support.runtime.room import Room, assert_sound, damage, fold_from_zero, of_kind
 
@@ -49,7 +48,7 @@ def test_a_full_disk_blocks_the_run_and_a_resume_repeats_nothing(tmp_path: Path,
     state = room.state(run)
     assert (state.status, state.reason) == ("blocked", "fault")
     assert (state.message, state.next_step) == ("there is no room left", "free some space, then resume")
-    runs.resume(room.log, run, "me")
+    runs.resume(room.writer, run, "me")
     room.drive()
     assert room.state(run).status == "succeeded"
     assert room.trace() == ["a", "b"], "what had run before the fault is found, not run again"
@@ -88,7 +87,7 @@ def test_a_fault_of_one_run_leaves_the_others_alone(room: Room) -> None:
     assert "cannot start a process" in state.message
     assert "make the folder writable" in state.next_step
     (room.data / "runs" / bad).unlink()
-    runs.resume(room.log, bad, "me")
+    runs.resume(room.writer, bad, "me")
     room.drive()
     assert room.state(bad).status == "succeeded"
 
@@ -103,7 +102,7 @@ def test_a_missing_working_folder_is_a_fault_and_no_failed_try(room: Room) -> No
     assert str(room.workspace) in state.next_step
     assert of_kind(room.log, run, StepEnded) == []
     room.workspace.mkdir()
-    runs.resume(room.log, run, "me")
+    runs.resume(room.writer, run, "me")
     room.drive()
     assert room.state(run).status == "succeeded"
     assert [event.attempt for event in of_kind(room.log, run, StepBegan)] == [1, 1]
@@ -193,7 +192,7 @@ def test_a_wait_that_a_clock_made_endless_is_ended_by_a_resume(room: Room) -> No
     assert room.state(run).reason == "timer"
     room.drive(lambda: 1_000.0)
     assert room.state(run).reason == "timer"
-    runs.resume(room.log, run, "me")
+    runs.resume(room.writer, run, "me")
     room.drive(lambda: 1_000.0)
     assert room.state(run).status == "succeeded"
     assert room.log.due(9e9) == ()
@@ -221,7 +220,7 @@ def test_an_approval_that_nobody_gave_in_time_blocks_and_a_late_answer_counts(ro
     room.drive(lambda: 4600.0)
     assert (room.state(run).status, room.state(run).reason) == ("blocked", "step")
     assert room.state(run).message == "nobody answered 'ok' in time"
-    runs.answer(room.log, run, "approve", "me")
+    runs.answer(room.writer, run, "approve", "me")
     room.drive(lambda: 9000.0)
     assert room.state(run).status == "succeeded"
     assert_sound(room.log)
@@ -256,7 +255,7 @@ def test_messages_that_nobody_can_read_are_consumed_and_do_nothing(room: Room) -
     before = room.log.last(run).seq
     for number, payload in enumerate([b"", b"[]", b"{}", b'{"kind": 7}', b'{"kind": "rewind"}', b'{"kind": "answer"}']):
         room.log.send(run, f"m{number}", payload)
-    room.log.send(run, "late", message("child_ended", child="nobody"))
+    room.writer.send(run, "late", "child_ended", child="nobody")
     room.drive()
     assert room.log.last(run).seq == before
     assert room.log.inbox(run) == ()

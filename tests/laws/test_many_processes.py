@@ -40,7 +40,7 @@ def test_each_of_800_messages_from_8_processes_has_its_effect_once(room: Room) -
     assert set(effects.values()) == {1}
     assert room.log.inbox(run) == ()
     assert room.state(run).reason == "approval"
-    runs.answer(room.log, run, "approve", "me")
+    runs.answer(room.writer, run, "approve", "me")
     room.drive()
     assert room.state(run).status == "succeeded"
     assert_sound(room.log)

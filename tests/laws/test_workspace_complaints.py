@@ -46,7 +46,7 @@ def _begun(shop: StepsRoom) -> list[Path]:
 def test_complaint_1_a_run_whose_agent_is_gone_is_not_in_progress(shop: StepsRoom) -> None:
     first = shop.run(ONE, {"work": {"fail": "crashed"}})
     assert (first.status, first.pending) == ("blocked", None)
-    runs.stop(shop.log, first.run, "ann")
+    runs.stop(shop.writer, first.run, "ann")
     shop.drive()
     assert shop.state(first.run).status == "cancelled"
 
@@ -77,7 +77,7 @@ def test_complaint_3_a_work_tree_in_use_stays_and_an_empty_folder_never_stands_f
     tree = shop.tree(run)
     shutil.rmtree(tree)
     tree.mkdir()
-    runs.rewind(shop.log, run, "work", "ann")
+    runs.rewind(shop.writer, run, "work", "ann")
     shop.during(lambda: _begun(shop)[0].with_name("go.log").touch(), lambda: bool(_begun(shop)))
     assert shop.state(run).status == "succeeded"
     assert everything(shop.repo) == before

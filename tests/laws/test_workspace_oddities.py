@@ -137,7 +137,7 @@ def test_hooks_and_filters_of_the_repository_do_not_get_in_the_way(shop: StepsRo
     (shop.repo / ".git/info/attributes").write_text("*.rot filter=rot\n")
     script = {**WRITES, "work": {"files": {"x.rot": "hello\n"}}}
     first = shop.run(ASKING, script)
-    runs.rewind(shop.log, first.run, "ok", "ann")
+    runs.rewind(shop.writer, first.run, "ok", "ann")
     shop.drive()
     assert shop.answer(first.run, "approve").status == "succeeded"
     assert (shop.tree(first.run) / "x.rot").read_text() == "hello\n"
@@ -159,7 +159,7 @@ def test_a_repository_inside_the_work_tree_is_named_and_left_alone(shop: StepsRo
     inner = "git init -q inner && echo x > inner/x.txt"
     first = shop.run(ASKING, {**WRITES, "work": {"run": inner}})
     assert shop.endings(first.run, "work")[0].details["omitted"] == ["inner/: a repository of its own"]
-    runs.rewind(shop.log, first.run, "ok", "ann")
+    runs.rewind(shop.writer, first.run, "ok", "ann")
     shop.drive()
     assert shop.answer(first.run, "approve").status == "succeeded"
     assert (shop.tree(first.run) / "inner/x.txt").read_text() == "x\n"
@@ -174,7 +174,7 @@ def test_line_ends_come_back_as_the_agent_wrote_them(shop: StepsRoom) -> None:
     first = shop.run(ASKING, {**WRITES, "work": {"files": files}})
     stood = listing(shop.tree(first.run))
     shop.answer(first.run, "approve")
-    runs.rewind(shop.log, first.run, "ok", "ann")
+    runs.rewind(shop.writer, first.run, "ok", "ann")
     shop.drive()
     assert listing(shop.tree(first.run)) == stood
     assert stood[b"run.bat"][1] == b"a\r\nb\r\n"
@@ -187,7 +187,7 @@ def test_unusual_names_go_through_a_whole_run(shop: StepsRoom) -> None:
     assert shop.answer(first.run, "approve").status == "succeeded"
     tracked = git(shop.repo, "ls-tree", "-z", "--name-only", f"work/{first.run}").split("\0")
     assert set(names) <= set(tracked)
-    runs.rewind(shop.log, first.run, "ok", "ann")
+    runs.rewind(shop.writer, first.run, "ok", "ann")
     shop.drive()
     assert listing(shop.tree(first.run)) == stood
     assert not list(Path(shop.folder).rglob("PWNED"))

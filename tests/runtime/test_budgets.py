@@ -295,6 +295,6 @@ def test_a_model_that_the_table_does_not_know_has_no_price(shop: StepsRoom) -> N
 def test_what_was_spent_stays_spent_after_a_rewind(shop: StepsRoom) -> None:
     state = shop.run(case("{agent_calls: 3}", THREE), {"default": CALL})
     assert state.status == "succeeded"
-    runs.rewind(shop.log, state.run, "two", "ann")
+    runs.rewind(shop.writer, state.run, "two", "ann")
     shop.drive()
     assert blocked(shop.state(state.run))[0] == "the budget is used up: 3 agent calls of 3 agent calls"

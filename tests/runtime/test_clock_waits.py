@@ -10,6 +10,7 @@ from handrail.model.history.events import TimerFired
 from handrail.operations.driving.drive import Drive, Follower
 from handrail.runtime.clock_waits import Waits
 from handrail.runtime.local.background_driver import Background
+from handrail.wiring.system import ENVIRONMENTS
 from support.runtime.room import LONG, Room, assert_sound, of_kind
 
 NOON = 1_000_000.0
@@ -38,7 +39,7 @@ class Clocks:
 
     def waits(self, room: Room) -> Waits:
         """Begin to watch, as a process does that begins now."""
-        found = Waits(room.log, self, lambda: self.steady)
+        found = Waits(room.log, ENVIRONMENTS, self, lambda: self.steady)
         found.look()
         return found
 

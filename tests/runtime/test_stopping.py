@@ -15,7 +15,6 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.ports.processes import Ended, Gone
 from handrail.runtime import driver
 from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.inbox_events import message
 from handrail.testing.leaks import processes_within
 from support.moved_time import MovedTime
 from support.runtime.room import LONG, Room, assert_sound, drive_elsewhere, left_in, of_kind, until
@@ -36,7 +35,7 @@ def test_a_stop_ends_the_whole_tree(room: Room) -> None:
 
     def stop() -> None:
         assert len(left_in(room)) >= 3
-        runs.stop(room.log, run, "me")
+        runs.stop(room.writer, run, "me")
 
     room.during(stop, lambda: room.trace() == ["up"])
     assert left_in(room) == []
@@ -55,7 +54,7 @@ def test_a_stop_ends_the_command_that_was_to_prove_a_step(shop: StepsRoom, work:
     def is_being_proven() -> bool:
         return shop.state(run).tree is not None and (shop.tree(run) / "begun").exists()
 
-    shop.during(lambda: runs.stop(shop.log, run, "me"), is_being_proven)
+    shop.during(lambda: runs.stop(shop.writer, run, "me"), is_being_proven)
     assert shop.state(run).status == "cancelled"
     assert [each for each in processes_within(shop.folder) if "sleep" in each] == []
 
@@ -69,7 +68,7 @@ def test_the_tree_is_gone_at_the_moment_at_which_the_end_is_recorded(tmp_path: P
 
     room = Room(tmp_path, on_point=look)
     run = room.start(SLOW)
-    room.during(lambda: runs.stop(room.log, run, "me"), lambda: room.trace() == ["up"])
+    room.during(lambda: runs.stop(room.writer, run, "me"), lambda: room.trace() == ["up"])
     room.close()
     assert at_the_end == [[]]
 
@@ -80,7 +79,7 @@ def test_a_driver_killed_in_the_middle_of_a_stop_leaves_the_rest_to_the_next_one
     asyncio.run(until(lambda: room.trace() == ["up"]))
     other.send_signal(signal.SIGKILL)
     other.wait()
-    runs.stop(room.log, run, "me")
+    runs.stop(room.writer, run, "me")
     assert len(left_in(room)) >= 3
     assert room.state(run).status == "running"
     room.drive()
@@ -101,7 +100,7 @@ def test_an_effect_that_ended_before_a_stop_was_seen_keeps_its_outcome(room: Roo
         ended = await inner(self, state, pending, began)
         if not sent:
             sent = True
-            runs.stop(room.log, run, "me")
+            runs.stop(room.writer, run, "me")
         return ended
 
     with pytest.MonkeyPatch.context() as patch:
@@ -116,7 +115,7 @@ def test_an_effect_that_ended_before_a_stop_was_seen_keeps_its_outcome(room: Roo
 def test_a_run_that_waits_is_stopped_without_anything_running(room: Room) -> None:
     run = room.start("name: asks\nsteps:\n  - {name: ok, type: approval, timeout: 1h}\n")
     room.drive()
-    runs.stop(room.log, run, "me")
+    runs.stop(room.writer, run, "me")
     room.drive()
     assert room.state(run).status == "cancelled"
     assert room.log.due(time.time() + 10_000) == ()
@@ -125,7 +124,7 @@ def test_a_run_that_waits_is_stopped_without_anything_running(room: Room) -> Non
 def test_a_stopped_parent_takes_its_children_with_it(room: Room) -> None:
     room.workflows["slow"] = SLOW
     run = room.start(PARENT)
-    room.during(lambda: runs.stop(room.log, run, "me"), lambda: room.trace() == ["up"])
+    room.during(lambda: runs.stop(room.writer, run, "me"), lambda: room.trace() == ["up"])
     child = next(name for name in room.log.streams() if name != run)
     assert room.state(child).status == "cancelled"
     assert room.state(child).message == f"stopped by {run}"
@@ -143,7 +142,7 @@ def test_a_parent_stopped_while_nobody_drives_takes_its_children_with_it(room: R
     asyncio.run(until(lambda: room.trace() == ["up"]))
     other.send_signal(signal.SIGKILL)
     other.wait()
-    runs.stop(room.log, run, "me")
+    runs.stop(room.writer, run, "me")
     supervisor = room.supervisor()
     supervisor.wanted = lambda name: name == run
     asyncio.run(supervisor.run_until_idle())
@@ -157,14 +156,14 @@ def test_a_rewind_ends_the_effect_and_cancels_live_children(room: Room) -> None:
     run = room.start(text)
 
     def back() -> None:
-        runs.rewind(room.log, run, "before", "me")
+        runs.rewind(room.writer, run, "before", "me")
 
     async def twice() -> None:
         driving = asyncio.ensure_future(room.supervisor().run_until_idle())
         await until(lambda: room.trace() == ["before", "up"])
         back()
         await until(lambda: room.trace() == ["before", "up", "before", "up"])
-        runs.stop(room.log, run, "me")
+        runs.stop(room.writer, run, "me")
         await asyncio.wait_for(driving, LONG)
 
     asyncio.run(twice())
@@ -184,12 +183,12 @@ def test_a_pause_ends_the_effect_and_a_resume_begins_the_step_anew(room: Room) -
     run = room.start(text)
 
     def pause() -> None:
-        room.log.send(run, "p", message("pause"))
+        room.writer.send(run, "p", "pause")
 
     room.during(pause, lambda: room.trace() == ["up"])
     assert (room.state(run).status, room.state(run).reason) == ("waiting", "pause")
     assert left_in(room) == []
-    runs.resume(room.log, run, "me")
+    runs.resume(room.writer, run, "me")
     room.drive()
     assert room.state(run).status == "succeeded"
     assert room.trace() == ["up", "up"]
@@ -203,14 +202,14 @@ def test_a_child_that_ends_while_its_parent_is_paused_is_found_after_the_resume(
     run = room.start(PARENT)
     room.drive()
     child = next(name for name in room.log.streams() if name != run)
-    room.log.send(run, "p", message("pause"))
+    room.writer.send(run, "p", "pause")
     room.drive()
     assert room.state(run).reason == "pause"
-    runs.answer(room.log, child, "approve", "me")
+    runs.answer(room.writer, child, "approve", "me")
     room.drive()
     assert room.state(child).status == "succeeded"
     assert room.state(run).reason == "pause", "a paused run stays paused"
-    runs.resume(room.log, run, "me")
+    runs.resume(room.writer, run, "me")
     room.drive()
     assert room.state(run).status == "succeeded"
 
@@ -264,7 +263,7 @@ def _lose_everything(room: Room, run: str) -> None:
     data = json.loads(record.read_text("utf-8"))
     for pid in (data["pid"], data["command"]):
         os.kill(pid, signal.SIGKILL)
-    looked = room.supervisor().commands.processes
+    looked = room.supervisor().handlers.commands.starts.processes
     asyncio.run(until(lambda: isinstance(looked.look(str(record.parent)), Gone | Ended)))
 
 
@@ -290,7 +289,7 @@ def test_a_script_that_must_not_run_twice_blocks_whatever_else_the_step_says(roo
     assert (state.status, state.reason) == ("blocked", "step")
     assert "must not run twice" in state.message
     assert room.trace() == ["up"]
-    runs.resume(room.log, run, "me")
+    runs.resume(room.writer, run, "me")
     room.drive()
     assert room.state(run).status == "succeeded", "a person said that it may begin anew"
     assert of_kind(room.log, run, RunEnded)

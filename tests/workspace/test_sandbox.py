@@ -7,7 +7,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.ports.processes import ProcessSpec
-from handrail.workspace.sandbox import Confined, remedy, sandboxed, unusable
+from handrail.ports.sandboxes import Confined
+from handrail.workspace.sandbox import remedy, sandboxed, unusable
 from support.workspace.git_room import GitRoom, git
 from support.workspace.process_room import Room
 

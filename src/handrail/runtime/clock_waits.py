@@ -19,10 +19,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from handrail.errors import StorageFault
+from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log, Timer
 from handrail.runtime.event_records import from_log
-from handrail.runtime.inbox_events import message
 from handrail.runtime.ports import Clock
+from handrail.runtime.run_writer import RunWriter
 
 LOOK_EVERY = 0.05
 JUMP = 0.5
@@ -34,6 +35,7 @@ class Waits:
     """Watches the clock on behalf of the timers of a log."""
 
     log: Log
+    environments: RunEnvironments
     clock: Clock
     steady: Clock = time.monotonic
     wanted: Callable[[str], bool] = lambda _: True
@@ -90,6 +92,7 @@ class Waits:
         for timer in come:
             if timer in still:
                 key = f"time-came:{timer.key}:{timer.due!r}:{self.log.last(timer.stream).seq}"
-                self.log.send(timer.stream, key, message("time_came", key=timer.key, due=timer.due))
+                writer = RunWriter(self.log, self.environments.for_run(timer.stream).redactor)
+                writer.send(timer.stream, key, "time_came", key=timer.key, due=timer.due)
                 self.told += 1
             del self._deadlines[timer]

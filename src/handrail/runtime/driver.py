@@ -15,20 +15,22 @@ from typing import Any, NamedTuple, cast
 
 from handrail.engine.state.performer import is_holders
 from handrail.errors import MessagesWaiting
+from handrail.frozen import frozen
 from handrail.model.history.events import ChildStarted, Event, StepBegan, StepRefused, WorkReported
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.agent_names import NO_AGENT_NAMES
 from handrail.model.workflow.plan import Plan
+from handrail.ports.environments import RunEnvironment, RunEnvironments
 from handrail.ports.log import Holder, Lease, Log
-from handrail.runtime.dynamic.handler import FlowHandler
+from handrail.runtime.dynamic.handler import FlowHandler, Flows
 from handrail.runtime.handlers.children import ChildHandler, is_over
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.handlers.guided import ACTIONS as GUIDED
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.history import Known, plan_of
-from handrail.runtime.inbox_events import message
 from handrail.runtime.ports import Clock
 from handrail.runtime.recorder import Recorder
+from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.watched_effect import LOOK_EVERY, Watch
 
 BREATH = 0.01
@@ -42,18 +44,30 @@ class Performed(NamedTuple):
     caused: tuple[Event, ...] = ()
 
 
+@frozen
+class Handlers:
+    """What performs the effects of runs, and the environments in which it does."""
+
+    environments: RunEnvironments
+    commands: CommandHandler
+    children: ChildHandler
+    flows: Flows
+    steps: StepHandler | None = None
+    """Performs what is more than a command; without it only commands are performed."""
+
+
 @dataclass(slots=True)
 class Driver:
     """One run in hand."""
 
     log: Log
     lease: Lease
-    commands: CommandHandler
-    children: ChildHandler
+    handlers: Handlers
     clock: Clock
     known: Known = field(default_factory=Known)
-    steps: StepHandler | None = None
-    """Performs what is more than a command; without it only commands are performed."""
+    environment: RunEnvironment = field(init=False)
+    writer: RunWriter = field(init=False)
+    """Sends messages to other runs."""
     recorder: Recorder = field(init=False)
     flows: FlowHandler = field(init=False)
     watch: Watch = field(init=False)
@@ -61,9 +75,13 @@ class Driver:
     """How often the log had changed at the last look."""
 
     def __post_init__(self) -> None:
-        names = NO_AGENT_NAMES if self.steps is None else self.steps.agent_names
-        self.recorder = Recorder(self.log, self.lease, self.clock, known=self.known, agent_names=names)
-        self.flows = FlowHandler(self.clock, self.commands.commands.environment)
+        self.environment = self.handlers.environments.for_run(self.lease.stream)
+        self.writer = RunWriter(self.log, self.environment.redactor)
+        names = NO_AGENT_NAMES if self.handlers.steps is None else self.handlers.steps.agent_names
+        self.recorder = Recorder(
+            self.log, self.lease, self.clock, self.writer.redactor, known=self.known, agent_names=names
+        )
+        self.flows = FlowHandler(self.clock, self.environment, self.handlers.flows)
 
     async def drive(self) -> RunState:
         """Go on until the run is over or needs the outside."""
@@ -103,7 +121,7 @@ class Driver:
     async def _perform(self, plan: Plan, state: RunState) -> Performed | None:
         """Perform what is pending; None when only the outside can go on."""
         pending = state.pending
-        if self.steps is not None and self.steps.unsettled(state):
+        if self.handlers.steps is not None and self.handlers.steps.unsettled(state):
             return await self._watched(self._settled(state), state)
         if state.status != "running":
             return None
@@ -111,11 +129,11 @@ class Driver:
             # A long walk through the plan is recorded in parts.
             return Performed(state)
         began = self._began(state, pending)
-        if pending.kind == "items" and self.steps is not None:
-            ended = await self.steps.items.perform(plan, state)
+        if pending.kind == "items" and self.handlers.steps is not None:
+            ended = await self.handlers.steps.items.perform(plan, state)
             return Performed(state, ended) if ended else None
         if isinstance(began, ChildStarted):
-            outcome = self.children.perform(state, pending, began)
+            outcome = self.handlers.children.perform(state, pending, began)
             return None if outcome is None else Performed(state, (outcome,))
         if not isinstance(began, StepBegan) or (is_holders(state, pending.action) and not pending.reported):
             return None
@@ -137,16 +155,16 @@ class Driver:
     async def _effect(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> tuple[Event, ...]:
         if began.action == "dynamic":
             return await self.flows.perform(plan, state, pending)
-        if self.steps is None:
-            return (await self.commands.perform(state, pending, began),)
+        if self.handlers.steps is None:
+            return (await self.handlers.commands.perform(state, pending, began),)
         if pending.reported:
             report = cast("WorkReported", self.recorder.intent(state.run, pending.reported))
-            return (await self.steps.conclude(plan, state, pending, began, report),)
+            return (await self.handlers.steps.conclude(plan, state, pending, began, report),)
         if began.action in GUIDED:
             newest = self.recorder.intent(state.run, pending.seq)
             refused = newest if isinstance(newest, StepRefused) else None
-            return await self.steps.guide(plan, state, pending, began, refused)
-        return (await self.steps.perform(plan, state, pending, began),)
+            return await self.handlers.steps.guide(plan, state, pending, began, refused)
+        return (await self.handlers.steps.perform(plan, state, pending, began),)
 
     def _began(self, state: RunState, pending: Pending) -> Event:
         """Give the intent of what is pending; a step that was refused is pending under another number."""
@@ -154,34 +172,34 @@ class Driver:
         return self.recorder.intent(state.run, seq)
 
     async def _settled(self, state: RunState) -> tuple[Event, ...]:
-        if self.steps is None:
+        if self.handlers.steps is None:
             return ()
         if state.pending is not None and state.pending.kind == "step":
             await self._end(state, state.pending)
-        return (await self.steps.settle(state),)
+        return (await self.handlers.steps.settle(state),)
 
     async def _end(self, state: RunState, pending: Pending) -> None:
         """End what was begun, so that nothing of it is left when the run says so."""
         if pending.kind == "child":
             await self._end_child(state, pending.child, pending.seq)
-        elif pending.kind == "items" and self.steps is not None:
-            for child in self.steps.items.running(state):
+        elif pending.kind == "items" and self.handlers.steps is not None:
+            for child in self.handlers.steps.items.running(state):
                 await self._end_child(state, child, pending.seq)
         elif pending.kind == "step":
             began = self._began(state, pending)
             if isinstance(began, StepBegan):
-                await (self.steps or self.commands).stop(state, pending, began)
+                await (self.handlers.steps or self.handlers.commands).stop(state, pending, began)
 
     async def _end_child(self, state: RunState, child: str, seq: int) -> None:
         """Stop a child run: whoever drives it sees the stop, and if nobody does we drive it to its end."""
         while self.log.last(child).seq and not is_over(self.log, child):
-            self.log.send(child, f"stop:parent:{state.run}:{seq}", message("stop", by=state.run))
+            self.writer.send(child, f"stop:parent:{state.run}:{seq}", "stop", by=state.run)
             lease = self.log.acquire(child, self.lease.holder)
             if isinstance(lease, Holder):
                 await asyncio.sleep(LOOK_EVERY)
                 continue
             try:
-                await Driver(self.log, lease, self.commands, self.children, self.clock, steps=self.steps).drive()
+                await Driver(self.log, lease, self.handlers, self.clock).drive()
             finally:
                 self.log.release(lease)
 
@@ -189,4 +207,4 @@ class Driver:
         """Wake the parent of a run that is over; if we die before that, the parent looks for itself."""
         if state.parent is not None and state.status in ("succeeded", "failed", "cancelled"):
             key = f"child-ended:{state.run}:{state.seq}:{self.log.last(state.run).hash[:16]}"
-            self.log.send(state.parent.run, key, message("child_ended", child=state.run))
+            self.writer.send(state.parent.run, key, "child_ended", child=state.run)

@@ -13,9 +13,9 @@ from handrail.errors import NotFound, StorageDamaged
 from handrail.model.codec import decode
 from handrail.model.history.events import Event
 from handrail.model.history.run_state import REDUCER, RunState
+from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Log, StoredEvent
-from handrail.processes.environment_secrets import redactor_here
 from handrail.runtime.event_records import from_log, to_log, without_secrets
 from handrail.runtime.run_summary import summary_of
 from handrail.runtime.timers import timers_of
@@ -96,9 +96,8 @@ def events_of(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
     return tuple((stored.seq, from_log(stored)) for stored in log.read(run))
 
 
-def beginning(log: Log, run: str, first: Event, *later: Event) -> Append:
+def beginning(log: Log, redactor: Redactor, run: str, first: Event, *later: Event) -> Append:
     """Give the append by which a run comes into being; a copy may begin with a time that it waits for."""
-    redactor = redactor_here()
     clean = tuple(without_secrets(event, redactor) for event in (first, *later))
     state = apply(None, clean[0], 1, log.get_blob)
     for event in clean[1:]:

@@ -19,9 +19,9 @@ from handrail.frozen import frozen
 from handrail.model.codec import decode
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import Pending, RunState
+from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Log, Message
-from handrail.processes.environment_secrets import redactor_here
 from handrail.runtime.handlers.children import outcome_of
 from handrail.runtime.history import state_of
 
@@ -45,11 +45,12 @@ class Heard(NamedTuple):
 
 @frozen
 class Letter:
-    """A message to another run; sent again, it counts once."""
+    """What is told to the agents of another run; sent again, it counts once."""
 
     run: str
     key: str
-    payload: bytes
+    text: str
+    by: str
 
 
 @frozen
@@ -64,9 +65,9 @@ class _Scene:
     letters: list[Letter] = field(default_factory=list[Letter])
 
 
-def message(kind: str, **fields: object) -> bytes:
+def message(redactor: Redactor, kind: str, /, **fields: object) -> bytes:
     """Write a message for a run's inbox, without secrets."""
-    return redactor_here().data(json.dumps({"kind": kind, **fields}).encode())
+    return redactor.data(json.dumps({"kind": kind, **fields}).encode())
 
 
 def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, ...], now: float) -> Heard:
@@ -249,8 +250,8 @@ def _tool(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
         scene.begins.append(found.begins)
     if found.event.success and data.get("letter"):
         text = f"(from the agent of {scene.state.run}, which started this run) {data['letter']['text']}"
-        said = message("tell", text=text, by=f"the agent of {scene.state.run}")
-        scene.letters.append(Letter(str(data["letter"]["run"]), f"tell:{scene.state.run}:{call.call}", said))
+        key, by = f"tell:{scene.state.run}:{call.call}", f"the agent of {scene.state.run}"
+        scene.letters.append(Letter(str(data["letter"]["run"]), key, text, by))
     return (found.event,)
 
 

@@ -27,10 +27,6 @@ class Commands(Protocol):
         """Give what to run; a plain text says why a value cannot be passed, as it was `written`."""
         ...
 
-    def environment(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
-        """Give the environment that every command gets, with the variables that the run's configuration names."""
-        ...
-
 
 @frozen
 class Pinned:

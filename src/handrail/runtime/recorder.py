@@ -20,10 +20,9 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, TimerCleared
-from handrail.processes.environment_secrets import redactor_here
 from handrail.runtime.event_records import from_log, kept, to_log
 from handrail.runtime.history import Folded, Known, beginning
-from handrail.runtime.inbox_events import Heard, Letter, timed_out, understood
+from handrail.runtime.inbox_events import Heard, Letter, message, timed_out, understood
 from handrail.runtime.ports import Clock
 from handrail.runtime.run_summary import summary_of
 from handrail.runtime.timers import timers_of
@@ -66,10 +65,11 @@ class Recorder:
     log: Log
     lease: Lease
     clock: Clock
+    redactor: Redactor
+    """Takes out the secrets of the environment in which the run works."""
     checkpointed: int = 0
     """The event after which the newest checkpoint was taken."""
     known: Known = field(default_factory=Known)
-    redactor: Redactor = field(default_factory=redactor_here)
     agent_names: AgentNames = field(kw_only=True)
     """What people call agents here: which one performs a step is decided by names."""
     _newest: tuple[int, Event] | None = None
@@ -150,8 +150,8 @@ class Recorder:
             if_quiet=not turn.looked,
         )
         for letter in turn.letters:
-            self.log.send(letter.run, letter.key, letter.payload)
-        begun = [beginning(self.log, each.run, each) for each in turn.begins]
+            self.log.send(letter.run, letter.key, message(self.redactor, "tell", text=letter.text, by=letter.by))
+        begun = [beginning(self.log, self.redactor, each.run, each) for each in turn.begins]
         stored = self.log.append([*begun, append], [self.lease])
         self.checkpointed = self.checkpointed if checkpoint is None else checkpoint.seq
         if stored:

@@ -1,16 +1,23 @@
 """The system of a throw-away room, in which a workflow is tested."""
 
-import os
-
 from handrail.operations.scenarios.room import Room
+from handrail.processes.run_environment import SharedEnvironments
 from handrail.sources.folders import HOME
+from handrail.wiring.agent_facts import find_agent_account
 from handrail.wiring.machine import this_machine
-from handrail.wiring.system import ShellCommands, System
+from handrail.wiring.system import System
 
 
 def open_room(room: Room) -> System:
     """Open the database of a room."""
     machine = this_machine()
-    commands = ShellCommands({**os.environ, **room.environ}, {HOME: str(room.home)})
-    log = machine.log_files.open(room.data)
-    return System(log, room.data, room.workflows, room.clock, commands, room.instead, bare=True, machine=machine)
+    return System(
+        machine.log_files.open(room.data),
+        room.data,
+        room.workflows,
+        room.clock,
+        environments=SharedEnvironments(find_agent_account, room.environ, {HOME: str(room.home)}),
+        instead=room.instead,
+        bare=True,
+        machine=machine,
+    )

@@ -12,6 +12,7 @@ from handrail.operations.runs.lifecycle import find
 from handrail.operations.runs.prepare import workflows_seen_from
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
+from handrail.runtime.run_writer import RunWriter
 from handrail.sources.tiers import Place
 from handrail.wiring.machine import this_machine
 from handrail.wiring.place import current_place
@@ -33,6 +34,11 @@ class Session:
     def log(self) -> Log:
         """The log."""
         return self.system.log
+
+    @property
+    def writer(self) -> RunWriter:
+        """What writes to the runs of the log."""
+        return self.system.writer
 
     @property
     def machine(self) -> Machine:

@@ -1,6 +1,5 @@
 """A log with everything that drives its runs."""
 
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import field
@@ -12,14 +11,19 @@ from handrail.frozen import frozen
 from handrail.model.workflow.values import Command
 from handrail.operations.agents.configured_agents import ConfiguredAgents
 from handrail.ports.agents import Agents
+from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
-from handrail.processes.environment import allowed_environment
+from handrail.processes.environment_secrets import redactor_here
 from handrail.processes.keeper_pool import NURSERY
+from handrail.processes.run_environment import SharedEnvironments
 from handrail.processes.shell_command import Refused, prepare
+from handrail.runtime.driver import Handlers
+from handrail.runtime.dynamic.handler import Flows
 from handrail.runtime.glimpses import Glimpses
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.live_messages import said_since
+from handrail.runtime.handlers.agents.sandbox import AgentHost
 from handrail.runtime.handlers.agents.step_tools import Tooling
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler, Instead, as_begun
@@ -30,20 +34,21 @@ from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Clock, Commands, Prepared, Workflows
+from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders
+from handrail.sources.library import builtins
+from handrail.sources.python.start_flow import start_flow
 from handrail.store.signing_keys import keys_in
+from handrail.wiring.agent_facts import find_agent_account, find_agent_folders
 from handrail.wiring.machine import this_machine
 from handrail.workspace.git_workspaces import GitWorkspaces
+from handrail.workspace.sandbox import Bubblewrap
+from handrail.workspace.tmux import Sessions
 
 
 @frozen
 class ShellCommands:
-    """Commands for the machine's own shell, with the allow-listed environment."""
-
-    environ: Mapping[str, str] | None = None
-    """What the environment is chosen from; None for that of this process."""
-    more: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Variables that stand in place of those."""
+    """Commands for the machine's own shell."""
 
     def prepare(
         self, command: Command, values: Mapping[str, object], folder: str, written: Mapping[str, str]
@@ -54,10 +59,20 @@ class ShellCommands:
             return "; ".join(f"{each.message}: {each.hint}" for each in made.refusals)
         return Prepared(made.argv, made.env)
 
-    def environment(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
-        """Give the environment that every command gets, with the variables that the run's configuration names."""
-        parent = os.environ if self.environ is None else self.environ
-        return {**allowed_environment(parent, pass_env), **self.more}
+
+ENVIRONMENTS = SharedEnvironments(find_agent_account)
+"""Every run works in the environment of the process that drives it."""
+FLOWS = Flows(start_flow, builtins)
+
+
+def make_starts() -> Starts:
+    """Make what starts commands on this machine."""
+    return Starts(this_machine().processes, ShellCommands(), ENVIRONMENTS)
+
+
+def make_writer(log: Log) -> RunWriter:
+    """Make what writes to the runs of a log without the secrets of this process."""
+    return RunWriter(log, redactor_here())
 
 
 @frozen
@@ -69,6 +84,7 @@ class System:
     workflows: Workflows
     clock: Clock = time.time
     commands: Commands = field(default_factory=ShellCommands)
+    environments: RunEnvironments = ENVIRONMENTS
     instead: Instead = as_begun
     """Puts other commands in the place of a step's own, where a workflow is only tested."""
     agents: Agents = field(default_factory=KnownAgents)
@@ -78,18 +94,24 @@ class System:
 
     def supervisor(self, name: str) -> Supervisor:
         """Make a supervisor for the runs of this log."""
-        folder, starts = self.folder / "runs", Starts(self.machine.processes, self.commands)
+        folder, starts = self.folder / "runs", Starts(self.machine.processes, self.commands, self.environments)
         NURSERY.open()
         trees = TreeHandler(self.workspaces, starts, folder, self.clock)
-        commands = CommandHandler(starts.processes, starts.commands, folder, self.clock, trees.restore, self.instead)
+        commands = CommandHandler(starts, folder, self.clock, trees.restore, self.instead)
         tooling = Tooling(self.log, partial(keys_in, self.folder), self.folder)
         said, blobs = partial(said_since, self.log), self.log.get_blob
-        agents = AgentHandler(starts, self.agents, blobs, folder, self.clock, trees.restore, self.bare, tooling, said)
-        proofs = ProofHandler(starts.processes, starts.commands, folder)
-        items = ItemHandler(self.log, self.workspaces, self.clock)
+        host = None if self.bare else AgentHost(Bubblewrap(), Sessions(self.folder), find_agent_folders)
+        agents = AgentHandler(starts, self.agents, blobs, folder, self.clock, trees.restore, host, tooling, said)
+        proofs = ProofHandler(starts, folder)
+        items = ItemHandler(self.log, self.environments, self.workspaces, self.clock)
         steps = StepHandler(commands, agents, trees, proofs, items)
-        children = ChildHandler(self.log, self.workflows, self.clock)
-        return Supervisor(self.log, commands, children, self.clock, name, steps=steps)
+        children = ChildHandler(self.log, self.environments, self.workflows, self.clock)
+        return Supervisor(self.log, Handlers(self.environments, commands, children, FLOWS, steps), self.clock, name)
+
+    @property
+    def writer(self) -> RunWriter:
+        """Give what writes to runs without the secrets of this process."""
+        return make_writer(self.log)
 
     @property
     def glimpses(self) -> Glimpses:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
+from handrail.ports.sandboxes import Confined
 from handrail.workspace.git.repositories import common_dir, git_dir
 
 PROGRAM = "bwrap"
@@ -36,17 +37,20 @@ _HEEDED = (
 
 
 @frozen
-class Confined:
-    """What a process in a sandbox may reach."""
+class Bubblewrap:
+    """The `Sandbox` of this machine."""
 
-    workspace: Path
-    network: bool = True
-    writable: tuple[Path, ...] = ()
-    """What it may write beside the work tree: the folders in which its program keeps its own matters."""
-    readable: tuple[Path, ...] = ()
-    """What it must see, even where that lies in the temporary folder of the machine."""
-    closed: bool = False
-    """Whether the work tree may only be read, as well."""
+    def unusable(self, *, network: bool = True) -> str:
+        """Say why no sandbox can be made on this machine; empty where it can."""
+        return unusable(network=network)
+
+    def remedy(self) -> str:
+        """Say what helps where no sandbox can be made."""
+        return remedy()
+
+    def wrap(self, argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:
+        """Give the arguments that run a command in a sandbox."""
+        return sandboxed(argv, confined)
 
 
 def sandboxed(argv: tuple[str, ...], confined: Confined) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class Window:
 
 @frozen
 class Sessions:
-    """The sessions of one data folder. They end by themselves when their last window does, and the server with them."""
+    """The `Windows` of one data folder: sessions that end with their last window, and the server with them."""
 
     folder: Path
 
@@ -45,6 +45,14 @@ class Sessions:
     def server(self) -> str:
         """The name of the server, as `tmux -L` takes it."""
         return f"handrail-{short(self.folder.resolve())}"
+
+    def missing(self) -> str:
+        """Say why there can be no windows on this machine; empty where there can."""
+        return missing()
+
+    def remedy(self) -> str:
+        """Say what helps where there can be none."""
+        return INSTALL
 
     def show(self, session: str, name: str, call: str, words: Sequence[str]) -> bool:
         """See to it that a window shows a call, by a command line of Handrail; tells whether there is one."""

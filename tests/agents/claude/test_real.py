@@ -233,7 +233,7 @@ def test_a_stop_leaves_no_process_also_none_that_escaped(opened: Open) -> None:
 
     def stop() -> None:
         assert "sleep" in room.marked(run).values()
-        runs.stop(room.log, run, "me")
+        runs.stop(room.writer, run, "me")
 
     room.during(stop, lambda: len(room.model.asked("a")) == 2)
     assert room.state(run).status == "cancelled"

@@ -157,7 +157,7 @@ def test_stopping_a_run_leaves_no_process_not_even_one_that_went_away(opened: Op
 
     def stop() -> None:
         seen.extend(room.marked(run).values())
-        runs.stop(room.log, run, "ann")
+        runs.stop(room.writer, run, "ann")
 
     room.during(stop, lambda: len(room.model.asked("a")) == 2)
     assert "codex" in seen

@@ -108,9 +108,9 @@ def test_a_run_with_items_a_merge_and_a_called_workflow(shop: StepsRoom, tmp_pat
 
 def test_a_run_that_was_rewound_and_a_fork_of_it(shop: StepsRoom, tmp_path: Path) -> None:
     run = finish(shop).run
-    runs.rewind(shop.log, run, "combine", "ann")
+    runs.rewind(shop.writer, run, "combine", "ann")
     shop.drive()
-    copy = runs.fork(shop.log, run, "last", "ann")
+    copy = runs.fork(shop.writer, run, "last", "ann")
     shop.drive()
     assert [shop.state(each).status for each in (run, copy)] == ["succeeded", "succeeded"]
     check_whole(shop.log, run, tmp_path / "one")
@@ -120,7 +120,7 @@ def test_a_run_that_was_rewound_and_a_fork_of_it(shop: StepsRoom, tmp_path: Path
 def test_a_dynamic_flow(flows: Flows, tmp_path: Path) -> None:
     run = flows.start(FLOW)
     flows.drive(run)
-    runs.answer(flows.home.log, run, "approve", "ann")
+    runs.answer(flows.home.writer, run, "approve", "ann")
     assert flows.drive(run).status == "succeeded"
     check_whole(flows.home.log, run, tmp_path / "other")
 

@@ -172,7 +172,7 @@ def test_it_ends_after_a_run_that_another_process_drove(room: Room, monkeypatch:
     async def wait() -> None:
         serves = asyncio.ensure_future(Background(room.log, mine, time.time, grace=0.0).serve())
         await until(lambda: mine.retry_at() is not None)
-        await Driver(elsewhere, lease, theirs.commands, theirs.children, time.time).drive()
+        await Driver(elsewhere, lease, theirs.handlers, time.time).drive()
         elsewhere.release(lease)
         await asyncio.wait_for(serves, LONG)
 

@@ -152,7 +152,7 @@ def test_runs_of_the_same_repository_come_first_and_others_can_be_left_out(pull:
 def test_a_run_that_the_engine_drives_is_told_with_the_way_to_get_it(pull: Pull) -> None:
     pull.add(NATIVE, "greet")
     place = here(pull.workspace, pull.environ)
-    run = start(pull.system.log, Request(pin(place, "greet"), str(pull.workspace), task="Greet"))
+    run = start(pull.system.writer, Request(pin(place, "greet"), str(pull.workspace), task="Greet"))
     said = pull.call("resume_session", runId=run)
     assert said.data["candidates"] == []
     assert said.data["drivenByEngine"] == [{"runId": run, "userMust": f"handrail take {run}"}]

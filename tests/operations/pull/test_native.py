@@ -25,7 +25,7 @@ def test_a_native_workflow_is_walked_without_an_agent_of_its_own_being_installed
     size = pull.size()
     assert pull.advance(waits).codes == ["USER_ONLY_DEPENDENCY"]
     assert pull.size() == size
-    runs.answer(pull.log, first.run, "approve", "ann")
+    runs.answer(pull.writer, first.run, "approve", "ann")
     pull.drive()
     last = pull.rehydrate(waits)
     assert last.address == "use"

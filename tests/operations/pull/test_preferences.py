@@ -83,7 +83,7 @@ def test_an_agent_cannot_set_them(pull: Pull) -> None:
 
 def test_a_user_sets_them_for_a_run_and_the_gaps_are_told_at_the_end(pull: Pull) -> None:
     at = pull.start(chain(2))
-    prefer(pull.log, at.run, Wish(by="ann", autonomy=NEVER))
+    prefer(pull.writer, at.run, Wish(by="ann", autonomy=NEVER))
     taken_up(pull)
     at = pull.advance(at, notes="")
     assert (at.address, preferences(at)) == ("step-2", (NEVER, "conservative"))
@@ -102,7 +102,7 @@ def test_going_back_is_no_way_around_what_the_user_prefers_now(pull: Pull) -> No
     (pull.home / "config.toml").write_text(f'[pull]\nautonomy = "{NEVER}"\n', "utf-8")
     first = pull.start(chain(2))
     pull.advance(first)
-    prefer(pull.log, first.run, Wish(by="ann", autonomy="guided"))
+    prefer(pull.writer, first.run, Wish(by="ann", autonomy="guided"))
     taken_up(pull)
     branch = pull.advance(pull.rehydrate(first), notes="")
     assert branch.run != first.run
@@ -137,8 +137,8 @@ def test_a_required_capability_that_lacks_waits_for_the_user_and_the_token_goes_
     assert (blocked.codes, blocked.data["retryable"]) == (["REQUIRED_CAPABILITY_UNAVAILABLE"], False)
     assert f"handrail prefer {at.run} --risk aggressive" in blocked.text
     assert pull.advance(at, artifacts=[seen("available")]).data == blocked.data
-    prefer(pull.log, at.run, Wish(by="ann", risk="aggressive"))
-    resume(pull.log, at.run, "ann")
+    prefer(pull.writer, at.run, Wish(by="ann", risk="aggressive"))
+    resume(pull.writer, at.run, "ann")
     taken_up(pull)
     at = pull.advance(blocked)
     assert at.address == "two"

@@ -42,7 +42,7 @@ def _nothing(_: str) -> None:
 
 def desk_of(shop: StepsRoom) -> Desk:
     data = shop.folder / "data"
-    return Desk(shop.log, keys_in(data), _nowhere, _nothing, this_machine(), agents=KnownAgents())
+    return Desk(shop.writer, keys_in(data), _nowhere, _nothing, this_machine(), agents=KnownAgents())
 
 
 def call(shop: StepsRoom, **arguments: Any) -> ToolResult:
@@ -58,7 +58,9 @@ def call(shop: StepsRoom, **arguments: Any) -> ToolResult:
 def test_a_native_run_is_taken_in_a_loop_proven_as_ever_and_given_back(shop: StepsRoom) -> None:
     run = shop.start(LOOP, {"rounds/work": {**WORK, "repeat": True}, "last": [{"say": "over"}]})
     holders: list[str] = []
-    shop.during(lambda: holders.append(hand_to_agent(shop.log, run)), lambda: "rounds@1/work" in shop.state(run).steps)
+    shop.during(
+        lambda: holders.append(hand_to_agent(shop.writer, run)), lambda: "rounds@1/work" in shop.state(run).steps
+    )
     given = handover(desk_of(shop), run, holders[0])
     assert (given.over, given.step) == (True, "rounds@2/work")
     said = call(shop, continueToken=given.continue_token, intent="rehydrate")
@@ -71,7 +73,7 @@ def test_a_native_run_is_taken_in_a_loop_proven_as_ever_and_given_back(shop: Ste
     token = said.data["continueToken"]
     said = call(shop, continueToken=token, intent="advance", output={"notesMarkdown": "by the agent"})
     assert said.data["pending"]["address"] == "rounds@3/work", "the script in between is the engine's"
-    runs.release(shop.log, run, "ann")
+    runs.release(shop.writer, run, "ann")
     shop.drive()
     assert shop.state(run).status == "succeeded"
     assert (shop.tree(run) / "trace").read_text().splitlines() == ["by the engine", "by the agent", "by the engine"]
@@ -85,7 +87,7 @@ def test_a_native_run_is_taken_in_a_loop_proven_as_ever_and_given_back(shop: Ste
 
 def test_a_token_from_before_the_step_was_known_shows_the_step_and_completes_nothing(shop: StepsRoom) -> None:
     run = shop.start(LOOP, {})
-    holder = hand_to_agent(shop.log, run)
+    holder = hand_to_agent(shop.writer, run)
     early = handover(desk_of(shop), run, holder)
     assert (early.over, early.step) == (False, "")
     waits = call(shop, continueToken=early.continue_token, intent="rehydrate")

@@ -190,13 +190,13 @@ def test_a_server_that_runs_since_before_a_new_key_knows_the_tokens_of_the_new_o
 def test_who_does_not_hold_the_run_any_more_is_told_who_does(pull: Pull) -> None:
     first = pull.start(chain(3))
     second = pull.advance(first)
-    runs.release(pull.log, first.run, "ann")
+    runs.release(pull.writer, first.run, "ann")
     pull.drive()
     for said in (pull.advance(second), pull.advance(first), pull.rehydrate(second), pull.checkpoint(second)):
         assert said.code == "HELD_BY_ANOTHER"
         assert f"handrail take {first.run}" in said.text
     holder = new_name()
-    runs.take(pull.log, first.run, held_name(holder), "agents")
+    runs.take(pull.writer, first.run, held_name(holder), "agents")
     pull.drive()
     assert pull.advance(second).code == "HELD_BY_ANOTHER"
     state = pull.state(first.run)
@@ -212,7 +212,7 @@ def test_after_a_rewind_the_token_of_the_step_that_is_gone_says_so_and_the_new_o
     first = pull.start(chain(3))
     second = pull.advance(first)
     third = pull.advance(second)
-    runs.rewind(pull.log, first.run, "step-1", "ann")
+    runs.rewind(pull.writer, first.run, "step-1", "ann")
     pull.drive()
     size = pull.size()
     stale = pull.advance(third)

@@ -11,7 +11,6 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.outside_performer import complete_step, pending_step
 from handrail.ports.log import Timer
 from handrail.processes.local_programs import LocalPrograms
-from handrail.runtime.inbox_events import message
 from handrail.runtime.ports import Pinned
 from support.compiler.native_case import compile_text
 from support.runtime.background_home import home_in
@@ -25,11 +24,11 @@ def test_a_copy_of_a_run_that_waits_for_a_time_has_a_timer_of_its_own(room: Room
     run = room.start(RETRYING)
     room.drive(lambda: 1000.0)
     if paused:
-        room.log.send(run, "p", message("pause"))
+        room.writer.send(run, "p", "pause")
         room.drive(lambda: 1001.0)
         assert room.state(run).reason == "pause"
         assert room.log.due(9e9) == (), "a paused run waits for a person, and for no time"
-    copy = runs.fork(room.log, run, None, "me")
+    copy = runs.fork(room.writer, run, None, "me")
     assert Timer(copy, "retry", 1010.0) in room.log.due(9e9)
     (room.workspace / "go").touch()
     room.drive(lambda: 1009.0)
@@ -44,10 +43,10 @@ def test_a_copy_of_a_run_that_waits_for_a_time_has_a_timer_of_its_own(room: Room
 
 def test_a_copy_of_a_run_that_was_paused_between_steps_runs(room: Room) -> None:
     run = room.start("name: x\nsteps:\n  - {name: a, command: 'true'}\n")
-    room.log.send(run, "p", message("pause"))
+    room.writer.send(run, "p", "pause")
     room.drive()
     assert room.state(run).reason == "pause"
-    copy = runs.fork(room.log, run, None, "me")
+    copy = runs.fork(room.writer, run, None, "me")
     room.drive()
     assert room.state(copy).status == "succeeded"
     assert room.state(run).reason == "pause", "the original is untouched"
@@ -56,7 +55,7 @@ def test_a_copy_of_a_run_that_was_paused_between_steps_runs(room: Room) -> None:
 def test_a_copy_of_a_question_with_a_time_limit_gets_the_limit_too(room: Room) -> None:
     run = room.start("name: x\nsteps:\n  - {name: ok, type: approval, timeout: 1h}\n")
     room.drive(lambda: 1000.0)
-    copy = runs.fork(room.log, run, None, "me")
+    copy = runs.fork(room.writer, run, None, "me")
     room.drive(lambda: 1500.0)
     assert room.state(copy).reason == "approval"
     room.drive(lambda: 5100.0)
@@ -74,8 +73,8 @@ def test_the_background_driver_wakes_a_copy_at_its_time(
         here = supervisor_of(home.log, home.folders.data, {}, lambda: now)
         asyncio.run(here.run_until_idle())
         assert home.state(run).reason == "timer"
-        copy = runs.fork(home.log, run, None, "me")
-        home.log.send(run, "p", message("pause"))
+        copy = runs.fork(home.writer, run, None, "me")
+        home.writer.send(run, "p", "pause")
         asyncio.run(here.run_until_idle())
         assert home.state(copy).reason == "timer"
         (home.shop / "go").touch()
@@ -100,14 +99,14 @@ def test_a_copy_taken_after_a_refusal_is_at_the_same_try_and_can_be_completed(ro
     compiled, _, _ = compile_text(GUIDED, main="workflow.json")
     assert compiled.plan is not None
     pinned = Pinned(compiled.plan, compiled.hash or "")
-    run = runs.start(room.log, runs.Request(pinned, str(room.workspace), {"more": "yes"}, task="look"))
-    runs.take(room.log, run, "agent")
+    run = runs.start(room.writer, runs.Request(pinned, str(room.workspace), {"more": "yes"}, task="look"))
+    runs.take(room.writer, run, "agent")
     room.drive()
     first = pending_step(room.log, run)
     assert first is not None
-    complete_step(room.log, run, first.seq, {"context": {"more": "no"}}, "agent")
-    copy = runs.fork(room.log, run, None, "me")
-    runs.take(room.log, copy, "other")
+    complete_step(room.writer, run, first.seq, {"context": {"more": "no"}}, "agent")
+    copy = runs.fork(room.writer, run, None, "me")
+    runs.take(room.writer, copy, "other")
     room.drive()
     ours, theirs = pending_step(room.log, run), pending_step(room.log, copy)
     assert ours is not None
@@ -116,6 +115,6 @@ def test_a_copy_taken_after_a_refusal_is_at_the_same_try_and_can_be_completed(ro
     assert [each.shortfalls for each in of_kind(room.log, copy, StepRefused)] == [
         each.shortfalls for each in of_kind(room.log, run, StepRefused)
     ]
-    assert complete_step(room.log, copy, theirs.seq, "Looked.", "other").status == "succeeded"
+    assert complete_step(room.writer, copy, theirs.seq, "Looked.", "other").status == "succeeded"
     assert [event.address for event in of_kind(room.log, copy, StepBegan)] == ["again@1/look"]
-    assert complete_step(room.log, run, ours.seq, "Looked.", "agent").status == "succeeded"
+    assert complete_step(room.writer, run, ours.seq, "Looked.", "agent").status == "succeeded"

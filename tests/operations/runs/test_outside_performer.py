@@ -32,7 +32,7 @@ SLOW = "until test -e go; do sleep 0.01; done"
 
 
 def _take(room: Room, run: str) -> None:
-    runs.take(room.log, run, "agent")
+    runs.take(room.writer, run, "agent")
 
 
 def perform(room: Room, run: str, address: str, output: str) -> None:
@@ -40,14 +40,14 @@ def perform(room: Room, run: str, address: str, output: str) -> None:
     step = pending_step(room.log, run)
     assert step is not None
     assert step.address == address
-    complete_step(room.log, run, step.seq, output, "agent")
+    complete_step(room.writer, run, step.seq, output, "agent")
 
 
 def test_a_run_is_walked_half_by_the_engine_and_half_from_outside_in_the_middle_of_a_loop(room: Room) -> None:
     run = room.start(LOOP)
 
     def take() -> None:
-        runs.take(room.log, run, "agent")
+        runs.take(room.writer, run, "agent")
 
     room.during(take, lambda: "work 2" in room.trace())
     engine = room.trace()
@@ -57,8 +57,8 @@ def test_a_run_is_walked_half_by_the_engine_and_half_from_outside_in_the_middle_
     room.drive()
     assert room.trace() == engine, "the engine performs nothing of a run that somebody holds"
     while (step := pending_step(room.log, run)) is not None and not step.address.startswith("rounds@4"):
-        complete_step(room.log, run, step.seq, f"agent {step.address}", "agent")
-    runs.release(room.log, run, "agent")
+        complete_step(room.writer, run, step.seq, f"agent {step.address}", "agent")
+    runs.release(room.writer, run, "agent")
     room.drive()
     state = room.state(run)
     assert state.status == "succeeded"
@@ -78,11 +78,11 @@ def test_a_run_taken_before_it_began_is_walked_from_outside_and_given_back_and_t
     room.drive()
     perform(room, run, "first", "one")
     perform(room, run, "rounds@1/work", "made outside")
-    runs.release(room.log, run, "agent")
+    runs.release(room.writer, run, "agent")
     room.during(lambda: _take(room, run), lambda: len(room.trace()) >= 3)
     assert room.trace()[0] == "note made outside", "the engine reads what was made outside"
     while (step := pending_step(room.log, run)) is not None:
-        complete_step(room.log, run, step.seq, "outside", "agent")
+        complete_step(room.writer, run, step.seq, "outside", "agent")
     assert room.state(run).status == "succeeded"
     assert room.state(run).names["end"] == "outside"
     assert len(of_kind(room.log, run, RunTaken)) == 2
@@ -96,7 +96,7 @@ def test_the_step_in_the_engines_hands_is_finished_before_the_run_changes_hands(
     )
 
     def take() -> None:
-        runs.take(room.log, run, "agent")
+        runs.take(room.writer, run, "agent")
         (room.workspace / "go").touch()
 
     room.during(take, lambda: room.trace() == ["up"])
@@ -117,7 +117,7 @@ def test_a_step_that_survived_its_driver_is_finished_before_the_run_changes_hand
         await asyncio.gather(driving, return_exceptions=True)
 
     asyncio.run(dies())
-    runs.take(room.log, run, "agent")
+    runs.take(room.writer, run, "agent")
     (room.workspace / "go").touch()
     room.drive()
     assert [event.address for event in of_kind(room.log, run, StepEnded)] == ["a"]
@@ -176,7 +176,7 @@ def test_a_step_that_the_engine_cannot_perform_is_performed_from_outside(room: R
     _take(room, run)
     room.drive()
     perform(room, run, "think", "deep")
-    runs.release(room.log, run, "agent")
+    runs.release(room.writer, run, "agent")
     room.drive()
     assert room.state(run).status == "succeeded"
     assert room.trace() == ["deep"]
@@ -187,7 +187,7 @@ def test_a_run_given_back_at_a_step_that_the_engine_cannot_perform_says_so(room:
     run = room.start("name: x\nsteps:\n  - {name: think, type: pull-request, title: Think hard.}\n")
     _take(room, run)
     room.drive()
-    runs.release(room.log, run, "agent")
+    runs.release(room.writer, run, "agent")
     room.drive()
     state = room.state(run)
     assert (state.status, state.reason) == ("blocked", "step")
@@ -197,16 +197,16 @@ def test_a_run_given_back_at_a_step_that_the_engine_cannot_perform_says_so(room:
 def test_only_the_holder_completes_and_only_what_is_pending_and_only_once(room: Room) -> None:
     run = room.start(LOOP)
     with pytest.raises(UsageError, match="driven by the engine"):
-        complete_step(room.log, run, 2, "x", "agent")
+        complete_step(room.writer, run, 2, "x", "agent")
     _take(room, run)
     room.drive()
     step = pending_step(room.log, run)
     assert step is not None
     with pytest.raises(UsageError, match="held by agent"):
-        complete_step(room.log, run, step.seq, "x", "somebody else")
-    complete_step(room.log, run, step.seq, "x", "agent")
+        complete_step(room.writer, run, step.seq, "x", "somebody else")
+    complete_step(room.writer, run, step.seq, "x", "agent")
     with pytest.raises(UsageError, match="not what is pending"):
-        complete_step(room.log, run, step.seq, "x", "agent")
+        complete_step(room.writer, run, step.seq, "x", "agent")
     assert len(of_kind(room.log, run, StepEnded)) == 1
 
 
@@ -217,7 +217,7 @@ def test_a_run_that_another_process_drives_cannot_be_completed(room: Room, tmp_p
     other = open_log(room.data)
     other.acquire(run, "another")
     with pytest.raises(LogConflict, match=r"driven by another \(process"):
-        complete_step(room.log, run, 3, "x", "agent")
+        complete_step(room.writer, run, 3, "x", "agent")
     other.close()
 
 
@@ -227,12 +227,12 @@ def test_an_approval_is_asked_whoever_holds_the_run_and_a_stop_reaches_it_too(ro
     room.drive()
     assert room.state(run).reason == "approval"
     assert pending_step(room.log, run) is None
-    runs.answer(room.log, run, "approve", "me")
+    runs.answer(room.writer, run, "approve", "me")
     room.drive()
     step = pending_step(room.log, run)
     assert step is not None
     assert step.address == "b"
-    runs.stop(room.log, run, "me")
+    runs.stop(room.writer, run, "me")
     room.drive()
     assert room.state(run).status == "cancelled"
 
@@ -252,20 +252,20 @@ def test_a_guided_step_is_refused_without_notes_and_completed_with_them_and_its_
     compiled, _, _ = compile_text(GUIDED, main="workflow.json")
     assert compiled.plan is not None
     request = runs.Request(Pinned(compiled.plan, compiled.hash or ""), str(room.folder), task="the work")
-    run = runs.start(room.log, request)
+    run = runs.start(room.writer, request)
     room.drive()
     _take(room, run)
     room.drive()
     step = pending_step(room.log, run)
     assert step is not None
     assert "Do the work." in str(step.spec["prompt"])
-    refused = complete_step(room.log, run, step.seq, {"context": {"size": "big"}}, "agent")
+    refused = complete_step(room.writer, run, step.seq, {"context": {"size": "big"}}, "agent")
     assert refused.pending is not None
     again = pending_step(room.log, run)
     assert again is not None
     assert again.address == "first-step"
-    complete_step(room.log, run, again.seq, {"notesMarkdown": "Did it.", "context": {"size": "big"}}, "agent")
+    complete_step(room.writer, run, again.seq, {"notesMarkdown": "Did it.", "context": {"size": "big"}}, "agent")
     following = pending_step(room.log, run)
     assert following is not None
     assert following.address == "second-step"
-    assert complete_step(room.log, run, following.seq, "Done.", "agent").status == "succeeded"
+    assert complete_step(room.writer, run, following.seq, "Done.", "agent").status == "succeeded"

@@ -38,7 +38,7 @@ def told_during(shop: StepsRoom, run: str, *texts: str) -> None:
 
     def act() -> None:
         for text in texts:
-            tell(shop.log, run, text, "ann")
+            tell(shop.writer, run, text, "ann")
         there(shop)[0].with_name("go.log").touch()
 
     shop.during(act, lambda: bool(there(shop)))
@@ -71,7 +71,7 @@ def test_a_message_while_no_agent_works_is_told_to_the_next_one_once(shop: Steps
         "{name: ok, type: approval, message: Go on?}", "{name: one, prompt: Do it.}", "{name: two, prompt: Do more.}"
     )
     state = shop.run(text, {"default": {**MORE, "repeat": True}})
-    said = tell(shop.log, state.run, "use tabs", "ann")
+    said = tell(shop.writer, state.run, "use tabs", "ann")
     assert (said.step, said.words) == ("", "the next agent is told, once the run goes on")
     state = shop.answer(state.run, "approve")
     assert state.status == "succeeded"
@@ -81,7 +81,7 @@ def test_a_message_while_no_agent_works_is_told_to_the_next_one_once(shop: Steps
 def test_what_no_agent_came_for_is_named_at_the_end(shop: StepsRoom) -> None:
     text = case("{name: ok, type: approval, message: Go on?}", "{name: tidy, command: 'true'}")
     state = shop.run(text, {})
-    tell(shop.log, state.run, "use tabs", "ann")
+    tell(shop.writer, state.run, "use tabs", "ann")
     state = shop.answer(state.run, "approve")
     assert (state.status, state.message) == ("succeeded", "no agent came any more that could be told: use tabs")
 
@@ -89,7 +89,7 @@ def test_what_no_agent_came_for_is_named_at_the_end(shop: StepsRoom) -> None:
 def test_a_call_that_failed_has_not_heard_it(shop: StepsRoom) -> None:
     text = case("{name: ok, type: approval, message: Go on?}", "{name: one, prompt: Do it., retry: 1}")
     state = shop.run(text, {"one": [{"fail": {"status": "crashed"}}, MORE]})
-    tell(shop.log, state.run, "use tabs", "ann")
+    tell(shop.writer, state.run, "use tabs", "ann")
     state = shop.answer(state.run, "approve")
     assert (state.status, ["use tabs" in each for each in shop.prompts(state.run, "one")]) == ("succeeded", [True] * 2)
 
@@ -102,7 +102,7 @@ def test_those_who_judge_are_not_told_and_those_who_fix_are(shop: StepsRoom) -> 
     }
     look = "{name: look, type: agent-loop, reviewer: Look at it., fixer: Repair it., max_iterations: 2}"
     state = shop.run(case("{name: ok, type: approval, message: Go on?}", look), turns)
-    tell(shop.log, state.run, "use tabs", "ann")
+    tell(shop.writer, state.run, "use tabs", "ann")
     assert shop.answer(state.run, "approve").status == "succeeded"
     calls = ("look@1/reviewer", "look@1/fixer", "look@2/reviewer")
     assert ["use tabs" in shop.prompts(state.run, each)[0] for each in calls] == [False, True, False]
@@ -114,7 +114,7 @@ def test_a_message_outlives_whoever_drives(shop: StepsRoom) -> None:
     shop.until(lambda: bool(there(shop)))
     os.kill(driver.pid, signal.SIGKILL)
     driver.wait()
-    said = tell(shop.log, run, "use tabs", "ann")
+    said = tell(shop.writer, run, "use tabs", "ann")
     assert (said.step, said.words) == ("one", "the agent of 'one' is told when it has ended its answer")
     there(shop)[0].with_name("go.log").touch()
     shop.drive()
@@ -127,13 +127,13 @@ def test_a_rewind_tells_it_again_and_a_copy_hears_it_once(shop: StepsRoom) -> No
         "{name: one, prompt: Do it.}", "{name: ok, type: approval, message: Go on?}", "{name: two, prompt: Do more.}"
     )
     state = shop.run(text, {"default": {**MORE, "repeat": True}})
-    tell(shop.log, state.run, "use tabs", "ann")
-    runs.rewind(shop.log, state.run, "one", "ann")
+    tell(shop.writer, state.run, "use tabs", "ann")
+    runs.rewind(shop.writer, state.run, "one", "ann")
     shop.drive()
     assert "use tabs" in shop.prompts(state.run, "one")[1]
-    tell(shop.log, state.run, "be brief", "ann")
+    tell(shop.writer, state.run, "be brief", "ann")
     shop.drive()
-    copy = runs.fork(shop.log, state.run, None, "ann")
+    copy = runs.fork(shop.writer, state.run, None, "ann")
     shop.drive()
     assert shop.answer(copy, "approve").status == "succeeded"
     (prompt,) = shop.prompts(copy, "two")
@@ -144,9 +144,9 @@ def test_a_rewind_tells_it_again_and_a_copy_hears_it_once(shop: StepsRoom) -> No
 def test_what_cannot_be_told_is_refused_with_what_helps(shop: StepsRoom) -> None:
     state = shop.run(ONE, {"one": {"ask": "Tabs or spaces?"}})
     with pytest.raises(UsageError, match="asks a question") as refused:
-        tell(shop.log, state.run, "tabs", "ann")
+        tell(shop.writer, state.run, "tabs", "ann")
     assert refused.value.next_step == f'handrail answer {state.run} "..."'
-    runs.stop(shop.log, state.run, "ann")
+    runs.stop(shop.writer, state.run, "ann")
     shop.drive()
     for text, why in (
         ("too late", "is over already"),
@@ -154,7 +154,7 @@ def test_what_cannot_be_told_is_refused_with_what_helps(shop: StepsRoom) -> None
         ("x" * 20_001, "more than 20000"),
     ):
         with pytest.raises(UsageError, match=why):
-            tell(shop.log, state.run, text, "ann")
+            tell(shop.writer, state.run, text, "ann")
 
 
 def test_an_answer_stands_where_the_budget_allows_no_call_to_tell_its_agent_more(shop: StepsRoom) -> None:

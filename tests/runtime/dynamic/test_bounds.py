@@ -10,11 +10,10 @@ from inline_snapshot import snapshot
 from handrail.operations.driving.background_driver import ensure
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder
-from handrail.processes.json_partner import start_partner
 from handrail.processes.local_programs import LocalPrograms
-from handrail.runtime.dynamic import flow_host
 from handrail.runtime.dynamic import handler as dynamic
-from handrail.runtime.inbox_events import message
+from handrail.sources.python import flow_host
+from handrail.sources.python.start_flow import start_flow
 from handrail.testing.leaks import lasting_within, processes_within
 from support.moved_time import MovedTime
 from support.runtime.background_home import eventually
@@ -40,7 +39,7 @@ def hanging(flows: Flows, how: str) -> str:
 
 def test_a_stop_ends_the_step_that_a_flow_called(flows: Flows) -> None:
     run = flows.start(LONG_STEP)
-    flows.during(lambda: runs.stop(flows.home.log, run, "me"), (flows.home.shop / "ran").exists)
+    flows.during(lambda: runs.stop(flows.home.writer, run, "me"), (flows.home.shop / "ran").exists)
     assert flows.home.state(run).status == "cancelled"
     assert lasting_within(flows.home.shop) == []
 
@@ -48,7 +47,7 @@ def test_a_stop_ends_the_step_that_a_flow_called(flows: Flows) -> None:
 @pytest.mark.parametrize("how", HANGS)
 def test_a_stop_ends_a_flow_that_never_calls(flows: Flows, how: str) -> None:
     run = hanging(flows, how)
-    flows.during(lambda: runs.stop(flows.home.log, run, "me"), (flows.home.shop / "ran").exists)
+    flows.during(lambda: runs.stop(flows.home.writer, run, "me"), (flows.home.shop / "ran").exists)
     assert flows.home.state(run).status == "cancelled"
     assert lasting_within(flows.home.shop) == []
 
@@ -56,7 +55,7 @@ def test_a_stop_ends_a_flow_that_never_calls(flows: Flows, how: str) -> None:
 def test_other_runs_go_on_while_a_flow_never_calls(flows: Flows) -> None:
     run = hanging(flows, "lets no thread run")
     other = flows.home.start("  - {name: hi, command: 'echo hi'}\n")
-    flows.during(lambda: runs.stop(flows.home.log, run, "me"), lambda: flows.home.state(other).status == "succeeded")
+    flows.during(lambda: runs.stop(flows.home.writer, run, "me"), lambda: flows.home.state(other).status == "succeeded")
     assert flows.home.state(run).status == "cancelled"
 
 
@@ -70,7 +69,7 @@ def test_a_paused_flow_is_gone_and_comes_back_by_its_calls(flows: Flows) -> None
     )
 
     def pause() -> None:
-        flows.home.log.send(run, "pause", message("pause"))
+        flows.home.writer.send(run, "pause", "pause")
 
     flows.during(
         pause,
@@ -79,7 +78,7 @@ def test_a_paused_flow_is_gone_and_comes_back_by_its_calls(flows: Flows) -> None
     assert flows.home.state(run).reason == "pause"
     assert lasting_within(flows.home.shop) == []
     (flows.home.shop / "go").touch()
-    runs.resume(flows.home.log, run, "me")
+    runs.resume(flows.home.writer, run, "me")
     assert flows.drive(run).status == "succeeded"
     assert flows.ran() == "first\nsecond\nsecond\n"
 
@@ -116,7 +115,7 @@ def test_a_flow_that_was_too_slow_once_goes_on_after_a_resume(flows: Flows, move
         "flow 'flow' (workflow.py), after call 1: computed longer than 30 s without calling a step and was ended"
     )
     slow.unlink()
-    runs.resume(flows.home.log, run, "me")
+    runs.resume(flows.home.writer, run, "me")
     assert flows.drive(run).status == "succeeded"
     assert flows.ran() == "first\nsecond\n"
 
@@ -170,7 +169,7 @@ def test_a_flow_sees_the_environment_of_commands_and_no_more(flows: Flows, monke
 
 def test_the_kernel_ends_a_flow_that_lets_no_thread_run_when_nobody_else_does() -> None:
     async def told() -> tuple[object, str]:
-        partner = await start_partner("handrail.runtime.dynamic.flow_host", ("flow of a test",), os.environ)
+        partner = await start_flow(("flow of a test",), os.environ)
         source = f"async def run(ctx):\n    {HANGS['lets no thread run']}\n"
         about = {"file": "workflow.py", "source": source, "run": "r", "task": "", "inputs": dict[str, str]()}
         try:

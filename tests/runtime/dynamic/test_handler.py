@@ -13,7 +13,6 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prepare import Wanted, prepare
 from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.history import events_of
-from handrail.runtime.inbox_events import message
 from handrail.sources.tiers import here
 from handrail.wiring.machine import this_machine
 from support.runtime.background_home import eventually
@@ -48,7 +47,7 @@ def test_a_flow_calls_steps_and_goes_where_their_results_lead(flows: Flows) -> N
         "who=it's",
     )
     assert flows.drive(run).message == "hello it's, ${it}?"
-    runs.answer(flows.home.log, run, "revise", "me", "$(touch /tmp/pwned) 'x'")
+    runs.answer(flows.home.writer, run, "revise", "me", "$(touch /tmp/pwned) 'x'")
     state = flows.drive(run)
     assert state.status == "succeeded"
     assert state.names["flow"] == {"tries": 2, "last": "$(touch /tmp/pwned) 'x'", "decision": "revise"}
@@ -91,10 +90,10 @@ def test_a_call_that_a_pause_ended_is_made_again_and_those_before_it_are_not(flo
     run = flows.start(FIVE)
     ensure(flows.home.folders, LocalPrograms())
     eventually(lambda: (flows.home.shop / "ran").exists() and flows.ran() == "1\n2\n3\n")
-    flows.home.log.send(run, "pause", message("pause"))
+    flows.home.writer.send(run, "pause", "pause")
     flows.home.reaches(run, "waiting")
     (flows.home.shop / "go").touch()
-    continue_run(flows.home.folders, LocalPrograms(), flows.home.log, run, "me")
+    continue_run(flows.home.folders, LocalPrograms(), flows.home.writer, run, "me")
     flows.home.reaches(run, "succeeded")
     assert flows.ran() == "1\n2\n3\n3\n4\n5\n"
 
@@ -120,14 +119,14 @@ def test_a_replay_that_asks_for_something_else_is_named(flows: Flows, after: str
         file.unlink()
     else:
         file.write_text(after)
-    runs.answer(flows.home.log, run, "approve", "me")
+    runs.answer(flows.home.writer, run, "approve", "me")
     state = flows.drive(run)
     assert (state.status, state.reason) == ("blocked", "fault")
     now = "script 'second' (echo other >> ran)" if after else "approval 'approve' (go on?)"
     was = "script 'second' (echo this >> ran)"
     assert state.message == f"call 2 of 'flow' was {was}; replayed, workflow.py asks for {now}"
     file.write_text("this")
-    runs.resume(flows.home.log, run, "me")
+    runs.resume(flows.home.writer, run, "me")
     assert flows.drive(run).status == "succeeded"
     assert flows.ran() == "1\nthis\n"
 
@@ -144,7 +143,7 @@ def test_a_replay_that_ends_too_soon_is_named(flows: Flows) -> None:
     run = flows.start(source)
     flows.drive(run)
     mark.touch()
-    runs.answer(flows.home.log, run, "approve", "me")
+    runs.answer(flows.home.writer, run, "approve", "me")
     assert flows.drive(run).message == snapshot(
         "call 1 of 'flow' was approval 'approve' (go on?); replayed, workflow.py returns"
     )
@@ -186,7 +185,7 @@ def test_going_back_to_a_call_keeps_the_calls_before_it(flows: Flows) -> None:
     run = flows.start(FIVE)
     (flows.home.shop / "go").touch()
     assert flows.drive(run).status == "succeeded"
-    runs.rewind(flows.home.log, run, "flow#4", "me")
+    runs.rewind(flows.home.writer, run, "flow#4", "me")
     assert flows.drive(run).status == "succeeded"
     assert flows.ran() == "1\n2\n3\n4\n5\n4\n5\n"
 
@@ -196,9 +195,9 @@ def test_a_copy_of_a_run_begins_its_flow_anew(flows: Flows) -> None:
         "async def run(ctx):\n    await ctx.run_step('a', command='echo 1 >> ran')\n    await ctx.approve('?')\n"
     )
     flows.drive(run)
-    copy = runs.fork(flows.home.log, run, None, "me")
+    copy = runs.fork(flows.home.writer, run, None, "me")
     assert flows.drive(copy).reason == "approval"
-    runs.answer(flows.home.log, copy, "approve", "me")
+    runs.answer(flows.home.writer, copy, "approve", "me")
     assert flows.drive(copy).status == "succeeded"
     assert flows.home.state(run).status == "waiting"
     assert flows.ran() == "1\n1\n"

@@ -124,7 +124,7 @@ def test_refused_calls_count_for_the_budget(shop: StepsRoom) -> None:
     assert compiled.plan is not None
     pinned = Pinned(replace(compiled.plan, budget=Budget(agent_calls=2)), compiled.hash or "")
     script = json.dumps({"plan": [notes(""), notes(""), notes(""), notes("at last")]}).encode()
-    run = runs.start(shop.log, runs.Request(pinned, str(shop.folder), agent="scripted", script=script))
+    run = runs.start(shop.writer, runs.Request(pinned, str(shop.folder), agent="scripted", script=script))
     shop.drive()
     state = shop.state(run)
     assert (state.status, state.reason, state.spent.agent_calls) == ("blocked", "budget", 2)
@@ -158,7 +158,7 @@ def test_a_run_goes_back_into_a_loop_and_walks_it_again(shop: StepsRoom) -> None
         "default": {**notes("done"), "repeat": True},
     }
     state = shop.run(LOOPED, script)
-    runs.rewind(shop.log, state.run, "again@2/decide", "ann")
+    runs.rewind(shop.writer, state.run, "again@2/decide", "ann")
     shop.drive()
     assert shop.state(state.run).status == "succeeded"
     assert shop.path(state.run)[-2:] == ["again@2/decide", "end"]
@@ -171,7 +171,7 @@ def test_a_run_changes_hands_in_a_loop_and_the_engine_goes_on_with_the_rest(shop
     holder = held_name("0a1b2c3d")
 
     def take() -> None:
-        runs.take(shop.log, run, holder, "agents")
+        runs.take(shop.writer, run, holder, "agents")
 
     shop.during(take, lambda: "again@1/work" in shop.state(run).steps)
     state = shop.state(run)
@@ -180,7 +180,7 @@ def test_a_run_changes_hands_in_a_loop_and_the_engine_goes_on_with_the_rest(shop
     at = state.pending.address
     began = [each for each in of_kind(shop.log, run, StepBegan) if each.address == at][-1]
     assert "call" not in began.spec
-    runs.release(shop.log, run, "ann")
+    runs.release(shop.writer, run, "ann")
     shop.drive()
     state = shop.state(run)
     assert state.status == "succeeded"

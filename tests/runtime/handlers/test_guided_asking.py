@@ -32,7 +32,7 @@ def test_a_person_confirms_a_step_or_sends_it_back_before_the_next_one(shop: Ste
 
 def test_a_run_that_never_stops_goes_on_with_empty_hands_and_tells_it(shop: StepsRoom) -> None:
     run = shop.start(flow(step("plan", requireConfirmation=True)), {"plan": [notes("")]})
-    prefer(shop.log, run, Wish(by="ann", autonomy=NEVER))
+    prefer(shop.writer, run, Wish(by="ann", autonomy=NEVER))
     shop.drive()
     state = shop.state(run)
     assert state.status == "succeeded"

@@ -52,7 +52,7 @@ def test_going_back_to_step_7_of_20_gives_the_same_tree_and_the_same_values(shop
     ended = outcome(tree)
     assert everything(tree) != stood
     (tree / "build.log").write_text("still here\n")
-    runs.rewind(shop.log, run, "s7", "ann")
+    runs.rewind(shop.writer, run, "s7", "ann")
     shop.drive()
     assert (shop.state(run).status, shop.state(run).reason) == ("waiting", "approval")
     assert everything(tree) == stood
@@ -66,7 +66,7 @@ def test_an_agent_that_is_called_again_finds_what_it_found_the_first_time(shop: 
     first = shop.run(TWENTY, SCRIPT)
     tree, ended = shop.tree(first.run), outcome(shop.tree(first.run))
     assert first.status == "succeeded", first.message
-    runs.rewind(shop.log, first.run, "s7", "ann")
+    runs.rewind(shop.writer, first.run, "s7", "ann")
     shop.drive()
     assert shop.state(first.run).status == "succeeded"
     assert (tree / "seen.0.log").read_bytes() == (tree / "seen.1.log").read_bytes() != b""
@@ -78,7 +78,7 @@ def test_what_stood_there_before_is_kept_under_a_ref_that_is_told(shop: StepsRoo
     first = shop.run(TWENTY, SCRIPT)
     tree = shop.tree(first.run)
     (tree / "by-hand.txt").write_text("mine\n")
-    runs.rewind(shop.log, first.run, "s20", "ann")
+    runs.rewind(shop.writer, first.run, "s20", "ann")
     shop.drive()
     (told,) = [each.kept for each in restorations(shop, first.run)]
     assert told.startswith("refs/handrail/kept/twenty-1/")
@@ -92,7 +92,7 @@ def test_a_copy_at_step_7_goes_its_own_way_and_the_original_is_untouched(shop: S
     stood = everything(tree)
     shop.answer(run, "approve")
     before, refs, events = everything(tree), all_refs(shop.repo), shop.state(run).seq
-    copy = runs.fork(shop.log, run, "s7", "ann")
+    copy = runs.fork(shop.writer, run, "s7", "ann")
     shop.drive()
     other = shop.tree(copy)
     assert other != tree
@@ -110,9 +110,9 @@ def test_a_copy_of_a_copy_begins_where_its_source_stood(shop: StepsRoom) -> None
     text = "name: n\nsteps:\n" + "".join(f"  - {{name: s{n}, prompt: Do it please}}\n" for n in (1, 2, 3))
     script = {f"s{n}": {"files": {f"{n}.txt": f"{n}\n"}} for n in (1, 2, 3)}
     first = shop.run(text, script).run
-    second = runs.fork(shop.log, first, "s3", "ann")
+    second = runs.fork(shop.writer, first, "s3", "ann")
     shop.drive()
-    third = runs.fork(shop.log, second, "s3", "ann")
+    third = runs.fork(shop.writer, second, "s3", "ann")
     (shop.tree(second) / "3.txt").write_text("of the second\n")
     shop.drive()
     assert [shop.state(run).status for run in (first, second, third)] == ["succeeded"] * 3
@@ -140,7 +140,7 @@ def test_going_back_into_a_round_of_a_loop_takes_back_the_later_rounds(shop: Ste
     first = shop.run(LOOP, {"each/add": {"run": "echo line >> lines.txt", "repeat": True}})
     tree, ended = shop.tree(first.run), outcome(shop.tree(first.run))
     assert (tree / "lines.txt").read_text().count("line") == 3
-    runs.rewind(shop.log, first.run, "each@2/count", "ann")
+    runs.rewind(shop.writer, first.run, "each@2/count", "ann")
     shop.drive()
     again = shop.state(first.run)
     assert [event.output for event in shop.endings(first.run, "each@2/count")] == ["2", "2"]
@@ -173,7 +173,7 @@ def test_going_back_into_a_review_loop_gives_the_fixer_the_file_that_it_had_to_f
     first = shop.run(REVIEW, REVIEWERS)
     assert first.status == "succeeded", first.message
     address = next(each for each in shop.path(first.run) if each.endswith("/fixer"))
-    runs.rewind(shop.log, first.run, address, "ann")
+    runs.rewind(shop.writer, first.run, address, "ann")
     shop.drive()
     again = shop.state(first.run)
     assert again.names["review"] == first.names["review"]
@@ -209,7 +209,7 @@ def test_going_back_to_before_a_fan_out_takes_back_its_merge_and_builds_anew(sho
     first = shop.run(FAN, _fan())
     assert first.status == "succeeded", first.message
     tree, ended = shop.tree(first.run), tracked(shop.tree(first.run))
-    runs.rewind(shop.log, first.run, "build", "ann")
+    runs.rewind(shop.writer, first.run, "build", "ann")
     shop.drive()
     again = shop.state(first.run)
     assert again.status == "succeeded", again.message
@@ -221,7 +221,7 @@ def test_going_back_to_a_merge_merges_the_same_branches_again(shop: StepsRoom) -
     first = shop.run(FAN, _fan())
     ended = tracked(shop.tree(first.run))
     built = first.names["built"]
-    runs.rewind(shop.log, first.run, "combine", "ann")
+    runs.rewind(shop.writer, first.run, "combine", "ann")
     shop.drive()
     again = shop.state(first.run)
     assert (again.status, again.names["built"]) == ("succeeded", built)
@@ -242,8 +242,8 @@ def test_going_back_while_items_run_cancels_them_first(shop: StepsRoom) -> None:
     def back() -> None:
         for found in shop.folder.glob("data/worktrees/*/*/begun.log"):
             found.unlink()
-        runs.rewind(shop.log, run, "plan", "ann")
-        runs.stop(shop.log, run, "ann")
+        runs.rewind(shop.writer, run, "plan", "ann")
+        runs.stop(shop.writer, run, "ann")
 
     shop.during(back, begun)
     assert shop.state(run).status == "cancelled"
@@ -260,7 +260,7 @@ def test_what_was_spent_stays_spent(shop: StepsRoom) -> None:
     cost = {"usage": {"input_tokens": 10, "output_tokens": 5, "cost": 0.5}}
     first = shop.run(text, {"default": {**cost, "repeat": True}})
     assert (first.spent.usd, first.spent.agent_calls) == (1.0, 2)
-    runs.rewind(shop.log, first.run, "s1", "ann")
+    runs.rewind(shop.writer, first.run, "s1", "ann")
     shop.drive()
     again = shop.state(first.run).spent
     assert (again.usd, again.tokens, again.agent_calls) == (2.0, 60, 4)
@@ -269,7 +269,7 @@ def test_what_was_spent_stays_spent(shop: StepsRoom) -> None:
 def test_going_back_names_what_cannot_be_taken_back(shop: StepsRoom) -> None:
     text = "name: n\nsteps:\n  - {name: s1, command: 'true'}\n  - {name: mail, command: 'true', repeatable: false}\n"
     first = shop.run(text, {"default": {}})
-    runs.rewind(shop.log, first.run, "s1", "ann")
+    runs.rewind(shop.writer, first.run, "s1", "ann")
     shop.drive()
     assert [event.crossed for event in of_kind(shop.log, first.run, RunRewound)] == [
         ("'mail', which must not run twice",)
@@ -278,10 +278,10 @@ def test_going_back_names_what_cannot_be_taken_back(shop: StepsRoom) -> None:
 
 def test_a_run_that_was_stopped_is_copied_and_not_brought_back(shop: StepsRoom) -> None:
     first = shop.run(ASKED, SCRIPT)
-    runs.stop(shop.log, first.run, "ann")
+    runs.stop(shop.writer, first.run, "ann")
     shop.drive()
     with pytest.raises(UsageError, match="stopped for good"):
-        runs.rewind(shop.log, first.run, "s2", "ann")
-    copy = runs.fork(shop.log, first.run, "s2", "ann")
+        runs.rewind(shop.writer, first.run, "s2", "ann")
+    copy = runs.fork(shop.writer, first.run, "s2", "ann")
     shop.drive()
     assert shop.state(copy).reason == "approval"

@@ -98,7 +98,7 @@ def test_an_approval_continues_the_run_without_a_terminal(home: Home) -> None:
     )
     keep_going(home.folders, LocalPrograms(), home.log, run)
     home.reaches(run, "waiting")
-    runs.answer(home.log, run, "approve", "me")
+    runs.answer(home.writer, run, "approve", "me")
     # It may already, or still, have the run in hand; a second one is never started.
     assert isinstance(keep_going(home.folders, LocalPrograms(), home.log, run), AlreadyRunning | Holder)
     assert home.reaches(run, "succeeded").names["said"] == "hi"
@@ -109,7 +109,7 @@ def test_a_failed_run_is_resumed_without_a_terminal(home: Home) -> None:
     ensure(home.folders, LocalPrograms())
     home.reaches(run, "failed")
     (home.shop / "thing").touch()
-    continue_run(home.folders, LocalPrograms(), home.log, run, "me")
+    continue_run(home.folders, LocalPrograms(), home.writer, run, "me")
     assert home.reaches(run, "succeeded").steps["need"].status == "succeeded"
 
 
@@ -166,7 +166,7 @@ def test_a_message_that_the_one_who_drives_does_not_take_calls_the_background_dr
     run = home.start("  - {name: need, command: 'test -e thing'}\n")
     elsewhere = open_log(home.folders.data)
     elsewhere.acquire(run, "terminal on its way out")
-    runs.stop(home.log, run, "me")
+    runs.stop(home.writer, run, "me")
     assert isinstance(keep_going(home.folders, LocalPrograms(), home.log, run), Started)
     elsewhere.close()
     home.reaches(run, "cancelled")

@@ -22,6 +22,7 @@ from handrail.testing.models.responses import Responses
 from handrail.testing.models.scripts import Action, Say
 from handrail.testing.models.server import ModelServer
 from handrail.wiring.machine import this_machine
+from handrail.wiring.system import make_writer
 from support.agents.connected_room import HANDRAIL, LONG, LOOP, Connected, Json, control, go_on, notes, step
 from support.agents.real_agents import Home, real_agents
 
@@ -150,7 +151,7 @@ def test_a_run_of_the_engine_is_taken_by_claude_code_in_a_loop_and_given_back(co
     with connected.log() as log:
         state = state_of(log, "flow-1")
         keys = keys_in(connected.home / "data")
-        calls = Calls(Desk(log, keys, _nowhere, _nothing, this_machine(), agents=KnownAgents()))
+        calls = Calls(Desk(make_writer(log), keys, _nowhere, _nothing, this_machine(), agents=KnownAgents()))
         said = asyncio.run(calls.call("continue_workflow", {"continueToken": token, "intent": "rehydrate"}))
     assert (state.steps["again@3/work"].stdout, state.steps["again@4/work"].stdout) == ("by Claude", "by the engine")
     assert state.steps["again"].calls == 5

@@ -19,9 +19,10 @@ from handrail.processes.local import LocalProcesses
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Pinned
+from handrail.runtime.run_writer import RunWriter
 from handrail.store.sqlite.log import open_log
 from handrail.testing.models.server import ModelServer
-from handrail.wiring.system import System
+from handrail.wiring.system import System, make_writer
 from support.agents.real_agents import Home
 from support.compiler.native_case import compile_text, shown
 
@@ -77,6 +78,10 @@ class RealRoom:
             self._log = open_log(self.root / "data")
         return self._log
 
+    @property
+    def writer(self) -> RunWriter:
+        return make_writer(self.log)
+
     def close(self) -> None:
         if self._log is not None:
             self._log.close()
@@ -96,7 +101,7 @@ class RealRoom:
         head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.repo, capture_output=True, text=True, check=True)
         source = TreeSource(repository=str(self.repo), base="main", commit=head.stdout.strip(), branch="work/{run}")
         pinned = Pinned(compiled.plan, compiled.hash or "")
-        return runs.start(self.log, runs.Request(pinned, "", by="ann", source=source))
+        return runs.start(self.writer, runs.Request(pinned, "", by="ann", source=source))
 
     def drive(self) -> None:
         """Drive all runs until none can move by itself; the clock of the runs stands still."""

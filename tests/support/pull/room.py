@@ -17,6 +17,7 @@ from handrail.operations.runs.prepare import workflows_seen_from
 from handrail.ports.log import OnPoint
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import events_of, state_of
+from handrail.runtime.run_writer import RunWriter
 from handrail.serve.mcp.calls import Calls
 from handrail.serve.mcp.tool_result import ToolResult
 from handrail.sources.folders import HOME, Folders
@@ -135,12 +136,15 @@ class Pull:
         def keys() -> tuple[bytes, ...]:
             return keys_in(folders.data)
 
-        log, clock = self.system.log, self.system.clock
-        seen, agents = self._seen_from, self.system.agents
-        return Desk(log, keys(), seen, lambda _: None, this_machine(), clock, keys_now=keys, agents=agents)
+        clock, seen, agents = self.system.clock, self._seen_from, self.system.agents
+        return Desk(self.writer, keys(), seen, lambda _: None, this_machine(), clock, keys_now=keys, agents=agents)
 
     def _seen_from(self, folder: Path) -> Place:
         return here(folder, self.environ)
+
+    @property
+    def writer(self) -> RunWriter:
+        return self.system.writer
 
     @property
     def environ(self) -> dict[str, str]:

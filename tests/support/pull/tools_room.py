@@ -23,6 +23,7 @@ from handrail.sources.tiers import here
 from handrail.store.signing_keys import keys_in
 from handrail.store.sqlite.log import SqliteLog, open_log
 from handrail.wiring.machine import this_machine
+from handrail.wiring.system import make_writer
 
 HANDRAIL = str(Path(sys.executable).with_name("handrail"))
 LONG = 60.0
@@ -168,7 +169,7 @@ class ToolsRoom:
         """Call a tool in this process, as a server that was just started."""
         with self.log() as log:
             desk = AgentDesk(
-                log,
+                make_writer(log),
                 partial(keys_in, self.home / "data"),
                 token or self.token(),
                 lambda folder: here(folder, self.environ),

@@ -14,8 +14,10 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Pinned
+from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders, user_folders
 from handrail.store.sqlite.log import open_log
+from handrail.wiring.system import make_writer
 from support.compiler.native_case import compile_text, shown
 
 PATIENCE = 60.0
@@ -37,13 +39,17 @@ class Home:
     log: Log
     shop: Path
 
+    @property
+    def writer(self) -> RunWriter:
+        return make_writer(self.log)
+
     def start(self, steps: str, **workflows: str) -> str:
         """Start a run of native steps."""
         text = f"name: case\nsteps:\n{steps}"
         compiled, _, _ = compile_text(text, workflows=workflows)
         assert compiled.plan is not None, shown(compiled.diagnostics)
         assert compiled.hash is not None
-        return runs.start(self.log, runs.Request(Pinned(compiled.plan, compiled.hash), str(self.shop)))
+        return runs.start(self.writer, runs.Request(Pinned(compiled.plan, compiled.hash), str(self.shop)))
 
     def state(self, run: str) -> RunState:
         """Give the state of a run as the log has it."""

@@ -21,12 +21,14 @@ from handrail.model.workflow.plan import Step
 from handrail.model.workflow.values import Expression, NamedValue
 from handrail.operations.runs import lifecycle as runs
 from handrail.processes.json_partner import Partner
+from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
+from handrail.runtime.handlers.commands.start_command import Starts
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Pinned
-from handrail.wiring.system import ShellCommands
+from handrail.wiring.system import ENVIRONMENTS, FLOWS, ShellCommands, make_writer
 from support.runtime.dying import CrashingProcesses, Points, labelled_log, lives, run_of
 from support.runtime.room import library, pinned
 
@@ -167,14 +169,18 @@ def live(workflow: str, folder: Path, batch: int, batches: int) -> None:
     log = labelled_log(folder, points)
     if not log.last(run).seq:
         (folder / "work").mkdir(exist_ok=True)
-        runs.start(log, runs.Request(plan(workflow), str(folder / "work"), {"base": "it's $(touch pwned)"}))
-    commands = CommandHandler(CrashingProcesses(points), ShellCommands(), folder / "data" / "runs", fast)
-    supervisor = Supervisor(log, commands, ChildHandler(log, library({"child": CHILD}), fast), fast, "crashing")
+        runs.start(
+            make_writer(log), runs.Request(plan(workflow), str(folder / "work"), {"base": "it's $(touch pwned)"})
+        )
+    starts = Starts(CrashingProcesses(points), ShellCommands(), ENVIRONMENTS)
+    commands = CommandHandler(starts, folder / "data" / "runs", fast)
+    children = ChildHandler(log, ENVIRONMENTS, library({"child": CHILD}), fast)
+    supervisor = Supervisor(log, Handlers(ENVIRONMENTS, commands, children, FLOWS), fast, "crashing")
     end = time.monotonic() + 120
     while (state := state_of(log, run)).status not in ("succeeded", "failed", "cancelled", "blocked"):
         assert time.monotonic() < end, f"{state.status} {state.reason}"
         if state.reason == "approval" and not log.inbox(run):
-            runs.answer(log, run, "approve", "me")
+            runs.answer(make_writer(log), run, "approve", "me")
         asyncio.run(supervisor.run_until_idle())
         time.sleep(0.002)
     log.close()

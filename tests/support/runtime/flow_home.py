@@ -34,7 +34,7 @@ class Flows:
         file.write_text(dedent(source))
         TrustStore(self.home.folders).trust(file)
         wanted = Wanted("flowing", inputs=inputs)
-        return runs.start(self.home.log, prepare(this_machine(), here(shop, os.environ), wanted).request)
+        return runs.start(self.home.writer, prepare(this_machine(), here(shop, os.environ), wanted).request)
 
     def drive(self, run: str) -> RunState:
         """Drive in this process as far as it goes."""

@@ -8,8 +8,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from handrail.engine.state.codec import encode_state
 from handrail.runtime.history import state_before
-from handrail.runtime.inbox_events import message
 from handrail.store.sqlite.log import open_log
+from handrail.wiring.system import make_writer
 from support.runtime.room import supervisor_of
 
 MESSAGES = 100
@@ -18,12 +18,12 @@ MESSAGES = 100
 def send(folder: Path, run: str, name: str) -> None:
     """Ask a run to go back to its beginning again and again; each request is made twice and counts once."""
     log = open_log(folder)
+    writer = make_writer(log)
     before = log.put_blob(encode_state(state_before(log, run, 2)))
     for number in range(MESSAGES):
         by = f"{name}-{number}"
-        payload = message("rewind", to="a", seq=2, state=before, crossed=[], by=by)
-        assert log.send(run, by, payload)
-        assert not log.send(run, by, payload)
+        assert writer.send(run, by, "rewind", to="a", seq=2, state=before, crossed=[], by=by)
+        assert not writer.send(run, by, "rewind", to="a", seq=2, state=before, crossed=[], by=by)
     log.close()
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from handrail.errors import UsageError
 from handrail.model.history.run_state import RunState
+from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.actions import (
     Action,
     ApprovalAction,
@@ -32,15 +33,20 @@ from handrail.model.workflow.values import Command, Constant, Expression, NamedV
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Append, Lease, Log, NewEvent, OnPoint
 from handrail.ports.processes import ProcessSpec
+from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
+from handrail.runtime.handlers.commands.start_command import Starts
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Pinned, Prepared
 from handrail.runtime.run_summary import summary_of
+from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.timers import timers_of
 from handrail.store.memory.log import MemoryWorld
+from handrail.testing.memory_environments import MemoryEnvironments
 from handrail.testing.memory_processes import MemoryProcesses, Scripted
+from handrail.wiring.system import FLOWS
 from support.runtime.room import steps_of
 
 CONDITIONS = ("true", "false", "run.workflow == 'random'", "previous_step.status == 'succeeded'")
@@ -53,7 +59,7 @@ def _child(_: str, __: str) -> Pinned:
 
 
 class PlainCommands:
-    """Commands as they are; nothing of the machine's environment."""
+    """Commands as they are."""
 
     def prepare(
         self,
@@ -63,9 +69,6 @@ class PlainCommands:
         written: Mapping[str, str],  # noqa: ARG002
     ) -> Prepared | str:
         return Prepared(("sh", "-c", command.script), ())
-
-    def environment(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:  # noqa: ARG002
-        return {}
 
 
 @dataclass
@@ -81,6 +84,10 @@ class MemoryRoom:
         self.log: Log = MemoryWorld(self.clock).open(self.on_point)
         self.processes = MemoryProcesses(self._perform)
 
+    @property
+    def writer(self) -> RunWriter:
+        return RunWriter(self.log, Redactor())
+
     def clock(self) -> float:
         return self.now
 
@@ -89,12 +96,14 @@ class MemoryRoom:
         return Scripted(f"said {chance.randint(0, 3)}\n".encode(), exit_code=0 if chance.random() < 0.75 else 1)
 
     def start(self, plan: Plan) -> str:
-        return runs.start(self.log, runs.Request(Pinned(plan, "sha256:0"), "/w"))
+        return runs.start(self.writer, runs.Request(Pinned(plan, "sha256:0"), "/w"))
 
     def drive(self) -> None:
-        commands = CommandHandler(self.processes, PlainCommands(), Path("/effects"), self.clock)
-        children = ChildHandler(self.log, _child, self.clock)
-        supervisor = Supervisor(self.log, commands, children, self.clock, "memory", on_state=self.lived.append)
+        environments = MemoryEnvironments()
+        starts = Starts(self.processes, PlainCommands(), environments)
+        commands = CommandHandler(starts, Path("/effects"), self.clock)
+        handlers = Handlers(environments, commands, ChildHandler(self.log, environments, _child, self.clock), FLOWS)
+        supervisor = Supervisor(self.log, handlers, self.clock, "memory", on_state=self.lived.append)
         asyncio.run(supervisor.run_until_idle())
 
     def finish(self, run: str) -> RunState:
@@ -106,7 +115,7 @@ class MemoryRoom:
                 self.now = max(self.now, state.until)
             elif state.reason == "approval" and state.pending is not None:
                 chance = random.Random(f"{self.chance} {state.pending.address} {state.pending.seq}")
-                runs.answer(self.log, run, chance.choice(["approve", "approve", "reject"]), "me")
+                runs.answer(self.writer, run, chance.choice(["approve", "approve", "reject"]), "me")
             else:
                 return state
         raise UsageError("the run does not end")

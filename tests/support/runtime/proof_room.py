@@ -9,11 +9,10 @@ from handrail.language.expressions.evaluate import evaluate
 from handrail.language.expressions.parser import parse
 from handrail.model.workflow.proofs import CommandProof, Proof
 from handrail.model.workflow.values import Command, Constant, Expression, JsonValue, ShellBinding, Value
-from handrail.processes.local import LocalProcesses
 from handrail.runtime.handlers.proofs.file_evidence import ProofScene
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.proofs.results import ProofResult
-from handrail.wiring.system import ShellCommands
+from handrail.wiring.system import make_starts
 
 
 def passes(script: str, **values: str) -> CommandProof:
@@ -52,7 +51,7 @@ class ProofRoom:
 
     @property
     def handler(self) -> ProofHandler:
-        return ProofHandler(LocalProcesses(), ShellCommands(), self.folder / "runs")
+        return ProofHandler(make_starts(), self.folder / "runs")
 
     def scene(self, *proofs: Proof) -> ProofScene:
         return ProofScene(

@@ -18,16 +18,17 @@ from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Log, OnPoint
-from handrail.processes.local import LocalProcesses
+from handrail.runtime.driver import Handlers
 from handrail.runtime.event_records import from_log
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Clock, Pinned, Workflows
+from handrail.runtime.run_writer import RunWriter
 from handrail.store.sqlite.log import open_log
 from handrail.testing.leaks import processes_within
-from handrail.wiring.system import ShellCommands
+from handrail.wiring.system import ENVIRONMENTS, FLOWS, make_starts, make_writer
 from support.compiler.native_case import compile_text, shown
 from support.places import TESTS
 
@@ -66,8 +67,9 @@ def library(workflows: dict[str, str]) -> Workflows:
 
 def supervisor_of(log: Log, folder: Path, workflows: dict[str, str], clock: Clock = time.time) -> Supervisor:
     """Make a supervisor whose commands are real."""
-    commands = CommandHandler(LocalProcesses(), ShellCommands(), folder / "runs", clock)
-    return Supervisor(log, commands, ChildHandler(log, library(workflows), clock), clock, "tester")
+    commands = CommandHandler(make_starts(), folder / "runs", clock)
+    children = ChildHandler(log, ENVIRONMENTS, library(workflows), clock)
+    return Supervisor(log, Handlers(ENVIRONMENTS, commands, children, FLOWS), clock, "tester")
 
 
 def of_kind(log: Log, run: str, kind: type[T]) -> list[T]:
@@ -122,13 +124,17 @@ class Room:
             self._log = open_log(self.data, on_point=self.on_point)
         return self._log
 
+    @property
+    def writer(self) -> RunWriter:
+        return make_writer(self.log)
+
     def close(self) -> None:
         if self._log is not None:
             self._log.close()
 
     def start(self, text: str, **inputs: JsonValue) -> str:
         made = pinned(text, self.workflows)
-        return runs.start(self.log, runs.Request(made, str(self.workspace), dict(inputs)))
+        return runs.start(self.writer, runs.Request(made, str(self.workspace), dict(inputs)))
 
     def supervisor(self, clock: Clock = time.time) -> Supervisor:
         return supervisor_of(self.log, self.data, self.workflows, clock)

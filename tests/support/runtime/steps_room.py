@@ -26,9 +26,10 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Pinned
+from handrail.runtime.run_writer import RunWriter
 from handrail.sources.library import library_root
 from handrail.store.sqlite.log import open_log
-from handrail.wiring.system import System
+from handrail.wiring.system import System, make_writer
 from support.compiler.native_case import compile_library, compile_text, shown
 from support.places import TESTS
 from support.runtime.room import assert_sound, of_kind, until
@@ -105,6 +106,10 @@ class StepsRoom:
             self._log = open_log(self.folder / "data")
         return self._log
 
+    @property
+    def writer(self) -> RunWriter:
+        return make_writer(self.log)
+
     def close(self) -> None:
         """Close, after a look at all that was recorded."""
         if self._log is not None:
@@ -141,7 +146,7 @@ class StepsRoom:
             pinned, "", {**given, **inputs}, self.checks, "", "ann", source, self.agent, json.dumps(script).encode()
         )
         request = replace(request, agents=self.agents)
-        return runs.start(self.log, request)
+        return runs.start(self.writer, request)
 
     def drive(self) -> None:
         """Drive all runs until none can move by itself."""
@@ -159,13 +164,13 @@ class StepsRoom:
 
     def answer(self, run: str, decision: Decision, feedback: str = "") -> RunState:
         """Answer for approval, and drive on."""
-        runs.answer(self.log, run, decision, "ann", feedback)
+        runs.answer(self.writer, run, decision, "ann", feedback)
         self.drive()
         return self.state(run)
 
     def resume(self, run: str) -> RunState:
         """Resume a run, and drive on."""
-        runs.resume(self.log, run, "ann")
+        runs.resume(self.writer, run, "ann")
         self.drive()
         return self.state(run)
 

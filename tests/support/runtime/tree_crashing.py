@@ -28,6 +28,7 @@ from handrail.ports.log import Log
 from handrail.ports.processes import Ended, Gone, ProcessSpec, Running, TimedOut
 from handrail.processes.local import LocalProcesses
 from handrail.processes.process_folder import read_record
+from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
@@ -38,7 +39,7 @@ from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.wiring.system import ShellCommands
+from handrail.wiring.system import ENVIRONMENTS, FLOWS, ShellCommands, make_writer
 from handrail.workspace.git.command import Git, Ran, UnderWay
 from handrail.workspace.git_workspaces import GitWorkspaces
 from support.runtime.dying import CrashingProcesses, Points, labelled_log, lives, run_of
@@ -136,15 +137,15 @@ def _die_during(points: Points, point: str) -> None:
 
 def supervisor_of(log: Log, data: Path, processes: LocalProcesses) -> Supervisor:
     """Wire everything up as for a user, with these processes."""
-    folder, starts = data / "runs", Starts(processes, ShellCommands())
+    folder, starts = data / "runs", Starts(processes, ShellCommands(), ENVIRONMENTS)
     workspaces = GitWorkspaces(data)
     trees = TreeHandler(workspaces, starts, folder, time.time)
-    commands = CommandHandler(processes, starts.commands, folder, time.time, trees.restore)
+    commands = CommandHandler(starts, folder, time.time, trees.restore)
     agents = AgentHandler(starts, KnownAgents(), log.get_blob, folder, time.time, trees.restore)
-    proofs = ProofHandler(processes, starts.commands, folder)
-    steps = StepHandler(commands, agents, trees, proofs, ItemHandler(log, workspaces, time.time))
-    children = ChildHandler(log, library({}), time.time)
-    return Supervisor(log, commands, children, time.time, "crashing", steps=steps)
+    proofs = ProofHandler(starts, folder)
+    steps = StepHandler(commands, agents, trees, proofs, ItemHandler(log, ENVIRONMENTS, workspaces, time.time))
+    children = ChildHandler(log, ENVIRONMENTS, library({}), time.time)
+    return Supervisor(log, Handlers(ENVIRONMENTS, commands, children, FLOWS, steps), time.time, "crashing")
 
 
 def make_repository(folder: Path) -> Path:
@@ -167,7 +168,7 @@ def begin(log: Log, folder: Path, case: Case) -> str:
     source = TreeSource(repository=str(repo), base="main", commit=head, branch="work/{run}", setup=case.setup)
     inputs: dict[str, Any] = {"outside": str(folder / "outside")}
     made, script = pinned(case.text), case.script.encode()
-    return runs.start(log, runs.Request(made, "", inputs, source=source, agent="scripted", script=script))
+    return runs.start(make_writer(log), runs.Request(made, "", inputs, source=source, agent="scripted", script=script))
 
 
 async def go_on(log: Log, run: str, folder: Path, case: Case, supervisor: Supervisor) -> None:
@@ -185,7 +186,7 @@ def go_back(log: Log, state: RunState, folder: Path, case: Case) -> None:
     if any(isinstance(event, RunRewound) for _, event in events_of(log, state.run)):
         (folder / "outside" / "rewound").touch()
     elif (folder / "outside" / "held").exists() and not log.inbox(state.run):
-        runs.rewind(log, state.run, case.back_to, "me")
+        runs.rewind(make_writer(log), state.run, case.back_to, "me")
 
 
 def live(workflow: str, folder: Path, batch: int, batches: int) -> None:

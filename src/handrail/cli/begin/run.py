@@ -45,7 +45,7 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     place = current_place()
     prepared = _prepared(place, Wanted(**wanted, by=current_user()), may_ask=not as_json)
     with open_session() as session:
-        run = start(session.log, _request(session, prepared, with_changes=wanted["with_changes"]))
+        run = start(session.writer, _request(session, prepared, with_changes=wanted["with_changes"]))
         _introduce(session, run, prepared, as_json=as_json)
         if wanted["tmux"]:
             _open_windows(session, run)

@@ -13,7 +13,7 @@ from pathlib import Path
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
 from handrail.sources.folders import Folders, user_folders
-from handrail.wiring.system import ShellCommands
+from handrail.wiring.demo_environment import demo_variables
 
 DATA = Path(__file__).parent / "demo_data"
 MARK = "handrail-demo-"
@@ -60,7 +60,7 @@ class DemoPlace:
 
     def environment(self) -> dict[str, str]:
         """Give the environment of every command: nothing in it leads to the user's own files or settings."""
-        seen = ShellCommands({**os.environ, "HANDRAIL_PASS_ENV": ""}).environment()
+        seen = demo_variables()
         kept = {name: value for name, value in seen.items() if not name.startswith("XDG_")}
         return {
             **kept,

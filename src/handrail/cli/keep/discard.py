@@ -48,7 +48,7 @@ def _stop(session: "Session", run: str) -> None:
     tree_of(state)
     refuse_if_driven(session, run)
     if not state.over:
-        stop_family(session.log, run, current_user())
+        stop_family(session.writer, run, current_user())
         take_up(watch(session, run, "handrail discard", as_json=True))
         note(f"{run} was stopped for good")
 

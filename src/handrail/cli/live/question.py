@@ -62,7 +62,7 @@ class Question:
         try:
             match self.kind:
                 case "question":
-                    say(self.session.log, self.asks.run, words, current_user())
+                    say(self.session.writer, self.asks.run, words, current_user())
                     return True
                 case "budget":
                     return self._decide_budget(words[:1].lower())
@@ -85,14 +85,14 @@ class Question:
                 return False
         if decision is None or (decision == "revise" and not comment):
             return False
-        answer(self.session.log, self.asks.run, decision, current_user(), comment)
+        answer(self.session.writer, self.asks.run, decision, current_user(), comment)
         return True
 
     def _decide_budget(self, letter: str) -> bool:
         if letter == "g":
-            resume(self.session.log, self.asks.run, current_user())
+            resume(self.session.writer, self.asks.run, current_user())
         elif letter == "s":
-            stop_family(self.session.log, root_of(self.asks.run), current_user())
+            stop_family(self.session.writer, root_of(self.asks.run), current_user())
         return letter in ("g", "s")
 
     def _choices(self, columns: int) -> list[str]:

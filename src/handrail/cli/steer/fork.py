@@ -18,7 +18,7 @@ def command(*, run: str, step: str | None, copies: int, as_json: bool) -> None:
 
     with run_session() as session:
         found = session.find(run)
-        made = [fork(session.log, found, step, current_user()) for _ in range(copies)]
+        made = [fork(session.writer, found, step, current_user()) for _ in range(copies)]
     if as_json:
         write_json({"run": found, "copies": made})
         return

@@ -28,7 +28,7 @@ def command(*, run: str, autonomy: Autonomy | None, risk: Risk | None, as_json: 
 
     with run_session() as session:
         found = session.find(run)
-        now = prefer(session.log, found, Preference(by=current_user(), autonomy=autonomy or "", risk=risk or ""))
+        now = prefer(session.writer, found, Preference(by=current_user(), autonomy=autonomy or "", risk=risk or ""))
         take_up(watch(session, found, "handrail prefer", as_json=as_json))
         if as_json:
             write_json(asdict(now))

@@ -19,6 +19,6 @@ def command(*, run: str, detach: bool, as_json: bool) -> int:
     with run_session() as session:
         found = session.find(run)
         watched = watch(session, found, "handrail release", as_json=as_json)
-        release_family(session.log, found, current_user())
+        release_family(session.writer, found, current_user())
         note(f"{found} is Handrail's again")
         return go_on_detached(watched) if detach else go_on(watched)

@@ -34,7 +34,7 @@ def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
             want_windows(session.system.folder / "runs", found)
         watched = watch(session, found, "handrail resume", as_json=as_json)
         said = done_words(session.log, found)
-        resume_family(session.log, found, current_user())
+        resume_family(session.writer, found, current_user())
         note(said)
         return go_on_detached(watched) if detach else watched.go()
 

@@ -23,7 +23,7 @@ def command(*, run: str, step: str, as_json: bool) -> int:
     with run_session() as session:
         found = session.find(run)
         watched = watch(session, found, "handrail rewind", as_json=as_json)
-        seq = rewind(session.log, found, step, current_user())
+        seq = rewind(session.writer, found, step, current_user())
         note(f"{found} goes back to before '{step}' (event {seq})")
         state = state_of(session.log, found)
         for what in crossing(state, seq):

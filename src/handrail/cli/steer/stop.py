@@ -17,7 +17,7 @@ def command(*, run: str, as_json: bool) -> int:
     with run_session() as session:
         found = session.find(run)
         watched = watch(session, found, "handrail stop", as_json=as_json)
-        stop_family(session.log, found, current_user())
+        stop_family(session.writer, found, current_user())
         take_up(watched)
         watched.report()
         return 0

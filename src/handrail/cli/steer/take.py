@@ -28,7 +28,7 @@ def command(*, run: str, as_json: bool) -> None:
 
     with run_session() as session:
         found = session.find(run)
-        holder = hand_to_agent(session.log, found)
+        holder = hand_to_agent(session.writer, found)
         take_up(watch(session, found, "handrail take", as_json=as_json))
         given = handover(desk_of(session.system, session.place), found, holder)
         if as_json:

@@ -15,6 +15,7 @@ from handrail.runtime.local.background_driver import Background
 from handrail.runtime.local.driver_lock import DriverInfo, DriverLock
 from handrail.runtime.local.driver_lock import who as who_drives
 from handrail.runtime.local.supervisor import Supervisor
+from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders
 
 IDLE = "HANDRAIL_DRIVER_IDLE"
@@ -107,11 +108,11 @@ def keep_going(folders: Folders, programs: Programs, log: Log, run: str) -> Hold
 
 
 def continue_run(
-    folders: Folders, programs: Programs, log: Log, run: str, by: str
+    folders: Folders, programs: Programs, writer: RunWriter, run: str, by: str
 ) -> Holder | Started | AlreadyRunning:
     """Resume a run without waiting for it."""
-    runs.resume(log, run, by)
-    return keep_going(folders, programs, log, run)
+    runs.resume(writer, run, by)
+    return keep_going(folders, programs, writer.log, run)
 
 
 def drive(folders: Folders, programs: Programs, log: Log, supervisor: Supervisor) -> AlreadyRunning | None:

@@ -8,11 +8,13 @@ from handrail.engine.fold.step_tools import started_by
 from handrail.frozen import frozen
 from handrail.model.history.events import ChildStarted, Event, ItemStarted
 from handrail.operations.views.run_tree import belongs_to, family, holder_of, pause
+from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.runtime.clock_waits import Waits
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
+from handrail.runtime.run_writer import RunWriter
 
 LOOK_EVERY = 0.05
 PATIENCE = 10.0
@@ -83,7 +85,12 @@ class Drive:
     _waits: Waits = field(init=False)
 
     def __post_init__(self) -> None:
-        self._waits = Waits(self.log, self.supervisor.clock, wanted=belongs_to(self.run))
+        self._waits = Waits(self.log, self.environments, self.supervisor.clock, wanted=belongs_to(self.run))
+
+    @property
+    def environments(self) -> RunEnvironments:
+        """The environments of the runs that are driven."""
+        return self.supervisor.handlers.environments
 
     async def go(self) -> None:
         """Drive; times that are waited for are waited for."""
@@ -109,13 +116,16 @@ class Drive:
     def pause(self) -> None:
         """Ask the run and its children to pause."""
         self.pausing = True
-        pause(self.log, self.run)
+        self._ask_to_pause()
+
+    def _ask_to_pause(self) -> None:
+        pause(RunWriter(self.log, self.environments.for_run(self.run).redactor), self.run)
 
     async def _watch(self) -> None:
         while True:
             if self.pausing:
                 # A child may have come into being after the first request.
-                pause(self.log, self.run)
+                self._ask_to_pause()
             changed = self.log.changed()
             if changed != self._changed:
                 self._changed = changed

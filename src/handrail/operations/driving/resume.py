@@ -8,6 +8,7 @@ from handrail.operations.views.run_tree import family, standing, tell_family
 from handrail.operations.views.step_addresses import members
 from handrail.ports.log import Filter, Log
 from handrail.runtime.history import state_of
+from handrail.runtime.run_writer import RunWriter
 
 
 def resumable(log: Log) -> list[str]:
@@ -23,29 +24,30 @@ def _can_go_on(log: Log, run: str) -> bool:
     return at.status in ("running", "blocked", "failed") or at.reason in ("pause", "timer", "quota")
 
 
-def resume_family(log: Log, run: str, by: str) -> None:
+def resume_family(writer: RunWriter, run: str, by: str) -> None:
     """Let a run and its children go on."""
+    log = writer.log
     held = next((state for each in family(log, run) if (state := state_of(log, each)).held_by), None)
     if held is not None:
         raise UsageError(f"{held.run} is held by {held.held_by}", next_step=f"handrail release {held.run}")
-    resume(log, run, by)
+    resume(writer, run, by)
     for each in family(log, run)[1:]:
         # A child that failed was answered for already; its step begins a new one.
         if state_of(log, each).status in ("waiting", "blocked"):
-            resume(log, each, by)
+            resume(writer, each, by)
 
 
-def stop_family(log: Log, run: str, by: str) -> None:
+def stop_family(writer: RunWriter, run: str, by: str) -> None:
     """Stop a run and its children for good."""
-    stop(log, run, by)
-    tell_family(log, run, "stop", by)
+    stop(writer, run, by)
+    tell_family(writer, run, "stop", by)
 
 
-def release_family(log: Log, run: str, by: str) -> tuple[str, ...]:
+def release_family(writer: RunWriter, run: str, by: str) -> tuple[str, ...]:
     """Give a run and its children back to the engine; name those that were held."""
-    held = tuple(each for each in family(log, run) if state_of(log, each).held_by)
+    held = tuple(each for each in family(writer.log, run) if state_of(writer.log, each).held_by)
     for each in held or (run,):
-        release(log, each, by)
+        release(writer, each, by)
     return held
 
 

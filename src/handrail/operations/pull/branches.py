@@ -12,7 +12,7 @@ from handrail.operations.pull.desk import Desk, PullRefused, held_name
 from handrail.operations.pull.history_points import first_stand
 from handrail.operations.runs.lifecycle import copy_at
 from handrail.runtime.event_records import from_log
-from handrail.runtime.history import beginning, plan_of, state_before, state_of
+from handrail.runtime.history import plan_of, state_before, state_of
 
 
 @frozen
@@ -30,7 +30,7 @@ def branch_of(desk: Desk, token: Token) -> Branch:
     run = f"{token.run}-b{token.branch}"
     if not desk.log.last(run).seq:
         try:
-            desk.log.append([beginning(desk.log, run, *_first_events(desk, token, run))], [])
+            desk.writer.begin(run, *_first_events(desk, token, run))
         except VersionConflict:
             # Another process was first, with the same events.
             return branch_of(desk, token)

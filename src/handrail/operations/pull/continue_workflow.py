@@ -16,7 +16,6 @@ from handrail.operations.pull.history_points import first_stand, reached_from
 from handrail.operations.runs.lifecycle import point
 from handrail.operations.runs.outside_performer import GUIDED, leased
 from handrail.runtime.history import plan_of
-from handrail.runtime.inbox_events import message
 from handrail.runtime.recorder import Recorder
 
 
@@ -122,8 +121,10 @@ def _completed(desk: Desk, token: Token, handed: Handed) -> Answer:
         require_holder(desk, state, token)
         plan = plan_of(desk.log, state.plan)
         given = Given(by=by, notes=handed.notes, artifacts=handed.artifacts, context=handed.context)
-        names = desk.agents.catalog.names
-        recorder = Recorder(desk.log, lease, desk.clock, found.checkpointed, desk.known, agent_names=names)
+        writer, names = desk.writer, desk.agents.catalog.names
+        recorder = Recorder(
+            desk.log, lease, desk.clock, writer.redactor, found.checkpointed, desk.known, agent_names=names
+        )
         turn = recorder.turn(plan, state, complete_guided(plan, state, token.seq, given, desk.clock()).events)
         recorder.commit(turn)
         reached = first_stand(desk, state, turn.events)
@@ -134,7 +135,9 @@ def _completed(desk: Desk, token: Token, handed: Handed) -> Answer:
 
 def _report(desk: Desk, token: Token, handed: Handed) -> None:
     """Leave what an agent hands in for the engine, which looks itself whether it holds."""
-    said = message(
+    desk.writer.send(
+        token.run,
+        f"report:{point(desk.log, token.run, token.seq)}",
         "report",
         seq=token.seq,
         text=handed.notes,
@@ -142,5 +145,4 @@ def _report(desk: Desk, token: Token, handed: Handed) -> None:
         has_output=handed.result is not None,
         by=held_name(token.holder),
     )
-    desk.log.send(token.run, f"report:{point(desk.log, token.run, token.seq)}", said)
     desk.wake(token.run)

@@ -15,6 +15,7 @@ from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.runtime.history import Known
 from handrail.runtime.ports import Clock
+from handrail.runtime.run_writer import RunWriter
 from handrail.sources.tiers import Place
 
 HOLDER = "connected agent "
@@ -42,7 +43,7 @@ class PullRefused(HandrailError):
 class Desk:
     """Answers calls."""
 
-    log: Log
+    writer: RunWriter
     keys: tuple[bytes, ...]
     place: Callable[[Path], Place]
     """Where workflows are looked for, seen from a folder."""
@@ -56,6 +57,11 @@ class Desk:
     """Reads the keys again: another process may sign with a newer one since."""
     agents: Agents = field(kw_only=True)
     """The agents that may perform steps of the runs."""
+
+    @property
+    def log(self) -> Log:
+        """The log."""
+        return self.writer.log
 
     def place_of(self, workspace: str) -> Place:
         """Give the place of a workspace that an agent named."""

@@ -63,7 +63,7 @@ def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
 def _started(desk: Desk, request: Request, begins: "_Beginning") -> str:
     """Start a run; a start that was made before gives the run that it made then."""
     try:
-        return start(desk.log, request, then=_held_from_the_start(desk, begins))
+        return start(desk.writer, request, then=_held_from_the_start(desk, begins))
     except VersionConflict:
         run = once_named(request)
         if desk.known.folded(desk.log, run).state.task != request.task:

@@ -4,8 +4,8 @@ from handrail.frozen import frozen
 from handrail.operations.pull.answers import waits_for_holder
 from handrail.operations.pull.desk import Desk, held_name, new_name
 from handrail.operations.runs.lifecycle import take
-from handrail.ports.log import Log
 from handrail.runtime.history import state_of
+from handrail.runtime.run_writer import RunWriter
 
 
 @frozen
@@ -20,10 +20,10 @@ class Handover:
     """Whether the run changed hands; if not, it does when the engine's own step is done."""
 
 
-def hand_to_agent(log: Log, run: str) -> str:
+def hand_to_agent(writer: RunWriter, run: str) -> str:
     """Ask for a run on behalf of an agent that is to be given its token; give the name of that holder."""
     holder = new_name()
-    take(log, run, held_name(holder), "agents")
+    take(writer, run, held_name(holder), "agents")
     return holder
 
 

@@ -25,9 +25,9 @@ from handrail.operations.views.inner_steps import refusal
 from handrail.operations.views.step_addresses import BEGINS
 from handrail.ports.log import Filter, Log
 from handrail.runtime.event_records import from_log
-from handrail.runtime.history import beginning, events_of, plan_of, state_before, state_of
-from handrail.runtime.inbox_events import message
+from handrail.runtime.history import events_of, plan_of, state_before, state_of
 from handrail.runtime.ports import Pinned
+from handrail.runtime.run_writer import RunWriter
 
 
 @frozen
@@ -63,11 +63,12 @@ def written(plan: Plan) -> bytes:
     return rfc8785.dumps(encode(plan))
 
 
-def start(log: Log, request: Request, then: Callable[[RunStarted], tuple[Event, ...]] = _nothing_more) -> str:
+def start(writer: RunWriter, request: Request, then: Callable[[RunStarted], tuple[Event, ...]] = _nothing_more) -> str:
     """Bring a run into being, pinned to its plan; give its id, such as `fix-bug-1`.
 
     `then` gives what is recorded with its first event, in the same append.
     """
+    log = writer.log
     plan = log.put_blob(request.pinned.written or written(request.pinned.plan))
     number = next_number(log, request.pinned.plan.name)
     script = log.put_blob(request.script) if request.script else ""
@@ -95,7 +96,7 @@ def start(log: Log, request: Request, then: Callable[[RunStarted], tuple[Event, 
             at=time.time(),
         )
         try:
-            log.append([beginning(log, run, started, *then(started))], [])
+            writer.begin(run, started, *then(started))
         except VersionConflict:
             if request.once:
                 raise
@@ -137,64 +138,62 @@ def find(log: Log, words: str) -> str:
     raise NotFound(f"there is no run '{words}'{near}", next_step="handrail status")
 
 
-def answer(log: Log, run: str, decision: Decision, by: str, feedback: str = "") -> None:
+def answer(writer: RunWriter, run: str, decision: Decision, by: str, feedback: str = "") -> None:
     """Answer the question a run waits on; the answer is taken once."""
+    log = writer.log
     state = state_of(log, run)
     pending = state.pending
     if pending is None or pending.kind != "approval":
         raise UsageError(f"{run} asks nobody for approval", next_step=f"handrail status {run}")
     # An answer that cannot be given is refused here: once sent it would use up the question.
     decide_approval(plan_of(log, state.plan), state, Answer(decision, by, feedback), time.time())
-    said = message("answer", decision=decision, by=by, feedback=feedback, asked=pending.seq)
-    if not log.send(run, f"answer:{point(log, run, pending.seq)}", said):
+    key = f"answer:{point(log, run, pending.seq)}"
+    if not writer.send(run, key, "answer", decision=decision, by=by, feedback=feedback, asked=pending.seq):
         way = "resume" if log.inbox(run, limit=1) else "status"
         raise UsageError(f"the question of '{pending.address}' was answered already", next_step=f"handrail {way} {run}")
 
 
-def say(log: Log, run: str, text: str, by: str) -> None:
+def say(writer: RunWriter, run: str, text: str, by: str) -> None:
     """Answer the question of a run's agent in words; the answer is taken once."""
-    pending = state_of(log, run).pending
+    pending = state_of(writer.log, run).pending
     if pending is None or pending.kind != "question":
         raise UsageError(f"{run} asks no question", next_step=f"handrail status {run}")
     if not text.strip():
         raise UsageError("the answer is empty", next_step=f'handrail answer {run} "what you want to say"')
-    said = message("say", asked=pending.seq, answer=text, by=by)
-    if not log.send(run, f"say:{point(log, run, pending.seq)}", said):
+    if not writer.send(run, f"say:{point(writer.log, run, pending.seq)}", "say", asked=pending.seq, answer=text, by=by):
         raise UsageError(
             f"the question of '{pending.address}' was answered already", next_step=f"handrail resume {run}"
         )
 
 
-def stop(log: Log, run: str, by: str) -> None:
+def stop(writer: RunWriter, run: str, by: str) -> None:
     """Stop a run for good, and end what it started."""
-    state = state_of(log, run)
+    state = state_of(writer.log, run)
     if state.status in ("succeeded", "cancelled"):
         raise UsageError(f"{run} is over already ({state.status})")
-    log.send(run, f"stop:{point(log, run, state.seq)}", message("stop", by=by))
+    writer.send(run, f"stop:{point(writer.log, run, state.seq)}", "stop", by=by)
 
 
-def resume(log: Log, run: str, by: str) -> RunState:
+def resume(writer: RunWriter, run: str, by: str) -> RunState:
     """Let a run go on that is blocked, failed or paused; what is done is not repeated."""
-    state = state_of(log, run)
+    state = state_of(writer.log, run)
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
-    log.send(run, f"resume:{point(log, run, state.seq)}", message("resume", by=by))
+    writer.send(run, f"resume:{point(writer.log, run, state.seq)}", "resume", by=by)
     return state
 
 
-def rewind(log: Log, run: str, step: str, by: str) -> int:
+def rewind(writer: RunWriter, run: str, step: str, by: str) -> int:
     """Let a run go back to before a step; give the event it goes back to."""
+    log = writer.log
     if state_of(log, run).status == "cancelled":
         raise UsageError(f"{run} was stopped for good", next_step=f"handrail fork {run} {step}")
     seq = _own_place(log, run, step, "rewind")
     before = log.put_blob(encode_state(state_before(log, run, seq)))
     state = state_of(log, run)
     crossed = list(crossing(state, seq))
-    log.send(
-        run,
-        f"rewind:{point(log, run, state.seq)}:{seq}",
-        message("rewind", to=step, seq=seq, state=before, crossed=crossed, by=by),
-    )
+    key = f"rewind:{point(log, run, state.seq)}:{seq}"
+    writer.send(run, key, "rewind", to=step, seq=seq, state=before, crossed=crossed, by=by)
     return seq
 
 
@@ -203,8 +202,9 @@ def crossing(state: RunState, seq: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(what for at, what in state.crossed if at >= seq))
 
 
-def fork(log: Log, run: str, step: str | None, by: str) -> str:
+def fork(writer: RunWriter, run: str, step: str | None, by: str) -> str:
     """Copy a run as it was before a step, or as it is; the original is untouched."""
+    log = writer.log
     source = state_of(log, run)
     seq = copies.begins_at(source) if step is None else _own_place(log, run, step, "fork")
     since = (from_log(stored) for stored in log.read(run, after=seq - 1, limit=source.seq - seq + 1))
@@ -213,7 +213,7 @@ def fork(log: Log, run: str, step: str | None, by: str) -> str:
     while True:
         copy = f"{source.workflow}-{number}"
         try:
-            log.append([beginning(log, copy, copy_at(log, source, seq, copy, by), *later)], [])
+            writer.begin(copy, copy_at(log, source, seq, copy, by), *later)
         except VersionConflict:
             number += 1
         else:
@@ -265,22 +265,22 @@ def place_of(log: Log, run: str, step: str) -> int:
     raise NotFound(message, next_step=f"steps it began: {', '.join(known) or 'none'}")
 
 
-def take(log: Log, run: str, by: str, hands: Hands = "all") -> None:
+def take(writer: RunWriter, run: str, by: str, hands: Hands = "all") -> None:
     """Hand a run to an outside performer: all of its steps, or only those of agents."""
-    state = state_of(log, run)
+    state = state_of(writer.log, run)
     if state.held_by:
         raise UsageError(f"{run} is held by {state.held_by}", next_step=f"handrail release {run}")
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
-    log.send(run, f"take:{point(log, run, state.seq)}", message("take", by=by, hands=hands))
+    writer.send(run, f"take:{point(writer.log, run, state.seq)}", "take", by=by, hands=hands)
 
 
-def release(log: Log, run: str, by: str) -> None:
+def release(writer: RunWriter, run: str, by: str) -> None:
     """Give a run back to the engine."""
-    state = state_of(log, run)
+    state = state_of(writer.log, run)
     if not state.held_by:
         raise UsageError(f"nobody holds {run}", next_step=f"handrail status {run}")
-    log.send(run, f"release:{point(log, run, state.seq)}", message("release", by=by))
+    writer.send(run, f"release:{point(writer.log, run, state.seq)}", "release", by=by)
 
 
 def point(log: Log, run: str, seq: int) -> str:

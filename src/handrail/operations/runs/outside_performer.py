@@ -22,6 +22,7 @@ from handrail.ports.log import Holder, Lease, Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import folded, plan_of, state_of
 from handrail.runtime.recorder import Recorder
+from handrail.runtime.run_writer import RunWriter
 
 GUIDED = frozenset({"guided", "delegate"})
 _PATIENCE = 2.0
@@ -51,14 +52,14 @@ def pending_step(log: Log, run: str) -> PendingStep | None:
     return PendingStep(pending.seq, pending.address, pending.action, pending.attempt, began.spec)
 
 
-def complete_step(log: Log, run: str, seq: int, output: JsonValue, by: str) -> RunState:
+def complete_step(writer: RunWriter, run: str, seq: int, output: JsonValue, by: str) -> RunState:
     """Record what a performer made of its pending step, and decide what comes next; give the run after it."""
-    return _record(log, run, by, lambda found: _completed(log, found, seq, Given(by, output)))
+    return _record(writer, run, by, lambda found: _completed(writer.log, found, seq, Given(by, output)))
 
 
-def fail_step(log: Log, run: str, seq: int, error: str, by: str) -> RunState:
+def fail_step(writer: RunWriter, run: str, seq: int, error: str, by: str) -> RunState:
     """Record that a performer could not do its pending step, and why: tries and `on_fail` then count as ever."""
-    return _record(log, run, by, lambda found: (fail(found.state, seq, error, by, time.time()),))
+    return _record(writer, run, by, lambda found: (fail(found.state, seq, error, by, time.time()),))
 
 
 @frozen
@@ -77,15 +78,16 @@ class _Found:
     state: RunState
 
 
-def _record(log: Log, run: str, by: str, ending: Callable[[_Found], tuple[Event, ...]]) -> RunState:
+def _record(writer: RunWriter, run: str, by: str, ending: Callable[[_Found], tuple[Event, ...]]) -> RunState:
     """Record how the pending step ended and what follows from it, in one commit under the run's lease."""
+    log = writer.log
     lease = leased(log, run, by)
     try:
         found = folded(log, run)
         state = found.state
         _require_holder(state, by)
         # Whoever performs the steps is no agent of ours: names stay as they are written.
-        recorder = Recorder(log, lease, time.time, found.checkpointed, agent_names=NO_AGENT_NAMES)
+        recorder = Recorder(log, lease, time.time, writer.redactor, found.checkpointed, agent_names=NO_AGENT_NAMES)
         plan = plan_of(log, state.plan)
         return recorder.commit(recorder.turn(plan, state, ending(_Found(plan, state))))
     finally:

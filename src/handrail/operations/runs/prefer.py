@@ -8,9 +8,8 @@ from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.operations.workflows.repository_config import read_configured
-from handrail.ports.log import Log
 from handrail.runtime.history import plan_of, state_of
-from handrail.runtime.inbox_events import message
+from handrail.runtime.run_writer import RunWriter
 from handrail.sources.config.config import read_user_config
 from handrail.sources.config.pull import NO_PULL
 from handrail.sources.tiers import Place
@@ -49,15 +48,15 @@ def configured_wish(place: Place) -> Configured:
     return Configured(merged)
 
 
-def prefer(log: Log, run: str, wish: Wish) -> Preferred:
+def prefer(writer: RunWriter, run: str, wish: Wish) -> Preferred:
     """Say how far a run goes on alone from now on, and what it may risk."""
-    state = state_of(log, run)
+    state = state_of(writer.log, run)
     if not wish.autonomy and not wish.risk:
         hint = f"handrail prefer {run} --autonomy full_auto_stop_on_user_deps"
         raise UsageError("say what you prefer", next_step=hint)
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
-    if preferred(plan_of(log, state.plan), state, wish, 0.0):
-        said = message("prefer", autonomy=wish.autonomy, risk=wish.risk, by=wish.by)
-        log.send(run, f"prefer:{uuid.uuid4().hex}", said)
+    if preferred(plan_of(writer.log, state.plan), state, wish, 0.0):
+        key = f"prefer:{uuid.uuid4().hex}"
+        writer.send(run, key, "prefer", autonomy=wish.autonomy, risk=wish.risk, by=wish.by)
     return Preferred(run, wish.autonomy or state.autonomy, wish.risk or state.risk)

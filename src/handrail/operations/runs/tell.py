@@ -12,7 +12,7 @@ from handrail.operations.views.run_tree import standing
 from handrail.ports.log import Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.handlers.agents.live_messages import listens
-from handrail.runtime.inbox_events import message
+from handrail.runtime.run_writer import RunWriter
 
 LONGEST = 20_000
 """Characters of one message."""
@@ -28,10 +28,10 @@ class Said:
     words: str
 
 
-def tell(log: Log, run: str, text: str, by: str) -> Said:
+def tell(writer: RunWriter, run: str, text: str, by: str) -> Said:
     """Leave a message for the agent that is at work in a run or in one that comes from it, else for the next one."""
-    said = hearer(log, run, text)
-    log.send(said.run, f"tell:{uuid.uuid4().hex}", message("tell", text=text, by=by))
+    said = hearer(writer.log, run, text)
+    writer.send(said.run, f"tell:{uuid.uuid4().hex}", "tell", text=text, by=by)
     return said
 
 

@@ -69,7 +69,7 @@ class Player:
 
     async def _play(self) -> Ended:
         self._ends = asyncio.get_running_loop().time() + self.scenario.timeout
-        run = runs.start(self.engine.log, self._request())
+        run = runs.start(self.engine.writer, self._request())
         supervisor = self.engine.supervisor(BY)
         try:
             trouble, address, words = await self._drive(run, supervisor)
@@ -122,13 +122,13 @@ class Player:
         return "", ""
 
     def _say(self, acting: RunState, answer: Node) -> None:
-        log, word = self.engine.log, _text(answer)
+        writer, word = self.engine.writer, _text(answer)
         if acting.reason == "question":
-            runs.say(log, acting.run, word, BY)
+            runs.say(writer, acting.run, word, BY)
         elif isinstance(answer, Mapping):
-            runs.answer(log, acting.run, "revise", BY, _text(answer.get("revise")))
+            runs.answer(writer, acting.run, "revise", BY, _text(answer.get("revise")))
         elif word in DECISIONS:
-            runs.answer(log, acting.run, DECISIONS[word], BY)
+            runs.answer(writer, acting.run, DECISIONS[word], BY)
         else:
             raise UsageError(f"'{word}' is no answer to an approval")
 
@@ -160,7 +160,7 @@ class Player:
         """End the run with everything that it started."""
         state = state_of(self.engine.log, run)
         if not state.over:
-            runs.stop(self.engine.log, run, BY)
+            runs.stop(self.engine.writer, run, BY)
             await asyncio.wait_for(self.engine.supervisor(BY).run_until_idle(), PATIENCE)
 
 

@@ -20,6 +20,7 @@ from handrail.ports.repositories import Repositories
 from handrail.runtime.handlers.commands.handler import Instead
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Workflows
+from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import HOME
 
 BRANCH = "main"
@@ -97,6 +98,11 @@ class Engine(Protocol):
     @property
     def machine(self) -> Machine:
         """The machine."""
+        ...
+
+    @property
+    def writer(self) -> RunWriter:
+        """What writes to the runs of the log."""
         ...
 
     def supervisor(self, name: str) -> Supervisor:

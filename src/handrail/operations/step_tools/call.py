@@ -27,7 +27,7 @@ from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
-from handrail.runtime.inbox_events import message
+from handrail.runtime.run_writer import RunWriter
 from handrail.sources.tiers import Place
 
 PATIENCE = 30.0
@@ -76,7 +76,7 @@ class ToolAnswer:
 class AgentDesk:
     """Answers the calls of one agent."""
 
-    log: Log
+    writer: RunWriter
     keys: Callable[[], tuple[bytes, ...]]
     token: str
     place: Callable[[Path], Place]
@@ -86,6 +86,11 @@ class AgentDesk:
     child_patience: float = CHILD_PATIENCE
     _times: dict[str, int] = field(default_factory=dict[str, int])
     """How often each very call was made."""
+
+    @property
+    def log(self) -> Log:
+        """The log."""
+        return self.writer.log
 
     async def call(self, tool: str, arguments: Arguments, problem: str = "") -> ToolAnswer:
         """Answer one call; `problem` is what is wrong with its arguments."""
@@ -106,7 +111,7 @@ class AgentDesk:
             child=made.child,
         )
         if not caller.state.over:
-            self.log.send(caller.state.run, key, message("tool", call=asdict(call), letter=made.letter))
+            self.writer.send(caller.state.run, key, "tool", call=asdict(call), letter=made.letter)
         if not caller.pending:
             return ToolAnswer(made.error, good=False)
         event = await self._recorded(caller, key)

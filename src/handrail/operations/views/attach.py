@@ -69,9 +69,10 @@ def attach(log: Log, folder: Path, run: str, step: str | None) -> Attached:
     meant = [each for each in calls if step is None or same_step(each.shown, step)]
     if not meant:
         raise _nobody(run, step, calls)
+    sessions = Sessions(folder.parent)
     for each in calls:
-        show(folder, each.state, each.pending, each.agent, each.place)
-    found = Attached(Sessions(folder.parent), session_of(run), meant[0])
+        show(sessions, each.state, each.pending, each.agent, each.place)
+    found = Attached(sessions, session_of(run), meant[0])
     if found.window is None:
         message = f"tmux opened no window on {meant[0].shown}"
         raise EnvironmentFault(message, next_step=f"handrail status {run}; tmux -L {found.sessions.server} ls")

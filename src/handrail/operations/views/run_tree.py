@@ -11,7 +11,7 @@ from handrail.model.history.run_state import RunState
 from handrail.operations.views.overview import root_of
 from handrail.ports.log import Filter, Holder, Log
 from handrail.runtime.history import state_of
-from handrail.runtime.inbox_events import message
+from handrail.runtime.run_writer import RunWriter
 
 __all__ = [
     "Standing",
@@ -113,16 +113,17 @@ def held_words(holder: Holder) -> str:
     return f"{holder.name} (process {holder.pid} on {holder.host})"
 
 
-def pause(log: Log, run: str) -> None:
+def pause(writer: RunWriter, run: str) -> None:
     """Ask whoever drives to pause the whole family; each is asked once at each point of its history."""
+    log = writer.log
     for row in log.summaries(Filter(prefix=run)):
         moves = row.document.get("status") == "running" or row.document.get("reason") in ("timer", "quota")
         if belongs_to(run)(row.key) and moves:
-            log.send(row.key, f"pause:{row.position}:{log.last(row.key).seq}", message("pause"))
+            writer.send(row.key, f"pause:{row.position}:{log.last(row.key).seq}", "pause")
 
 
-def tell_family(log: Log, run: str, kind: str, by: str) -> None:
+def tell_family(writer: RunWriter, run: str, kind: str, by: str) -> None:
     """Send every descendant that is not over the same word."""
-    for each in family(log, run):
-        if each != run and not state_of(log, each).over:
-            log.send(each, f"{kind}:{time.time_ns()}", message(kind, by=by))
+    for each in family(writer.log, run):
+        if each != run and not state_of(writer.log, each).over:
+            writer.send(each, f"{kind}:{time.time_ns()}", kind, by=by)

@@ -1,8 +1,8 @@
 """The calls of a dynamic flow: steps typed and compiled as those of any workflow, and what the log has of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import rfc8785
 from rpds import HashTrieMap
@@ -17,6 +17,9 @@ from handrail.model.source import Bundle, SourceText
 from handrail.model.workflow.actions import ApprovalAction, DynamicAction, GateAction, ScriptAction
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.compiler.builtins import Builtins
 
 _MOST_WORDS = 120
 
@@ -67,11 +70,15 @@ class Call:
 
 
 def call_of(
-    state: RunState, action: DynamicAction, asked: Mapping[str, JsonValue], values: Mapping[str, JsonValue]
+    state: RunState,
+    action: DynamicAction,
+    asked: Mapping[str, JsonValue],
+    values: Mapping[str, JsonValue],
+    builtins: "Callable[[], Builtins]",
 ) -> Call:
     """Compile what a flow asks for; raises RefusedCall with what is wrong about it."""
     names = {**state.inputs, **values}
-    plan = _compiled(asked, names, action)
+    plan = _compiled(asked, names, action, builtins)
     step = plan.steps[0]
     if not isinstance(step.action, ScriptAction | GateAction | ApprovalAction):
         raise RefusedCall(f"step '{step.name}' is of type {step.action.kind}; a flow calls script, gate or approval")
@@ -81,11 +88,15 @@ def call_of(
     return Call(plan, own, step, _spec(begin(plan, own, step, Moment("", 0.0)), step))
 
 
-def _compiled(asked: Mapping[str, JsonValue], names: Mapping[str, JsonValue], action: DynamicAction) -> Plan:
+def _compiled(
+    asked: Mapping[str, JsonValue],
+    names: Mapping[str, JsonValue],
+    action: DynamicAction,
+    builtins: "Callable[[], Builtins]",
+) -> Plan:
     from handrail.authoring.python.objects import Workflow, to_document  # noqa: PLC0415 (few runs are dynamic)
     from handrail.compiler.catalog import Catalog  # noqa: PLC0415
     from handrail.compiler.compile import compile_document  # noqa: PLC0415
-    from handrail.sources.library import builtins  # noqa: PLC0415
 
     report = Report()
     bundle = Bundle(action.file, {action.file: SourceText(action.file, action.source)})

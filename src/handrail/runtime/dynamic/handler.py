@@ -1,6 +1,6 @@
 """Performs dynamic steps: a coroutine that calls steps, replayed from its recorded calls.
 
-1. The coroutine runs in a process of its own (`flow_host`) and its calls are requests on a socket. Python cannot end
+1. The coroutine runs in a process of its own and its calls are requests on a socket. Python cannot end
    a thread: an exception thrown into it from outside waits for the next line of Python and can be caught, so an
    endless loop, a sleep or a huge power would hold the driver for ever. A process can be ended at any moment. It also
    keeps the flow's imports, threads, memory and crashes away from the other runs, and costs a start of Python for
@@ -13,7 +13,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from handrail.engine.fold.dynamic import call_address
 from handrail.engine.state.position import current
@@ -24,9 +24,13 @@ from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.actions import DynamicAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
-from handrail.processes.json_partner import Partner, start_partner
+from handrail.ports.environments import RunEnvironment
+from handrail.ports.flows import FlowProcess, StartFlow
 from handrail.runtime.dynamic.flow_calls import Call, RefusedCall, call_of
 from handrail.runtime.ports import Clock
+
+if TYPE_CHECKING:
+    from handrail.compiler.builtins import Builtins
 
 LONGEST = 30.0
 """Seconds that a flow may compute without a call."""
@@ -57,13 +61,22 @@ class Lost:
 Asked: TypeAlias = Call | Returned | Raised | Lost
 
 
+@frozen
+class Flows:
+    """What dynamic steps need from outside: a process for each coroutine, and the library that its calls may name."""
+
+    start: StartFlow
+    builtins: "Callable[[], Builtins]"
+
+
 @dataclass(slots=True)
 class Flow:
     """A coroutine somewhere in its course."""
 
     action: DynamicAction
     state: RunState
-    partner: Partner
+    process: FlowProcess
+    builtins: "Callable[[], Builtins]"
     number: int = 0
     """Calls it has asked for."""
     asked: Asked | None = None
@@ -84,11 +97,11 @@ class Flow:
 
     async def _next(self, told: Mapping[str, object]) -> Asked:
         while True:
-            said = await self.partner.ask(told)
+            said = await self.process.ask(told)
             match said:
                 case {"step": step, "values": values}:
                     try:
-                        return call_of(self.state, self.action, step, values)
+                        return call_of(self.state, self.action, step, values, self.builtins)
                     except RefusedCall as refused:
                         told = {"refused": str(refused)}
                 case {"returned": value}:
@@ -96,7 +109,7 @@ class Flow:
                 case {"raised": str(words)}:
                     return Raised(words)
                 case _:
-                    return Lost(f"lost the process in which it ran ({await self.partner.farewell()})")
+                    return Lost(f"lost the process in which it ran ({await self.process.farewell()})")
 
 
 @dataclass(slots=True)
@@ -104,7 +117,8 @@ class FlowHandler:
     """Performs the dynamic steps of one run; what it keeps alive only saves replaying."""
 
     clock: Clock
-    environment: Callable[[], Mapping[str, str]]
+    environment: RunEnvironment
+    flows: Flows
     _live: tuple[int, Flow] | None = None
 
     async def perform(self, plan: Plan, state: RunState, pending: Pending) -> tuple[Event, ...]:
@@ -121,7 +135,7 @@ class FlowHandler:
     def close(self) -> None:
         """End the coroutine that is alive; the log has all that it needs to come back."""
         if self._live is not None:
-            self._live[1].partner.end()
+            self._live[1].process.end()
             self._live = None
 
     async def _advance(self, flow: Flow, state: RunState, pending: Pending) -> tuple[Event, ...]:
@@ -149,7 +163,8 @@ class FlowHandler:
         if not isinstance(action, DynamicAction):
             raise EnvironmentFault(f"step '{pending.address}' is no dynamic one", next_step="report this")
         words = (f"flow of {state.run}", state.workspace)
-        flow = Flow(action, state, await start_partner("handrail.runtime.dynamic.flow_host", words, self.environment()))
+        process = await self.flows.start(words, self.environment.variables())
+        flow = Flow(action, state, process, self.flows.builtins)
         self._live = (pending.seq, flow)
         return flow
 

@@ -14,6 +14,7 @@ from handrail.model.codec import encode
 from handrail.model.history.events import ChildStarted, Parent, RunStarted, StepEnded
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.values import JsonValue
+from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.runtime.history import beginning, plan_of, state_of
 from handrail.runtime.ports import Clock, Workflows
@@ -56,6 +57,7 @@ class ChildHandler:
     """Performs calls of other workflows."""
 
     log: Log
+    environments: RunEnvironments
     workflows: Workflows
     clock: Clock
 
@@ -92,8 +94,9 @@ class ChildHandler:
             parent=Parent(state.run, pending.address, pending.seq),
             at=self.clock(),
         )
+        redactor = self.environments.for_run(state.run).redactor
         try:
-            self.log.append([beginning(self.log, began.child, started)], [])
+            self.log.append([beginning(self.log, redactor, began.child, started)], [])
         except VersionConflict:
             # Whoever held the lease before us was a moment ahead: it is the same child.
             return None

@@ -21,6 +21,7 @@ from handrail.model.history.run_state import RunState, WorkState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
+from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.workspaces import Workspaces
 from handrail.runtime.handlers.children import OVER
@@ -38,6 +39,7 @@ class ItemHandler:
     """Performs fan-outs."""
 
     log: Log
+    environments: RunEnvironments
     workspaces: Workspaces
     clock: Clock
 
@@ -90,8 +92,9 @@ class ItemHandler:
             around=around_children(plan, state, None),
             at=self.clock(),
         )
+        redactor = self.environments.for_run(state.run).redactor
         try:
-            self.log.append([beginning(self.log, child, started)], [])
+            self.log.append([beginning(self.log, redactor, child, started)], [])
         except VersionConflict:
             return
 

@@ -41,7 +41,7 @@ class Background:
     _waits: Waits = field(init=False)
 
     def __post_init__(self) -> None:
-        self._waits = Waits(self.log, self.clock, self.steady)
+        self._waits = Waits(self.log, self.supervisor.handlers.environments, self.clock, self.steady)
 
     async def serve(self) -> None:
         """Drive until told to stop, or until nothing has happened for the grace period."""

@@ -17,12 +17,8 @@ from handrail.errors import EnvironmentFault, HandrailError, LogConflict, Storag
 from handrail.model.history.events import RunBlocked
 from handrail.model.history.run_state import RunState
 from handrail.ports.log import Append, Filter, Holder, Lease, Log
-from handrail.processes.environment_secrets import redactor_here
-from handrail.runtime.driver import Driver
+from handrail.runtime.driver import Driver, Handlers
 from handrail.runtime.event_records import to_log, without_secrets
-from handrail.runtime.handlers.children import ChildHandler
-from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.history import Known, state_of
 from handrail.runtime.ports import Clock
 from handrail.runtime.run_summary import summary_of
@@ -38,8 +34,7 @@ class Supervisor:
     """Looks for runs that can move, and moves them."""
 
     log: Log
-    commands: CommandHandler
-    children: ChildHandler
+    handlers: Handlers
     clock: Clock
     name: str
     limit: int = 8
@@ -53,7 +48,6 @@ class Supervisor:
     _held: dict[str, float] = field(default_factory=dict[str, float])
     _faults: dict[str, HandrailError] = field(default_factory=dict[str, HandrailError])
     """What could not be recorded."""
-    steps: StepHandler | None = None
     _seen: int | None = None
     _known: Known = field(default_factory=Known)
 
@@ -138,9 +132,7 @@ class Supervisor:
 
     async def _drive(self, lease: Lease) -> None:
         try:
-            state = await Driver(
-                self.log, lease, self.commands, self.children, self.clock, self._known, self.steps
-            ).drive()
+            state = await Driver(self.log, lease, self.handlers, self.clock, self._known).drive()
         except LogConflict:
             return
         except HandrailError as error:
@@ -170,7 +162,7 @@ class Supervisor:
     def _block(self, lease: Lease, before: RunState, error: HandrailError) -> None:
         hint = error.next_step or f"mend it, then: handrail resume {before.run}"
         blocked = RunBlocked(reason="fault", message=error.message, next_step=hint, at=self.clock())
-        event = without_secrets(blocked, redactor_here())
+        event = without_secrets(blocked, self.handlers.environments.for_run(before.run).redactor)
         state = apply(before, event, before.seq + 1, self.log.get_blob)
         events, timers = (to_log(event),), timers_of(before, state)
         self.log.append([Append(state.run, before.seq, events, timers=timers, summary=summary_of(state))], [lease])

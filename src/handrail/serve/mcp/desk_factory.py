@@ -23,5 +23,5 @@ def desk_of(system: System, place: Place) -> Desk:
         return keys_in(place.folders.data)
 
     return Desk(
-        system.log, keys(), seen_from, wake, system.machine, system.clock, keys_now=keys, agents=system.agents
+        system.writer, keys(), seen_from, wake, system.machine, system.clock, keys_now=keys, agents=system.agents
     )

@@ -9,9 +9,9 @@ from typing import Any
 from handrail.engine.contracts.schema import issues
 from handrail.errors import HandrailError, UsageError
 from handrail.operations.step_tools.call import AgentDesk
-from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.runtime.handlers.agents.step_tools import TOKEN
+from handrail.runtime.run_writer import RunWriter
 from handrail.serve.mcp.answer_text import troubled
 from handrail.serve.mcp.step_tools import AGENT_TOOLS
 from handrail.serve.mcp.tool_result import ToolResult
@@ -38,7 +38,7 @@ class AgentCalls:
         return ToolResult((answer.text,), dict(answer.data), is_error=not answer.good)
 
 
-def agent_desk(log: Log, place: Place, machine: Machine) -> AgentDesk:
+def agent_desk(writer: RunWriter, place: Place, machine: Machine) -> AgentDesk:
     """Give the desk of the agent whose token stands in the environment."""
     token = os.environ.get(TOKEN)
     if not token:
@@ -48,4 +48,4 @@ def agent_desk(log: Log, place: Place, machine: Machine) -> AgentDesk:
     def seen_from(folder: Path) -> Place:
         return here(folder, os.environ)
 
-    return AgentDesk(log, partial(keys_in, place.folders.data), token, seen_from, machine)
+    return AgentDesk(writer, partial(keys_in, place.folders.data), token, seen_from, machine)

@@ -209,7 +209,7 @@ def test_runs_may_wait_alone_or_ask_a_person(shop: StepsRoom, hand: Hand, limits
 def test_who_met_the_limit_tries_again_when_it_is_resumed(shop: StepsRoom, hand: Hand) -> None:
     shop.agents = AgentPolicy("main", "usual")
     first = shop.run(ONE, QUOTA).run
-    runs.resume(shop.log, first, "ann")
+    runs.resume(shop.writer, first, "ann")
     shop.drive()
     assert (shop.state(first).status, hand.now) == ("succeeded", shop.clock())
     assert shop.run(ONE, FREE).status == "succeeded"

@@ -13,11 +13,9 @@ from handrail.model.history.run_state import Frame, Pending, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch
 from handrail.ports.processes import Ended, Gone
-from handrail.processes.local import LocalProcesses
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.live_messages import listens
-from handrail.runtime.handlers.commands.start_command import Starts
-from handrail.wiring.system import ShellCommands
+from handrail.wiring.system import make_starts
 
 HEARS = "read -r prompt; read -r mark text; echo heard $mark; echo said $text; echo DONE; cat"
 LOST = f"test -e restored || {{ read -r prompt; read -r said; kill -9 $PPID $$; }}; {HEARS}"
@@ -96,10 +94,8 @@ def call(tmp_path: Path, agent: Agent, **spec: JsonValue) -> StepEnded | Questio
         assert run == "case-1"
         return tuple(each for each in SAID if each[0] > seq)
 
-    starts = Starts(LocalProcesses(), ShellCommands())
-    handler = AgentHandler(
-        starts, KnownAgents({agent.name: lambda: agent}), blob, tmp_path / "runs", lambda: 1.0, _restored, said=said
-    )
+    known = KnownAgents({agent.name: lambda: agent})
+    handler = AgentHandler(make_starts(), known, blob, tmp_path / "runs", lambda: 1.0, _restored, said=said)
     ended = asyncio.run(handler.perform(state_in(tmp_path / "work"), PENDING, began, None))
     assert isinstance(ended, StepEnded | QuestionAsked)
     return ended

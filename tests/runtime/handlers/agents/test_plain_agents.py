@@ -14,10 +14,8 @@ from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch, OutcomeStatus, Usage
 from handrail.ports.processes import Ended, Gone
-from handrail.processes.local import LocalProcesses
 from handrail.runtime.handlers.agents.handler import AgentHandler
-from handrail.runtime.handlers.commands.start_command import Starts
-from handrail.wiring.system import ShellCommands
+from handrail.wiring.system import make_starts
 
 
 @dataclass
@@ -82,10 +80,8 @@ def call(tmp_path: Path, agent: Agent, used: list[int] | None = None, **spec: Js
     )
     asked: dict[str, JsonValue] = {"prompt": "Do it.", "turn": 1, "system_prompt": "Be kind.", **spec}
     began = StepBegan(address="one", action="agent", attempt=1, spec=asked, at=0.0)
-    starts = Starts(LocalProcesses(), ShellCommands())
-    handler = AgentHandler(
-        starts, KnownAgents({agent.name: lambda: agent}), blob, tmp_path / "runs", lambda: 1.0, _restored
-    )
+    known = KnownAgents({agent.name: lambda: agent})
+    handler = AgentHandler(make_starts(), known, blob, tmp_path / "runs", lambda: 1.0, _restored)
     ended = asyncio.run(handler.perform(state, Pending(1, "one", "step", "agent"), began, None))
     assert isinstance(ended, StepEnded | RunBlocked)
     return ended

@@ -8,6 +8,8 @@ from inline_snapshot import snapshot
 
 from handrail.model.workflow.settings import AgentPolicy
 from handrail.operations.runs import lifecycle as runs
+from handrail.runtime.handlers.agents.sandbox import AgentHost
+from handrail.testing.memory_host import MemorySandbox, MemoryWindows
 from support.runtime.steps_room import StepsRoom
 
 STEP = "name: w\nsteps:\n  - {name: work, prompt: Do the work now please., MORE}\n"
@@ -54,7 +56,8 @@ def test_an_agent_in_the_sandbox_is_adopted_after_kill_9_and_ended_by_a_stop(sho
     driver.kill()
     driver.wait()
     shop.during(
-        lambda: runs.stop(shop.log, run, "ann"), lambda: bool(list((shop.folder / "data").glob("worktrees/*/*/began")))
+        lambda: runs.stop(shop.writer, run, "ann"),
+        lambda: bool(list((shop.folder / "data").glob("worktrees/*/*/began"))),
     )
     assert shop.state(run).status == "cancelled"
     assert [each.attempt for each in shop.calls(run, "work")] == [1]
@@ -77,3 +80,32 @@ def test_without_bubblewrap_the_step_is_not_made_and_a_person_is_told(
         )
     )
     assert lines(shop, state.run) == ""
+
+
+def test_a_call_is_confined_to_its_tree_and_to_the_folders_of_its_agent(tmp_path: Path) -> None:
+    sandbox, own = MemorySandbox(), tmp_path / "own"
+    host = AgentHost(sandbox, MemoryWindows(), lambda agent, env: (own / env["HOME"] / agent,))
+    manner = {"sandbox": "bwrap", "network": "off", "access": "read"}
+    places = tmp_path / "tree", tmp_path / "input"
+    assert host.wrap(("claude", "-p"), manner, "claude", {"HOME": "ann"}, places) == ("sandbox", "claude", "-p")
+    (confined,) = sandbox.confined
+    assert (confined.workspace, confined.writable) == (tmp_path / "tree", (own / "ann" / "claude",))
+    assert (confined.network, confined.closed) == (False, True)
+    assert tmp_path / "input" in confined.readable
+
+
+def test_a_call_without_a_sandbox_is_started_as_it_is(tmp_path: Path) -> None:
+    sandbox = MemorySandbox()
+    host = AgentHost(sandbox, MemoryWindows(), lambda _, __: ())
+    assert host.wrap(("claude",), {"sandbox": "none"}, "claude", {}, (tmp_path, tmp_path)) == ("claude",)
+    assert sandbox.confined == []
+
+
+def test_what_the_machine_does_not_have_is_refused_with_what_helps() -> None:
+    lacking = AgentHost(MemorySandbox("no sandbox here"), MemoryWindows("no windows here"), lambda _, __: ())
+    told = [lacking.hindrance({"sandbox": "bwrap"}), lacking.hindrance({"tmux": "true"}), lacking.hindrance({})]
+    assert [each and (each.why, each.hint) for each in told] == [
+        ("no sandbox here", "make it usable"),
+        ("no windows here", "install them, or write `tmux: false`"),
+        None,
+    ]

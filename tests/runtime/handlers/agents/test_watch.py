@@ -81,7 +81,7 @@ def test_a_tool_that_runs_is_no_silence(shop: StepsRoom, monkeypatch: pytest.Mon
         return cut
 
     monkeypatch.setattr(Watch, "look", look)
-    shop.during(lambda: runs.stop(shop.log, run, "ann"), lambda: len(found) > 1)
+    shop.during(lambda: runs.stop(shop.writer, run, "ann"), lambda: len(found) > 1)
     assert set(found) == {None}
     assert shop.state(run).status == "cancelled"
     assert not lasting_within(shop.folder)

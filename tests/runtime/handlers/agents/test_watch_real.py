@@ -64,7 +64,7 @@ def test_a_budget_ends_claude_in_the_middle_and_a_grant_goes_on_in_its_conversat
     assert room.spent(state.run)["usd"] > 0
 
     (room.tree(state.run) / "granted").touch()
-    runs.resume(room.log, state.run, "ann")
+    runs.resume(room.writer, state.run, "ann")
     room.drive()
     state = room.state(state.run)
     assert (state.status, state.names.get("said")) == ("succeeded", "All done."), state.message
@@ -100,7 +100,7 @@ def test_claude_hears_in_the_middle_of_its_work_what_a_person_says(opened: Open)
     room = opened(a=[WAITS, Structured({"n": 1})])
     run = room.start(step("claude", "output: said, returns: {n: int}"))
     words: list[str] = []
-    said = (lambda: words.append(tell(room.log, run, "use tabs", "ann").words), lambda: waits(room, run))
+    said = (lambda: words.append(tell(room.writer, run, "use tabs", "ann").words), lambda: waits(room, run))
     room.during(*said, (lambda: goes_on(room, run), lambda: queued(room, run) == 1))
     state = room.state(run)
     assert (state.status, state.names["said"], state.messages) == ("succeeded", {"n": 1}, ()), state.message
@@ -112,9 +112,9 @@ def test_claude_hears_in_the_middle_of_its_work_what_a_person_says(opened: Open)
 def test_what_is_said_before_and_after_a_crash_of_ours_is_heard_once(opened: Open) -> None:
     room = opened(a=[WAITS, Say("With tabs, in short.")])
     run = room.start(step("claude", "output: said"))
-    said = (lambda: tell(room.log, run, "use tabs", "ann"), lambda: waits(room, run))
+    said = (lambda: tell(room.writer, run, "use tabs", "ann"), lambda: waits(room, run))
     room.dying(said, (lambda: None, lambda: queued(room, run) == 1))
-    tell(room.log, run, "be brief", "ann")
+    tell(room.writer, run, "be brief", "ann")
     room.during(lambda: goes_on(room, run), lambda: queued(room, run) == 2)
     state = room.state(run)
     assert (state.status, state.names["said"], state.messages) == ("succeeded", "With tabs, in short.", ())
@@ -138,7 +138,7 @@ def test_codex_is_told_when_its_answer_is_done(opened: Open) -> None:
     run = room.start(step("codex", "output: said"))
 
     def act() -> None:
-        tell(room.log, run, "use tabs", "ann")
+        tell(room.writer, run, "use tabs", "ann")
         goes_on(room, run)
 
     room.during(act, lambda: waits(room, run))

@@ -162,7 +162,7 @@ def test_a_command_that_is_running_after_a_crash_is_adopted(room: ProofRoom) -> 
         left.cancel()
 
     asyncio.run(crash())
-    assert isinstance(room.handler.processes.look(str(room.effects / "proof-0.0")), Running)
+    assert isinstance(room.handler.starts.processes.look(str(room.effects / "proof-0.0")), Running)
     room.write("go", "")
     assert room.one(proof).ok
     assert (room.work / "trace").read_text("utf-8") == "run\n"
@@ -173,7 +173,7 @@ def test_a_command_that_was_killed_from_outside_with_its_keeper_is_started_again
     assert room.one(proof).ok
     for name in ("status", "status.json"):
         (room.effects / "proof-0.0" / name).unlink(missing_ok=True)
-    assert not isinstance(room.handler.processes.look(str(room.effects / "proof-0.0")), Ended)
+    assert not isinstance(room.handler.starts.processes.look(str(room.effects / "proof-0.0")), Ended)
     assert room.one(proof).ok
     assert (room.work / "trace").read_text("utf-8") == "run\nrun\n"
     assert sorted(each.name for each in room.effects.iterdir()) == ["proof-0.0", "proof-0.1"]

@@ -12,12 +12,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
-from handrail.agents.logins import find_account
-from handrail.agents.profiles import find_profile
 from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
 from handrail.ports.agents import Agent, AgentOutcome
-from handrail.runtime.ports import Clock, Commands
+from handrail.ports.environments import RunEnvironments
+from handrail.runtime.ports import Clock
 
 FOLDER = "limits"
 
@@ -88,7 +87,7 @@ class Accounts:
     """The limits of the accounts that the agents of runs work on."""
 
     limits: AccountLimits
-    commands: Commands
+    environments: RunEnvironments
     clock: Clock
 
     def met(self, state: RunState, agent: Agent) -> Limit | None:
@@ -111,11 +110,11 @@ class Accounts:
             self.limits.note(account, Limit(agent.name, until, state.run, outcome.message))
 
     def _account(self, state: RunState, agent: Agent) -> str:
-        usual = self.commands.environment(state.pass_env)
-        given = self.commands.environment((*state.pass_env, *agent.variables))
+        environment = self.environments.for_run(state.run)
+        usual = environment.variables(state.pass_env)
+        given = environment.variables((*state.pass_env, *agent.variables))
         own = {name: value for name, value in given.items() if name not in usual}
-        profile = find_profile(agent.name)
-        return account_of(agent.name, own, "" if profile is None else find_account(profile, given))
+        return account_of(agent.name, own, environment.account(agent.name, given))
 
 
 def account_of(agent: str, variables: Mapping[str, str], login: str = "") -> str:

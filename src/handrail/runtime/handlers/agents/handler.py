@@ -31,7 +31,7 @@ from handrail.runtime.handlers.agents.costs import counted, spent
 from handrail.runtime.handlers.agents.hindrances import WAITS, Answered, Refusal, ended_by_budget, refused, weighed
 from handrail.runtime.handlers.agents.live_messages import SaidSince, Speech, listens, opened
 from handrail.runtime.handlers.agents.pace import Pace
-from handrail.runtime.handlers.agents.sandbox import hindered, unwrapped, wrapped
+from handrail.runtime.handlers.agents.sandbox import AgentHost, unwrapped
 from handrail.runtime.handlers.agents.step_tools import Tooling
 from handrail.runtime.handlers.agents.step_tools import hindrance as untooled
 from handrail.runtime.handlers.agents.tmux_windows import show, wished
@@ -57,8 +57,8 @@ class AgentHandler:
     folder: Path
     clock: Clock
     restore: Callable[[RunState], Awaitable[object]]
-    bare: bool = False
-    """Agents are only played, in no sandbox and without windows."""
+    host: AgentHost | None = None
+    """Confines agents and shows them to people; without it they are only played, in no sandbox and without windows."""
     tooling: Tooling | None = None
     """Gives agents tools of Handrail; without it none are offered."""
     said: SaidSince | None = None
@@ -139,7 +139,7 @@ class AgentHandler:
 
     @property
     def _accounts(self) -> Accounts:
-        return Accounts(AccountLimits(self.folder.with_name(FOLDER)), self.starts.commands, self.clock)
+        return Accounts(AccountLimits(self.folder.with_name(FOLDER)), self.starts.environments, self.clock)
 
     def _equipped(self, state: RunState, pending: Pending, spec: dict[str, Any], call: AgentCall) -> AgentCall:
         """Give a call with the tools that its step offers."""
@@ -164,9 +164,9 @@ class AgentHandler:
         limit = self._accounts.met(state, agent)
         if limit is not None:
             return Refusal(limit.words, "", limit=limit)
-        call = unwrapped(call) if self.bare else call
+        call = unwrapped(call) if self.host is None else call
         manner = {**call.options, "access": call.access}
-        hindrance = hindered(manner) or untooled(call.server, manner)
+        hindrance = (self.host and self.host.hindrance(manner)) or untooled(call.server, manner)
         if hindrance is not None:
             return hindrance
         inputs = place.with_name(f"{place.name}.input")
@@ -183,8 +183,10 @@ class AgentHandler:
         stdin = launch.stdin if talk is None else b""
         passed = (*effect.pass_env, *agent.variables)
         own = {} if call.server is None else dict(call.server.env)
-        env = {**self.starts.commands.environment(passed), **own, **dict(launch.env)}
-        argv = wrapped(launch.argv, manner, agent.name, env, (Path(effect.workspace), inputs))
+        variables = self.starts.environments.for_run(effect.run).variables(passed)
+        env = {**variables, **own, **dict(launch.env)}
+        places = Path(effect.workspace), inputs
+        argv = launch.argv if self.host is None else self.host.wrap(launch.argv, manner, agent.name, env, places)
         key = f"{effect.run}:{effect.seq}:{place.name}"
         named = tuple(sorted(env.items()))
         spec = ProcessSpec(key, argv, effect.workspace, named, str(place), talk=talk, stdin=stdin)
@@ -193,9 +195,9 @@ class AgentHandler:
 
     async def _window(self, state: RunState, pending: Pending, began: StepBegan, place: Path) -> None:
         """Let a person look at a call that goes on, where somebody wants that; it goes on without, too."""
-        if not self.bare and wished(self.folder, state.run, began.spec):
+        if self.host is not None and wished(self.folder, state.run, began.spec):
             agent = str(began.spec.get("agent") or "")
-            await asyncio.to_thread(show, self.folder, state, pending, agent, place)
+            await asyncio.to_thread(show, self.host.windows, state, pending, agent, place)
 
     def _read(self, agent: Agent, place: Path, ended: Ended | Gone) -> AgentOutcome:
         lines = agent.lines()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.values import JsonValue
-from handrail.workspace.tmux import Sessions
+from handrail.ports.windows import Windows
 
 VIEW = "view"
 """The command of Handrail that a window runs."""
@@ -34,10 +34,10 @@ def wished(folder: Path, run: str, spec: dict[str, JsonValue]) -> bool:
     return bool(spec.get("tmux")) or (folder / session_of(run) / _WISH).exists()
 
 
-def show(folder: Path, state: RunState, pending: Pending, agent: str, place: Path) -> bool:
+def show(windows: Windows, state: RunState, pending: Pending, agent: str, place: Path) -> bool:
     """See to it that a call has a window; tells whether it has."""
     source = state.pinned or state.source
     repository = state.workspace if source is None else source.repository
     session = session_of(state.run)
     words = (VIEW, str(place), agent, repository, f"{session} {pending.address}")
-    return Sessions(folder.parent).show(session, pending.address, str(place), words)
+    return windows.show(session, pending.address, str(place), words)

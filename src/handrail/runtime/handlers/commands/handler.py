@@ -10,10 +10,9 @@ from typing import Any, TypeAlias, cast
 from handrail.frozen import frozen
 from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
 from handrail.model.history.run_state import Pending, RunState
-from handrail.ports.processes import Processes
 from handrail.runtime.handlers.commands.outcomes import Result, outcome
 from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
-from handrail.runtime.ports import Clock, Commands
+from handrail.runtime.ports import Clock
 
 Instead: TypeAlias = Callable[[StepBegan], StepBegan]
 """Gives an intent with other commands in it, or the same."""
@@ -28,8 +27,7 @@ def as_begun(began: StepBegan) -> StepBegan:
 class CommandHandler:
     """Performs scripts and gates."""
 
-    processes: Processes
-    commands: Commands
+    starts: Starts
     folder: Path
     clock: Clock
     restore: Callable[[RunState], Awaitable[object]] | None = None
@@ -44,7 +42,7 @@ class CommandHandler:
         effect = self._effect(state, pending, began)
         results: list[Result] = []
         for order in _orders(began):
-            result = await self._starts.run(effect, order)
+            result = await self.starts.run(effect, order)
             if isinstance(result, Lost):
                 return self._blocked(pending, result.why)
             results.append(result)
@@ -55,11 +53,7 @@ class CommandHandler:
         if "commands" in began.spec:
             effect = self._effect(state, pending, began)
             for order in _orders(began):
-                await self._starts.stop(effect, order.slot)
-
-    @property
-    def _starts(self) -> Starts:
-        return Starts(self.processes, self.commands)
+                await self.starts.stop(effect, order.slot)
 
     def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> Effect:
         spec = cast("dict[str, Any]", began.spec)
@@ -77,7 +71,7 @@ class CommandHandler:
         if effect.timeout is None:
             return effect
         # Time counts from the intent while something of it is alive; a clock that jumped may not make it longer.
-        alive = any(self._starts.alive(effect, order.slot) for order in _orders(began))
+        alive = any(self.starts.alive(effect, order.slot) for order in _orders(began))
         spent = min(max(self.clock() - began.at, 0.0), effect.timeout) if alive else 0.0
         return replace(effect, until=asyncio.get_running_loop().time() + effect.timeout - spent)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from handrail.errors import ProcessFault
 from handrail.frozen import frozen
 from handrail.model.workflow.values import Command, Expression, JsonValue, ShellBinding
+from handrail.ports.environments import RunEnvironments
 from handrail.ports.processes import Ended, Gone, Processes, ProcessSpec, Running, TimedOut
 from handrail.runtime.handlers.commands.outcomes import Result
 from handrail.runtime.ports import Commands
@@ -84,6 +85,7 @@ class Starts:
 
     processes: Processes
     commands: Commands
+    environments: RunEnvironments
 
     def made(self, effect: Effect, slot: str) -> Iterator[Path]:
         """Every start of a command so far."""
@@ -154,7 +156,8 @@ class Starts:
         prepared = self.commands.prepare(command, order.values, str(place), order.sources)
         if isinstance(prepared, str):
             return prepared
-        env = {**self.commands.environment(effect.pass_env), **effect.env, **dict(prepared.env)}
+        variables = self.environments.for_run(effect.run).variables(effect.pass_env)
+        env = {**variables, **effect.env, **dict(prepared.env)}
         key = f"{effect.run}:{effect.seq}:{place.name}"
         named = tuple(sorted(env.items()))
         once = not effect.repeatable

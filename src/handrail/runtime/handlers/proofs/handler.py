@@ -13,7 +13,6 @@ from pathlib import Path
 from handrail.frozen import frozen
 from handrail.model.workflow.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof, ReportProof
 from handrail.model.workflow.values import Command
-from handrail.ports.processes import Processes
 from handrail.runtime.handlers.commands.outcomes import Result
 from handrail.runtime.handlers.commands.start_command import CANNOT_START, GRACE, Effect, Lost, Order, Starts
 from handrail.runtime.handlers.proofs.file_evidence import (
@@ -27,7 +26,6 @@ from handrail.runtime.handlers.proofs.file_evidence import (
     worded,
 )
 from handrail.runtime.handlers.proofs.results import MOST_DETAIL, ProofResult, ending, one_line
-from handrail.runtime.ports import Commands
 
 SLOT = "proof-"
 """What the folders of their commands begin with."""
@@ -39,8 +37,7 @@ KILLED = (128 + 2, 128 + 9, 128 + 15)
 class ProofHandler:
     """Establishes proofs."""
 
-    processes: Processes
-    commands: Commands
+    starts: Starts
     folder: Path
 
     async def establish(self, scene: ProofScene) -> tuple[ProofResult, ...]:
@@ -66,7 +63,7 @@ class ProofHandler:
     async def stop(self, run: str, seq: int) -> None:
         """End whatever commands of a step's proofs are running, with everything that they started."""
         for place in sorted((self.folder / run / str(seq)).glob(f"{SLOT}*")):
-            await self.processes.end(str(place), GRACE)
+            await self.starts.processes.end(str(place), GRACE)
 
     def _effect(self, scene: ProofScene, until: float | None) -> Effect:
         return Effect(
@@ -88,15 +85,11 @@ class ProofHandler:
         except NoEvidence as error:
             return held(scene, proof, f"{displayed(command, {})} {wanted}", str(error))
         what = f"{displayed(command, values)} {wanted}"
-        ended = await self._starts.run(effect, _order(command, values, f"{SLOT}{number}", what))
+        ended = await self.starts.run(effect, _order(command, values, f"{SLOT}{number}", what))
         if isinstance(ended, Lost):
             return held(scene, proof, what, f"it {ended.why}")
         reason = _judged(proof, ended)
         return ProofResult("command", what, not reason, _told(reason, ended), scene.tree, ended.code)
-
-    @property
-    def _starts(self) -> Starts:
-        return Starts(self.processes, self.commands)
 
 
 def _order(command: Command, values: dict[str, str], slot: str, what: str) -> Order:

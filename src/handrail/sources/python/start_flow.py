@@ -1,0 +1,13 @@
+"""Starts the process in which the coroutine of a trusted `workflow.py` runs."""
+
+from collections.abc import Mapping, Sequence
+
+from handrail.processes.json_partner import Partner, start_partner
+
+HOST = "handrail.sources.python.flow_host"
+"""The program of that process; only there is it imported, since it runs code of the user."""
+
+
+async def start_flow(words: Sequence[str], env: Mapping[str, str]) -> Partner:
+    """Start the process of one coroutine; the words are only for people who look at the list of processes."""
+    return await start_partner(HOST, words, env)

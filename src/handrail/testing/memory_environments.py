@@ -1,0 +1,44 @@
+"""The in-memory twin of `RunEnvironments`: each run has the variables that a test gives it, and nothing else."""
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from handrail.frozen import frozen
+from handrail.model.secrets.redaction import Redactor
+
+
+@frozen
+class MemoryEnvironment:
+    """A `RunEnvironment` that knows nothing of this machine."""
+
+    given: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The variables that every command gets."""
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Variables whose values must not be kept; commands get those that `pass_env` names."""
+    accounts: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By agent, the account that it is logged in to."""
+
+    @property
+    def redactor(self) -> Redactor:
+        """Takes the secrets out of what is recorded."""
+        return Redactor(self.secrets)
+
+    def variables(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
+        """Give what was given, and the secrets that `pass_env` names."""
+        return {**self.given, **{name: value for name, value in self.secrets.items() if name in pass_env}}
+
+    def account(self, agent: str, variables: Mapping[str, str]) -> str:  # noqa: ARG002 - no login depends on them here
+        """Name the account of an agent."""
+        return self.accounts.get(agent, "")
+
+
+@frozen
+class MemoryEnvironments:
+    """`RunEnvironments` in which each run has its own."""
+
+    by_run: Mapping[str, MemoryEnvironment] = field(default_factory=dict[str, MemoryEnvironment])
+    others: MemoryEnvironment = MemoryEnvironment()
+
+    def for_run(self, run: str) -> MemoryEnvironment:
+        """Give the environment of a run."""
+        return self.by_run.get(run, self.others)

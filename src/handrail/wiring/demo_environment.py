@@ -1,0 +1,10 @@
+"""The variables of the demo: those that every command sees, and nothing that the user passes on."""
+
+import os
+
+from handrail.processes.environment import PASS_ENV, allowed_environment
+
+
+def demo_variables() -> dict[str, str]:
+    """Give the allow-listed variables of this process."""
+    return allowed_environment({**os.environ, PASS_ENV: ""})
