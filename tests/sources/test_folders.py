@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.sources.folders import repository_root, user_folders
+from handrail.sources.folders import folder_variables, repository_root, user_folders
 
 
 def test_handrail_home_holds_everything(tmp_path: Path) -> None:
@@ -33,6 +33,18 @@ def test_without_handrail_home_the_systems_folders_are_used(
     assert folders.config.is_relative_to(tmp_path)
     assert folders.config.name == folders.data.name == "handrail"
     assert not folders.config.exists()
+
+
+def test_another_process_finds_the_same_folders_by_the_variables_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = user_folders({"HANDRAIL_HOME": str(tmp_path)})
+    assert folder_variables(named.data, {"HOME": "/elsewhere"}) == {"HANDRAIL_HOME": str(tmp_path)}
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "kept"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    usual = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "kept")}
+    assert folder_variables(user_folders({}).data, {**usual, "LANG": "C"}) == usual
 
 
 @pytest.mark.parametrize("mark", [".git", ".handrail"])

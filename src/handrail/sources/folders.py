@@ -7,6 +7,8 @@ from handrail.frozen import frozen
 
 HOME = "HANDRAIL_HOME"
 MARKS = (".git", ".handrail")
+_PLACES = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")
+"""Variables by which the user's folders are found where they are not named."""
 
 
 @frozen
@@ -33,6 +35,13 @@ def user_folders(environ: Mapping[str, str]) -> Folders:
     from platformdirs import user_config_path, user_data_path  # noqa: PLC0415 (many commands run without it)
 
     return Folders(user_config_path("handrail"), user_data_path("handrail"))
+
+
+def folder_variables(data: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables by which another process finds the same folders, whatever else its environment holds."""
+    if data.name == "data":
+        return {HOME: str(data.parent.absolute())}
+    return {name: environ[name] for name in _PLACES if name in environ}
 
 
 def repository_root(start: Path) -> Path | None:

@@ -1,5 +1,6 @@
 """A log with everything that drives its runs."""
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import field
@@ -35,7 +36,7 @@ from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Clock, Commands, Prepared, Workflows
 from handrail.runtime.run_writer import RunWriter
-from handrail.sources.folders import Folders
+from handrail.sources.folders import Folders, folder_variables
 from handrail.sources.library import builtins
 from handrail.sources.python.start_flow import start_flow
 from handrail.store.signing_keys import keys_in
@@ -98,7 +99,7 @@ class System:
         NURSERY.open()
         trees = TreeHandler(self.workspaces, starts, folder, self.clock)
         commands = CommandHandler(starts, folder, self.clock, trees.restore, self.instead)
-        tooling = Tooling(self.log, partial(keys_in, self.folder), self.folder)
+        tooling = Tooling(self.log, partial(keys_in, self.folder), folder_variables(self.folder, os.environ))
         said, blobs = partial(said_since, self.log), self.log.get_blob
         host = None if self.bare else AgentHost(Bubblewrap(), Sessions(self.folder), find_agent_folders)
         agents = AgentHandler(starts, self.agents, blobs, folder, self.clock, trees.restore, host, tooling, said)

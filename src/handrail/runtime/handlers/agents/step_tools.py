@@ -1,8 +1,7 @@
 """Offers tools of Handrail to an agent that is called: the server that it starts, and what it asked by one of them."""
 
-import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,10 @@ from handrail.ports.agents import AgentOutcome, ToolServer
 from handrail.ports.log import Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.handlers.agents.hindrances import Refusal
-from handrail.sources.folders import HOME
 
 TOKEN = "HANDRAIL_AGENT_TOKEN"  # noqa: S105 - the name of a variable
 RUN, STEP, TOOLS = "HANDRAIL_RUN", "HANDRAIL_STEP", "HANDRAIL_AGENT_TOOLS"
 _BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.cli.main import main; main()"
-_PLACES = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")
-"""Variables by which the user's folders are found where they are not named."""
 
 
 @frozen
@@ -31,8 +27,8 @@ class Tooling:
 
     log: Log
     keys: Callable[[], tuple[bytes, ...]]
-    folder: Path
-    """Where the log is kept."""
+    home: Mapping[str, str]
+    """Variables by which the server finds the log, whatever the agent's environment holds."""
 
     def server(self, state: RunState, pending: Pending, spec: dict[str, Any]) -> ToolServer | None:
         """Give the server of a call; None where its step offers no tools."""
@@ -41,7 +37,7 @@ class Tooling:
             return None
         token = mint(Token("agent", state.run, pending.seq, NO_BRANCH), self.keys()[0])
         names = {RUN: state.run, STEP: pending.address, TOKEN: token, TOOLS: ",".join(tools)}
-        return ToolServer(server_command(), tuple({**names, **self._home()}.items()), tools)
+        return ToolServer(server_command(), tuple({**names, **self.home}.items()), tools)
 
     def with_question(self, state: RunState, pending: Pending, outcome: AgentOutcome) -> AgentOutcome:
         """Give the outcome of a call with what the agent asked by a tool."""
@@ -49,12 +45,6 @@ class Tooling:
             return outcome
         asked = question_in(from_log(stored) for stored in self.log.read(state.run, after=pending.seq))
         return replace(outcome, question=asked) if asked else outcome
-
-    def _home(self) -> dict[str, str]:
-        """Say where the server finds the log, whatever the agent's environment holds."""
-        if self.folder.name == "data":
-            return {HOME: str(self.folder.parent.absolute())}
-        return {name: os.environ[name] for name in _PLACES if name in os.environ}
 
 
 def hindrance(server: ToolServer | None, manner: dict[str, str]) -> Refusal | None:
