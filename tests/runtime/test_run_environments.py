@@ -65,6 +65,13 @@ def test_the_secrets_of_its_own_environment_are_taken_out_of_what_a_run_records(
     assert [b"bens-own-secret" in kept[run] for run in (ann, ben)] == [True, False]
 
 
+def test_the_secrets_of_its_own_environment_are_masked_in_the_files_of_a_command(room: Room) -> None:
+    run = room.start(SAYS)
+    drive(room, ENVIRONMENTS)
+    (output,) = (room.data / "runs" / run).glob("*/*/stdout")
+    assert (b"anns-own-secret" in output.read_bytes(), b"bens-own-secret" in output.read_bytes()) == (False, True)
+
+
 def test_a_child_begins_without_the_secrets_of_the_run_that_called_it(room: Room) -> None:
     room.workflows["asks"] = "name: asks\ninput: {what: string}\nsteps:\n  - {name: a, command: 'true'}\n"
     text = """

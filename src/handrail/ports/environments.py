@@ -10,6 +10,11 @@ class RunEnvironment(Protocol):
     """The environment in which a run works."""
 
     @property
+    def secrets(self) -> Mapping[str, str]:
+        """The variables that hold secrets, whether commands get them or not."""
+        ...
+
+    @property
     def redactor(self) -> Redactor:
         """Takes the secrets of this environment out of what is recorded."""
         ...

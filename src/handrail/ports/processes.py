@@ -43,6 +43,8 @@ class ProcessSpec:
     """How it is told something meanwhile."""
     stdin: bytes = b""
     """What it finds on its standard input, where it is told nothing meanwhile."""
+    secrets: tuple[tuple[str, str], ...] = ()
+    """Variables whose values are masked in its output, beside those of its own environment."""
 
     @property
     def mark(self) -> str:

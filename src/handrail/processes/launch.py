@@ -107,7 +107,7 @@ def _talk(ours: socket.socket, spec: ProcessSpec, keeper: int) -> str:
         "stdin": spec.stdin.decode("latin-1"),
         "limit": spec.limit_bytes,
         "once": spec.once,
-        "secrets": secret_values(dict(os.environ) | dict(spec.env)),
+        "secrets": secret_values(dict(os.environ) | dict(spec.env)) | dict(spec.secrets),
         "talk": None if spec.talk is None else (spec.talk.folder, spec.talk.until),
     }
     ours.settimeout(_PATIENCE)

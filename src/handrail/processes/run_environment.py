@@ -25,9 +25,14 @@ class ProcessEnvironment:
     """Variables that every command gets as well."""
 
     @property
+    def secrets(self) -> dict[str, str]:
+        """The variables that hold secrets, whether commands get them or not."""
+        return secret_values(self.parent)
+
+    @property
     def redactor(self) -> Redactor:
         """Takes the secrets of this environment out of what is recorded."""
-        return Redactor(secret_values(self.parent))
+        return Redactor(self.secrets)
 
     def variables(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
         """Give the allowed variables, and those that `pass_env` names."""

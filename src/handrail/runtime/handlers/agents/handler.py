@@ -183,13 +183,13 @@ class AgentHandler:
         stdin = launch.stdin if talk is None else b""
         passed = (*effect.pass_env, *agent.variables)
         own = {} if call.server is None else dict(call.server.env)
-        variables = self.starts.environments.for_run(effect.run).variables(passed)
-        env = {**variables, **own, **dict(launch.env)}
+        environment = self.starts.environments.for_run(effect.run)
+        env = {**environment.variables(passed), **own, **dict(launch.env)}
         places = Path(effect.workspace), inputs
         argv = launch.argv if self.host is None else self.host.wrap(launch.argv, manner, agent.name, env, places)
         key = f"{effect.run}:{effect.seq}:{place.name}"
-        named = tuple(sorted(env.items()))
-        spec = ProcessSpec(key, argv, effect.workspace, named, str(place), talk=talk, stdin=stdin)
+        named, secrets = tuple(sorted(env.items())), tuple(environment.secrets.items())
+        spec = ProcessSpec(key, argv, effect.workspace, named, str(place), talk=talk, stdin=stdin, secrets=secrets)
         self.starts.processes.start(spec)
         return None
 

@@ -156,12 +156,13 @@ class Starts:
         prepared = self.commands.prepare(command, order.values, str(place), order.sources)
         if isinstance(prepared, str):
             return prepared
-        variables = self.environments.for_run(effect.run).variables(effect.pass_env)
-        env = {**variables, **effect.env, **dict(prepared.env)}
+        environment = self.environments.for_run(effect.run)
+        env = {**environment.variables(effect.pass_env), **effect.env, **dict(prepared.env)}
         key = f"{effect.run}:{effect.seq}:{place.name}"
-        named = tuple(sorted(env.items()))
-        once = not effect.repeatable
-        self.processes.start(ProcessSpec(key, prepared.argv, effect.workspace, named, str(place), once=once))
+        named, secrets = tuple(sorted(env.items())), tuple(environment.secrets.items())
+        once, workspace = not effect.repeatable, effect.workspace
+        spec = ProcessSpec(key, prepared.argv, workspace, named, str(place), once=once, secrets=secrets)
+        self.processes.start(spec)
         return ""
 
     def _result(self, order: Order, place: Path, code: int | None, error: str) -> Result:
