@@ -53,7 +53,19 @@ BUDGETS: dict[str, int] = {
     "tests/workspace/snapshots": 30,
 }
 """Seconds for the tests that `make test` runs, on a machine with two processors that does nothing else."""
-SYSTEM_BUDGETS: dict[str, int] = {}
+SYSTEM_BUDGETS: dict[str, int] = {
+    "tests/agents": 30,
+    "tests/agents/claude": 50,
+    "tests/agents/codex": 30,
+    "tests/agents/npm": 300,
+    "tests/cli": 20,
+    "tests/cli/begin": 50,
+    "tests/cli/look": 20,
+    "tests/laws": 20,
+    "tests/runtime/handlers/agents": 30,
+    "tests/serve/mcp": 30,
+}
+"""Seconds for the tests that `make test-system` runs."""
 
 _spent: defaultdict[str, float] = defaultdict(float)
 
