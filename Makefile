@@ -45,7 +45,8 @@ test-system: $(READY)
 
 # What waits for processes, while others want both processors.
 test-busy: $(READY)
-	$(BIN)/python tests/support/busy_machine.py $(BIN)/pytest -n $(WORKERS) --dist worksteal --timeout=900 \
+	HANDRAIL_TEST_NPM=$(CURDIR)/.agents/node_modules/.bin \
+		$(BIN)/python tests/support/busy_machine.py $(BIN)/pytest -n $(WORKERS) --dist worksteal --timeout=900 \
 		$(addprefix tests/,$(BUSY))
 
 soak: $(SOAKS)
