@@ -1,8 +1,14 @@
-"""Events as the log keeps them, and back."""
+"""Events as the log keeps them: compact JSON in ASCII that holds whatever a command may have printed."""
 
 import ast
 from pathlib import Path
 
+import pytest
+
+from handrail.model.history.events import PassedBy, StepChosen, StepEnded, Why
+from handrail.model.workflow.values import JsonValue
+from handrail.ports.log import StoredEvent
+from handrail.runtime.event_records import from_log, to_log
 from support.places import ROOT
 
 SOURCE = ROOT / "src" / "handrail"
@@ -25,3 +31,34 @@ def reads_payloads(path: Path) -> bool:
 def test_nothing_but_from_log_reads_the_payload_of_an_event() -> None:
     files = [file for layer in MEANING for file in (SOURCE / layer).rglob("*.py")]
     assert {str(file.relative_to(SOURCE)) for file in files if reads_payloads(file)} == READERS.keys()
+
+
+def ended(output: JsonValue) -> StepEnded:
+    return StepEnded(address="build", began=3, status="succeeded", output=output, at=1.5)
+
+
+def test_an_event_is_kept_without_spaces() -> None:
+    chosen = StepChosen(address="a", place=1, passed_by=(), at=1.5)
+    assert to_log(chosen).payload == b'{"address":"a","place":1,"passed_by":[],"at":1.5,"kind":"step_chosen"}'
+
+
+def test_records_within_an_event_are_kept_in_the_same_way() -> None:
+    chosen = StepChosen(address="a", place=1, passed_by=(PassedBy("b", Why("x > 1", {"x": 0})),), at=1.0)
+    assert _read_again(chosen) == chosen
+
+
+@pytest.mark.parametrize("output", ["é", "\ud800 half a pair", "\x00", 10**40, -1.5e300, {"deep": [None, True]}])
+def test_every_value_of_json_is_kept_in_ascii_and_read_again(output: JsonValue) -> None:
+    assert to_log(ended(output)).payload.isascii()
+    assert _read_again(ended(output)) == ended(output)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_what_is_no_number_of_json_is_refused(number: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        to_log(ended(number))
+
+
+def _read_again(event: StepEnded | StepChosen) -> object:
+    written = to_log(event)
+    return from_log(StoredEvent("fix-1", 1, 1, written.kind, written.version, written.payload, ""))

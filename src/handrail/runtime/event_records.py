@@ -4,7 +4,6 @@ import json
 from typing import Any, cast
 
 from handrail.model.codec import decode, fields_of
-from handrail.model.compact_json import compact
 from handrail.model.history.events import VERSION, Event
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import JsonValue
@@ -20,7 +19,7 @@ STRUCTURE = frozenset(
 )
 """Fields of events that hold names, digests and paths: masking them would break what they name."""
 
-_dumps = compact(fields_of)
+_dumps = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False, default=fields_of).encode
 
 
 def to_log(event: Event) -> NewEvent:

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Sequence
 
-from handrail.model.compact_json import compact
 from handrail.ports.log import RUNS, Document, Filter, Projection, Row, StoredEvent
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database
 from handrail.store.sqlite.faults import of_text
 
 BATCH = 500
-_text = compact(allow_nan=True)
+_text = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 class SqliteModels:
