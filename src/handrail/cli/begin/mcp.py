@@ -39,9 +39,6 @@ def command(*, port: int | None, host: str, token_file: Path | None, agent: bool
 
 
 def _serve_client() -> None:
-    from handrail.serve.mcp.fast_sdk_import import load_sdk
-
-    load_sdk()
     from handrail.serve.mcp.server import serve_stdio
 
     with ExitStack() as stack:
@@ -78,9 +75,6 @@ def _refused(error: "HandrailError | OSError") -> "ToolResult":
 
 def _serve_agent() -> None:
     """Serve the agent of a step; what it may use and who it is stands in the environment."""
-    from handrail.serve.mcp.fast_sdk_import import load_sdk
-
-    load_sdk()
     from handrail.serve.mcp.lazy_calls import LateCalls
     from handrail.serve.mcp.server import serve_stdio
     from handrail.serve.mcp.step_tools import offered
