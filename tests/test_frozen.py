@@ -46,6 +46,12 @@ class Single:
 
 
 @frozen
+class Counted:
+    count: int = field(default=3, init=False)
+    items: list[int] = field(default_factory=list[int], init=False)
+
+
+@frozen
 class Nothing:
     pass
 
@@ -107,3 +113,25 @@ def test_a_value_without_fields_equals_every_other_of_its_kind() -> None:
     assert Nothing() == Nothing()
     assert {Nothing(), Nothing()} == {Nothing()}
     assert repr(Nothing()) == "Nothing()"
+
+
+def test_fields_that_nobody_gives_have_their_defaults_and_share_none() -> None:
+    one, other = Counted(), Counted()
+    one.items.append(1)
+    assert (one.count, other.items) == (3, [])
+    with pytest.raises(TypeError):
+        Counted(4)  # pyright: ignore[reportCallIssue] - what is refused
+
+
+def test_a_mistake_is_told_with_the_name_of_the_class() -> None:
+    for _ in range(2):
+        with pytest.raises(TypeError, match=r"^Single\.__init__\(\) missing 1 required positional argument: 'x'$"):
+            Single()  # pyright: ignore[reportCallIssue] - what is refused
+
+
+def test_a_class_that_derives_is_declared_in_the_same_way() -> None:
+    with pytest.raises(TypeError, match="cannot inherit frozen dataclass from a non-frozen one"):
+
+        @dataclass(frozen=True)
+        class Other(Point):  # pyright: ignore[reportUnusedClass]
+            pass

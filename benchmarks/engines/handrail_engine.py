@@ -13,13 +13,14 @@ import resource
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from handrail.cli.main import GARBAGE
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.codec import encode_state
+from handrail.frozen import frozen
 from handrail.model.history.events import Event, RunStarted, StepBegan, StepEnded
 from handrail.model.history.run_state import REDUCER, Pending, RunState
 from handrail.model.workflow.actions import ApprovalAction, CallAction, ScriptAction
@@ -44,7 +45,7 @@ IDLE_SECONDS = 3.0
 WAKES = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoCommands(CommandHandler):
     """Performs every script by doing nothing, and notes when."""
 

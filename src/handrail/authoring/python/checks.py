@@ -1,20 +1,19 @@
 """The checks of `done_when` as Python objects, one class per kind."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 from handrail.authoring.python.parts import Part, Texts
-from handrail.frozen import frozen
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Passes(Part):
     """A command that must succeed."""
 
     passes: str = field(kw_only=False)
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fails(Part):
     """A command that must fail, with this exit code if one is given."""
 
@@ -22,35 +21,35 @@ class Fails(Part):
     exit: int | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Changed(Part):
     """Files that must have been changed."""
 
     changed: Texts = field(kw_only=False)
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unchanged(Part):
     """Files that must not have been changed."""
 
     unchanged: Texts = field(kw_only=False)
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Exists(Part):
     """A path that must exist."""
 
     exists: str = field(kw_only=False)
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Expect(Part):
     """An expression that must be true."""
 
     expect: str = field(kw_only=False)
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report(Part):
     """A test report that must show no failure."""
 

@@ -1,12 +1,10 @@
 """The parts of a workflow as Python objects, key by key as in the YAML format; steps have a file of their own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from inspect import currentframe
 from types import FrameType
 from typing import ClassVar, Literal, TypeAlias
-
-from handrail.frozen import frozen
 
 MAIN = "workflow.py"
 MODULE = "handrail_workflow_"
@@ -51,7 +49,7 @@ def _is_authored(frame: FrameType) -> bool:
     return module.startswith(MODULE) or frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2] == MAIN
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """What all objects share: the line of workflow.py where the object was made, which `replace` keeps."""
 
@@ -67,7 +65,7 @@ class Part:
             object.__setattr__(self, "line", written_at())
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Budget(Part):
     """What may be spent, and what happens at the limit."""
 
@@ -79,7 +77,7 @@ class Budget(Part):
     unknown_price: Literal["estimate", "block"] | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retry(Part):
     """How many more tries there are, and the pause before the first of them."""
 
@@ -87,7 +85,7 @@ class Retry(Part):
     backoff: str | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox(Part):
     """How an agent's process is confined, and whether it reaches the network."""
 
@@ -95,7 +93,7 @@ class Sandbox(Part):
     network: bool | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Part):
     """Agent settings that may also stand under `defaults`."""
 
@@ -114,7 +112,7 @@ class Settings(Part):
     sandbox: Literal["none", "bwrap"] | Sandbox | Fields | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Defaults(Settings):
     """Settings for every step that does not set its own."""
 
@@ -123,21 +121,21 @@ class Defaults(Settings):
     budget: Budget | Fields | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings(Settings):
     """Agent settings of one step or task, which may go on in an earlier conversation."""
 
     session: str | Fields | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Body(AgentSettings):
     """An agent that writes a pull request's text."""
 
     prompt: str = field(kw_only=False)
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Role(AgentSettings):
     """A reviewer, arbiter or fixer: its prompt with its agent settings."""
 
@@ -145,7 +143,7 @@ class Role(AgentSettings):
     budget: Budget | Fields | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fix(AgentSettings):
     """An agent that is asked to repair something, at most `max` times."""
 
@@ -154,7 +152,7 @@ class Fix(AgentSettings):
     budget: Budget | Fields | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Input(Part):
     """An input of a workflow; in a dict of inputs its name is the key, in a list its own."""
 
@@ -165,7 +163,7 @@ class Input(Part):
     description: str | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule(Part):
     """Starts the workflow by the clock: five cron fields."""
 
@@ -173,7 +171,7 @@ class Schedule(Part):
     timezone: str | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IssueTrigger(Part):
     """Starts the workflow for an issue with one of the labels."""
 
@@ -181,7 +179,7 @@ class IssueTrigger(Part):
     labels: Sequence[str] | None = field(default=None, kw_only=False)
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequestTrigger(Part):
     """Starts the workflow for a pull request with one of the labels."""
 
@@ -189,14 +187,14 @@ class PullRequestTrigger(Part):
     labels: Sequence[str] | None = field(default=None, kw_only=False)
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventTrigger(Part):
     """Starts the workflow for a named event."""
 
     event: str = field(kw_only=False)
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Concurrency(Part):
     """Which runs exclude each other, and what a new one does."""
 
@@ -204,7 +202,7 @@ class Concurrency(Part):
     if_running: Literal["skip", "queue", "stop_old"] | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Converge(Part):
     """How a review loop notices that it no longer gains; `severity` may be a `${...}`."""
 
@@ -212,7 +210,7 @@ class Converge(Part):
     plateau: int | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Follow(Part):
     """How a run stays with its pull request."""
 
@@ -221,7 +219,7 @@ class Follow(Part):
     max: int | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension(Part):
     """One thing that an assessment judges."""
 
@@ -230,7 +228,7 @@ class Dimension(Part):
     required: bool | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Assess(Part):
     """A judgment that an agent must give, in bounded words, with reasons."""
 

@@ -1,7 +1,7 @@
 """The steps of a workflow as Python objects, one class per type; a key that Python reserves ends in `_`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
 from handrail.authoring.python.checks import Check
@@ -20,7 +20,6 @@ from handrail.authoring.python.parts import (
     Role,
     Texts,
 )
-from handrail.frozen import frozen
 
 Returns: TypeAlias = str | Sequence["Returns"] | Mapping[str, "Returns"]
 OnFail: TypeAlias = Literal["block", "fail", "continue", "warn", "retry", "escalate", "undo"]
@@ -30,7 +29,7 @@ Checks: TypeAlias = Literal["project"] | Mapping[str, str]
 Env: TypeAlias = Mapping[str, str | int | float | bool]
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step(AgentSettings):
     """What every step may say; write one of the classes below."""
 
@@ -53,7 +52,7 @@ class Step(AgentSettings):
 Steps: TypeAlias = Sequence[Step | Fields]
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Agent(Step):
     """An agent with a prompt: text, a file such as prompts/10-coding.md, or a prompt's name."""
 
@@ -62,7 +61,7 @@ class Agent(Step):
     requires_approval: bool | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentLoop(Step):
     """One agent finds, a second judges, a third fixes, until nothing worth fixing is left."""
 
@@ -80,7 +79,7 @@ class AgentLoop(Step):
     on_max_iterations: CovenOnMax | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Review(AgentLoop):
     """An agent loop with the library's prompts."""
 
@@ -88,7 +87,7 @@ class Review(AgentLoop):
     max_cycles: int | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Loop(Step):
     """Steps that are repeated: `while_`, `until`, `for_` a number of rounds, or `for_each` item."""
 
@@ -105,7 +104,7 @@ class Loop(Step):
     steps: Steps
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParallelAgents(Step):
     """The same work for many items at once, each in a worktree of its own."""
 
@@ -119,7 +118,7 @@ class ParallelAgents(Step):
     steps: Steps | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Script(Step):
     """A shell command."""
 
@@ -130,7 +129,7 @@ class Script(Step):
     on_success: Literal["exit_loop"] | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gate(Step):
     """Commands that must succeed, with an agent that may fix what failed."""
 
@@ -142,7 +141,7 @@ class Gate(Step):
     warn_when: str | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Approval(Step):
     """A person approves, sends back or rejects."""
 
@@ -153,7 +152,7 @@ class Approval(Step):
     on_reject: Literal["stop", "revise"] | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Step):
     """Another workflow, run as one step (`type: workflow`)."""
 
@@ -161,7 +160,7 @@ class Call(Step):
     workflow: str
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Use(Step):
     """Another workflow, whose steps are put here."""
 
@@ -169,7 +168,7 @@ class Use(Step):
     use: str
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CreateIssues(Step):
     """Issues made from a list."""
 
@@ -178,7 +177,7 @@ class CreateIssues(Step):
     labels: Sequence[str] | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Commit(Step):
     """A commit of what was changed."""
 
@@ -186,7 +185,7 @@ class Commit(Step):
     paths: Texts | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Merge(Step):
     """Branches, merged one after the other."""
 
@@ -196,7 +195,7 @@ class Merge(Step):
     on_conflict: str | Fix | Fields | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequest(Step):
     """A pull request, opened or updated."""
 
@@ -211,7 +210,7 @@ class PullRequest(Step):
     follow: Follow | Fields | None = None
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class End(Step):
     """The end of the run, before its last step."""
 

@@ -1,7 +1,7 @@
 """The whole workflow as a Python object, what `resolve` is told, and the short form that only lists prompts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
 from handrail.authoring.python.parts import (
@@ -17,13 +17,12 @@ from handrail.authoring.python.parts import (
     Schedule,
 )
 from handrail.authoring.python.steps import Steps
-from handrail.frozen import frozen
 
 TriggerWord: TypeAlias = Literal["manual", "on_event"]
 Trigger: TypeAlias = TriggerWord | Schedule | IssueTrigger | PullRequestTrigger | EventTrigger | Fields
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResolveContext:
     """What `resolve` is told about the run that is about to start."""
 
@@ -32,7 +31,7 @@ class ResolveContext:
     repository_id: str = ""
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workflow(Part):
     """A workflow; its name equals the name of its folder."""
 
@@ -50,7 +49,7 @@ class Workflow(Part):
     steps: Steps
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Subroutine(Part):
     """An agent step that is little more than its prompt file."""
 
@@ -64,7 +63,7 @@ class Subroutine(Part):
     disallowed_tools: Sequence[str] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Procedure(Part):
     """A workflow that is a list of prompts."""
 
