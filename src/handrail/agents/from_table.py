@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from handrail.agents.profiles import PROFILES, find_profile, make_agent
 from handrail.errors import UsageError
@@ -10,9 +9,6 @@ from handrail.frozen import frozen
 from handrail.model.suggest import did_you_mean
 from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, Defined
 from handrail.ports.agents import Abilities, Agent, AgentCall, Launch, Lines, require_program
-
-KNOWN = Path(__file__).with_name("known.toml")
-"""The definitions that come with Handrail."""
 
 
 def makers_of(definitions: Iterable[Defined]) -> dict[str, Callable[[], Agent]]:

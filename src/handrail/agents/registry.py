@@ -1,19 +1,25 @@
 """The agents that are known here, by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import cast
 
-from handrail.agents.profiles import PROFILES, agent_names, find_profile, load, make_agent, price_list
+from handrail.agents.config_folders import find_config_folders
+from handrail.agents.from_table import makers_of
+from handrail.agents.logins import find_account
+from handrail.agents.profiles import PROFILES, agent_names, every_profile, find_profile, load, make_agent, price_list
 from handrail.errors import NotFound, UsageError
 from handrail.model.history.prices import PriceList
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.agent_names import AgentNames
-from handrail.ports.agents import Agent, is_installed
+from handrail.ports.agent_definitions import Defined
+from handrail.ports.agent_profiles import AgentProfile
+from handrail.ports.agents import CASSETTE, SCRIPTED, Agent, is_installed
 
 PLAYED: Mapping[str, str] = {
-    "cassette": "handrail.agents.played.cassette:CassetteAgent",
-    "scripted": "handrail.agents.played.scripted:ScriptedAgent",
+    CASSETTE: "handrail.agents.played.cassette:CassetteAgent",
+    SCRIPTED: "handrail.agents.played.scripted:ScriptedAgent",
 }
 """Agents that only play what somebody wrote or recorded."""
 
@@ -31,6 +37,16 @@ class BuiltInCatalog:
     """The `AgentCatalog` of the table of profiles."""
 
     @property
+    def profiles(self) -> tuple[AgentProfile, ...]:
+        """What is known of each agent of a vendor."""
+        return every_profile()
+
+    @property
+    def definitions(self) -> Path:
+        """The file with the agents that need no adapter of their own."""
+        return Path(__file__).with_name("known.toml")
+
+    @property
     def names(self) -> AgentNames:
         """What people call the agents."""
         return agent_names()
@@ -39,6 +55,30 @@ class BuiltInCatalog:
     def prices(self) -> PriceList:
         """What their models cost."""
         return price_list()
+
+    def find(self, name: str) -> Agent:
+        """Find an agent by its name, whatever is configured."""
+        return KnownAgents().find(name)
+
+    def define(self, definitions: Iterable[Defined]) -> "KnownAgents":
+        """Give these agents together with defined ones; a later one takes the place of an earlier one."""
+        return KnownAgents({**BUILT_IN, **makers_of(definitions)})
+
+    def read_played(self, name: str, path: str, *, strict: bool) -> bytes:
+        """Read and check the file that a playing agent is to play; a strict cassette refuses other prompts."""
+        from handrail.agents.played.files import load_cassette, load_script  # noqa: PLC0415 (most runs play none)
+
+        return load_cassette(path, strict=strict) if name == CASSETTE else load_script(path)
+
+    def account(self, name: str, environ: Mapping[str, str]) -> str:
+        """Find the account that an agent is logged in to; nothing where its files do not tell."""
+        profile = find_profile(name)
+        return "" if profile is None else find_account(profile, environ)
+
+    def config_folders(self, name: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
+        """Find the folders and files in which an agent keeps its own data, as far as they exist."""
+        profile = find_profile(name)
+        return () if profile is None else find_config_folders(profile, environ)
 
 
 class KnownAgents:

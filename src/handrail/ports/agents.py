@@ -1,6 +1,8 @@
 """An agent as the engine sees it: a program that is given a task and leaves lines, from which an outcome is read."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import field
+from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from handrail.errors import NotFound
@@ -10,6 +12,8 @@ from handrail.model.history.prices import PriceList
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.settings import Access
 from handrail.model.workflow.values import JsonValue
+from handrail.ports.agent_definitions import Defined
+from handrail.ports.agent_profiles import AgentProfile
 from handrail.ports.processes import Ended, Gone
 
 OutcomeStatus: TypeAlias = CallStatus
@@ -256,8 +260,22 @@ def is_installed(agent: Agent) -> bool:
     return True
 
 
+CASSETTE, SCRIPTED = "cassette", "scripted"
+"""The agents that play a file instead of asking a model: what was recorded, or what somebody wrote."""
+
+
 class AgentCatalog(Protocol):
-    """What is known of the agents that come with Handrail."""
+    """The agents that come with Handrail: what is known of them, and what of them is on this machine."""
+
+    @property
+    def profiles(self) -> tuple[AgentProfile, ...]:
+        """What is known of each agent of a vendor."""
+        ...
+
+    @property
+    def definitions(self) -> Path:
+        """The file that describes further agents, as `agents.toml` does."""
+        ...
 
     @property
     def names(self) -> AgentNames:
@@ -267,6 +285,26 @@ class AgentCatalog(Protocol):
     @property
     def prices(self) -> PriceList:
         """What their models cost."""
+        ...
+
+    def find(self, name: str) -> Agent:
+        """Find an agent by its name, whatever is configured."""
+        ...
+
+    def define(self, definitions: Iterable[Defined]) -> "Agents":
+        """Give these agents together with defined ones; a later one takes the place of an earlier one."""
+        ...
+
+    def read_played(self, name: str, path: str, *, strict: bool) -> bytes:
+        """Read and check the file that a playing agent is to play; a strict cassette refuses other prompts."""
+        ...
+
+    def account(self, name: str, environ: Mapping[str, str]) -> str:
+        """Find the account that an agent is logged in to; nothing where its files do not tell."""
+        ...
+
+    def config_folders(self, name: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
+        """Find the folders and files in which an agent keeps its own data, as far as they exist."""
         ...
 
 

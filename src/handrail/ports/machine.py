@@ -4,10 +4,13 @@ from collections.abc import Callable
 
 from handrail.frozen import frozen
 from handrail.model.secrets.redaction import Redactor
+from handrail.ports.agents import AgentCatalog
 from handrail.ports.log_files import LogFiles
 from handrail.ports.processes import Processes
 from handrail.ports.programs import Programs
 from handrail.ports.repositories import Repositories
+from handrail.ports.sandboxes import Sandbox
+from handrail.ports.windows import WindowSystem
 
 
 @frozen
@@ -18,5 +21,9 @@ class Machine:
     processes: Processes
     programs: Programs
     log_files: LogFiles
+    agents: AgentCatalog
+    """The agents that come with Handrail."""
+    sandbox: Sandbox
+    windows: WindowSystem
     redactor: Callable[[], Redactor]
     """Makes what takes the secrets of the caller's environment out of a text."""

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from handrail.agents.registry import BuiltInCatalog
 from handrail.ports.log import Log
 from handrail.ports.log_care import Salvage
 from handrail.ports.machine import Machine
@@ -12,6 +13,8 @@ from handrail.store.sqlite.connection import FILE
 from handrail.store.sqlite.database import sqlite_version
 from handrail.store.sqlite.log import open_log, salvage_folder
 from handrail.workspace.git_repositories import GitRepositories
+from handrail.workspace.sandbox import Bubblewrap
+from handrail.workspace.tmux import Tmux
 
 
 class SqliteFiles:
@@ -37,4 +40,13 @@ class SqliteFiles:
 
 def this_machine() -> Machine:
     """Give the machine that this process runs on."""
-    return Machine(GitRepositories(), LocalProcesses(), LocalPrograms(), SqliteFiles(), redactor_here)
+    return Machine(
+        GitRepositories(),
+        LocalProcesses(),
+        LocalPrograms(),
+        SqliteFiles(),
+        BuiltInCatalog(),
+        Bubblewrap(),
+        Tmux(),
+        redactor_here,
+    )

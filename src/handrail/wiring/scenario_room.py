@@ -3,7 +3,6 @@
 from handrail.operations.scenarios.room import Room
 from handrail.processes.run_environment import SharedEnvironments
 from handrail.sources.folders import HOME
-from handrail.wiring.agent_facts import find_agent_account
 from handrail.wiring.machine import this_machine
 from handrail.wiring.system import System
 
@@ -16,7 +15,7 @@ def open_room(room: Room) -> System:
         room.data,
         room.workflows,
         room.clock,
-        environments=SharedEnvironments(find_agent_account, room.environ, {HOME: str(room.home)}),
+        environments=SharedEnvironments(machine.agents.account, room.environ, {HOME: str(room.home)}),
         instead=room.instead,
         bare=True,
         machine=machine,

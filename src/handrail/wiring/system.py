@@ -7,7 +7,7 @@ from dataclasses import field
 from functools import partial
 from pathlib import Path
 
-from handrail.agents.registry import KnownAgents
+from handrail.agents.registry import BuiltInCatalog, KnownAgents
 from handrail.frozen import frozen
 from handrail.model.workflow.values import Command
 from handrail.operations.agents.configured_agents import ConfiguredAgents
@@ -40,7 +40,6 @@ from handrail.sources.folders import Folders, folder_variables
 from handrail.sources.library import builtins
 from handrail.sources.python.start_flow import start_flow
 from handrail.store.signing_keys import keys_in
-from handrail.wiring.agent_facts import find_agent_account, find_agent_folders
 from handrail.wiring.machine import this_machine
 from handrail.workspace.git_workspaces import GitWorkspaces
 from handrail.workspace.sandbox import Bubblewrap
@@ -61,7 +60,7 @@ class ShellCommands:
         return Prepared(made.argv, made.env)
 
 
-ENVIRONMENTS = SharedEnvironments(find_agent_account)
+ENVIRONMENTS = SharedEnvironments(BuiltInCatalog().account)
 """Every run works in the environment of the process that drives it."""
 FLOWS = Flows(start_flow, builtins)
 
@@ -101,7 +100,7 @@ class System:
         commands = CommandHandler(starts, folder, self.clock, trees.restore, self.instead)
         tooling = Tooling(self.log, partial(keys_in, self.folder), folder_variables(self.folder, os.environ))
         said, blobs = partial(said_since, self.log), self.log.get_blob
-        host = None if self.bare else AgentHost(Bubblewrap(), Sessions(self.folder), find_agent_folders)
+        host = None if self.bare else AgentHost(Bubblewrap(), Sessions(self.folder), self.machine.agents.config_folders)
         agents = AgentHandler(starts, self.agents, blobs, folder, self.clock, trees.restore, host, tooling, said)
         proofs = ProofHandler(starts, folder)
         items = ItemHandler(self.log, self.environments, self.workspaces, self.clock)
@@ -128,4 +127,4 @@ class System:
 def open_system(folders: Folders, workflows: Workflows, machine: Machine) -> System:
     """Open the user's database and wire it up."""
     log = machine.log_files.open(folders.data)
-    return System(log, folders.data, workflows, agents=ConfiguredAgents(folders), machine=machine)
+    return System(log, folders.data, workflows, agents=ConfiguredAgents(machine.agents, folders), machine=machine)

@@ -66,6 +66,10 @@ class Sessions:
                 return True
         return False
 
+    def find(self, session: str, call: str) -> str | None:
+        """Find the window of a call; None once it is closed."""
+        return next((each.id for each in self.windows(session) if each.call == call), None)
+
     def windows(self, session: str) -> tuple[Window, ...]:
         """List the windows of a session; none where there is no such session."""
         listed = self._asks("list-windows", "-t", f"={session}", "-F", f"#{{window_id}} #{{{_CALL}}}") or ""
@@ -111,3 +115,19 @@ def missing() -> str:
 def environment() -> dict[str, str]:
     """Give what the server and its windows see: no secrets, and no mark of a step that may have called us."""
     return {name: value for name, value in own_environment(os.environ).items() if name != MARK}
+
+
+class Tmux:
+    """The port `WindowSystem`, by tmux."""
+
+    def missing(self) -> str:
+        """Say why there can be no windows on this machine; empty where there can."""
+        return missing()
+
+    def remedy(self) -> str:
+        """Say what helps where there can be none."""
+        return INSTALL
+
+    def at(self, folder: Path) -> Sessions:
+        """Give the windows of a data folder."""
+        return Sessions(folder)

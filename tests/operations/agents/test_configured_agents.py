@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.agents.registry import BuiltInCatalog
 from handrail.engine.prompts.choose_agent import Given
 from handrail.errors import NotFound, Untrusted, UsageError
 from handrail.model.workflow.plan import Plan
@@ -49,15 +50,16 @@ def argv(agents: ConfiguredAgents, name: str, folder: Path, repository: Path | N
 
 
 def test_built_in_and_known_agents_are_there_without_any_file(folders: Folders) -> None:
-    agents = ConfiguredAgents(folders)
-    assert {"claude", "codex", "gemini", "opencode", "scripted", "goose", "aider"} <= set(agents.names())
+    agents = ConfiguredAgents(BuiltInCatalog(), folders)
+    for name in ("claude", "codex", "gemini", "opencode", "scripted", "goose"):
+        assert agents.find(name).name == name
     assert agents.find("aider").can.access == {"full"}
 
 
 def test_a_renamed_program_is_a_change_of_the_users_configuration(folders: Folders, tmp_path: Path) -> None:
     text = f"[agents.claude]\nprogram = '{sys.executable}'\nenv = {{ANTHROPIC_BASE_URL = 'http://127.0.0.1:9'}}\n"
     (folders.config / "agents.toml").write_text(text)
-    agents = ConfiguredAgents(folders)
+    agents = ConfiguredAgents(BuiltInCatalog(), folders)
     assert argv(agents, "claude", tmp_path)[0] == sys.executable
     assert agents.find("claude").name == "claude"
     (folders.config / "agents.toml").write_text("[agents.codex]\nprogram = '/no/such/codex'\n")
@@ -71,7 +73,7 @@ def test_the_agents_of_a_repository_need_trust_and_count_most(
     (folders.config / "agents.toml").write_text(f"[agents.mine]\ncommand = ['{sys.executable}', 'of-the-user']\n")
     config = repository / ".handrail" / "config.toml"
     config.write_text(f"[agents.mine]\ncommand = ['{sys.executable}', 'of-the-repository']\n")
-    agents = ConfiguredAgents(folders)
+    agents = ConfiguredAgents(BuiltInCatalog(), folders)
     assert argv(agents, "mine", tmp_path) == (sys.executable, "of-the-user")
     with pytest.raises(Untrusted, match=r"the agent 'mine' in .* needs your trust: it has not been trusted"):
         argv(agents, "mine", tmp_path, repository)
@@ -86,15 +88,15 @@ def test_agents_that_the_user_describes_count_as_installed_where_their_program_i
     monkeypatch.setenv("PATH", str(tmp_path))
     described = "[agents.gone]\ncommand = ['no-such-program']\n[agents.broken]\ncommand = 'x'\n"
     (folders.config / "agents.toml").write_text(described)
-    assert ConfiguredAgents(folders).installed() == ()
+    assert ConfiguredAgents(BuiltInCatalog(), folders).installed() == ()
     (folders.config / "agents.toml").write_text(f"{described}[agents.mine]\ncommand = ['{sys.executable}']\n")
-    assert ConfiguredAgents(folders).installed() == ("mine",)
+    assert ConfiguredAgents(BuiltInCatalog(), folders).installed() == ("mine",)
     assert policy_of(None, ("mine",)).usual == "mine"
     (folders.config / "agents.toml").write_text(f"[agents.claude]\nprogram = '{sys.executable}'\n")
-    assert ConfiguredAgents(folders).installed() == ("claude",)
+    assert ConfiguredAgents(BuiltInCatalog(), folders).installed() == ("claude",)
     (folders.config / "agents.toml").unlink()
     (tmp_path / "goose").touch(0o755)
-    assert ConfiguredAgents(folders).installed() == ("goose",)
+    assert ConfiguredAgents(BuiltInCatalog(), folders).installed() == ("goose",)
 
 
 def test_a_run_whose_described_agent_is_missing_is_refused_before_it_starts(folders: Folders) -> None:
@@ -103,15 +105,15 @@ def test_a_run_whose_described_agent_is_missing_is_refused_before_it_starts(fold
     with pytest.raises(
         NotFound, match="the agent 'gone' is not installed: there is no program `no-such-program`"
     ) as no:
-        require_agents((PLAN,), Given("gone"), ConfiguredAgents(folders))
+        require_agents((PLAN,), Given("gone"), ConfiguredAgents(BuiltInCatalog(), folders))
     assert no.value.next_step == "pip install gone"
     instead = Given(policy=AgentPolicy("gone", fallback=("scripted",)))
-    assert require_agents((PLAN,), instead, ConfiguredAgents(folders)) == ("scripted",)
+    assert require_agents((PLAN,), instead, ConfiguredAgents(BuiltInCatalog(), folders)) == ("scripted",)
 
 
 def test_a_broken_definition_is_refused_only_when_it_is_asked_for(folders: Folders) -> None:
     (folders.config / "agents.toml").write_text("[agents.mine]\ncommand = 'mine {prompt}'\n")
-    agents = ConfiguredAgents(folders)
+    agents = ConfiguredAgents(BuiltInCatalog(), folders)
     assert agents.find("scripted").name == "scripted"
     with pytest.raises(UsageError, match=r"agents\.toml:2: agent 'mine': `command` is a list of texts"):
         agents.find("mine")
@@ -120,10 +122,10 @@ def test_a_broken_definition_is_refused_only_when_it_is_asked_for(folders: Folde
 def test_a_file_that_is_no_toml_is_refused_whoever_is_asked_for(folders: Folders) -> None:
     (folders.config / "agents.toml").write_text("[agents.mine\n")
     with pytest.raises(UsageError, match=r"agents\.toml:1: the configuration is not valid TOML"):
-        ConfiguredAgents(folders).find("claude")
+        ConfiguredAgents(BuiltInCatalog(), folders).find("claude")
 
 
 def test_program_is_for_agents_that_handrail_knows(folders: Folders) -> None:
     (folders.config / "agents.toml").write_text("[agents.claud]\nprogram = '/opt/claude'\n")
     with pytest.raises(UsageError, match="'claud' is none of them, did you mean 'claude'"):
-        ConfiguredAgents(folders).find("claud")
+        ConfiguredAgents(BuiltInCatalog(), folders).find("claud")

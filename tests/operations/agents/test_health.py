@@ -8,9 +8,11 @@ from click.testing import CliRunner
 
 from handrail.agents.codex.profile import PROFILE as CODEX
 from handrail.agents.profiles import every_profile
+from handrail.agents.registry import BuiltInCatalog
 from handrail.cli.main import cli
 from handrail.operations.agents.health import AgentHealth, access_words, examine_agents, lacks
 from handrail.ports.agents import Abilities
+from handrail.processes.local_programs import LocalPrograms
 from handrail.processes.machine_tools import find_tools
 from handrail.runtime.handlers.agents.account_limits import AccountLimits, Limit
 
@@ -36,7 +38,9 @@ def install(folder: Path, name: str, code: int) -> None:
 
 
 def look(home: Path, **environ: str) -> dict[str, AgentHealth]:
-    found = examine_agents(find_tools(each.program for each in every_profile()), {"HOME": str(home), **environ})
+    catalog = BuiltInCatalog()
+    programs = find_tools(each.program for each in catalog.profiles)
+    found = examine_agents(catalog, LocalPrograms(), programs, {"HOME": str(home), **environ})
     return {each.name: each for each in found}
 
 

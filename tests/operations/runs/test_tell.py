@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from handrail.agents.registry import BuiltInCatalog
 from handrail.errors import UsageError
 from handrail.model.history.events import MessageGiven, StepPassedOver
 from handrail.operations.runs import lifecycle as runs
@@ -17,6 +18,7 @@ from handrail.operations.views.explain import explain
 from support.runtime.room import of_kind
 from support.runtime.steps_room import StepsRoom
 
+CATALOG = BuiltInCatalog()
 WAIT = "touch there.log; while ! test -e go.log; do sleep 0.01; done"
 WORKS: dict[str, Any] = {"say": "First.", "output": "first", "run": WAIT}
 MORE: dict[str, Any] = {"say": "Second.", "output": "second"}
@@ -38,7 +40,7 @@ def told_during(shop: StepsRoom, run: str, *texts: str) -> None:
 
     def act() -> None:
         for text in texts:
-            tell(shop.writer, run, text, "ann")
+            tell(shop.writer, run, text, "ann", CATALOG)
         there(shop)[0].with_name("go.log").touch()
 
     shop.during(act, lambda: bool(there(shop)))
@@ -71,7 +73,7 @@ def test_a_message_while_no_agent_works_is_told_to_the_next_one_once(shop: Steps
         "{name: ok, type: approval, message: Go on?}", "{name: one, prompt: Do it.}", "{name: two, prompt: Do more.}"
     )
     state = shop.run(text, {"default": {**MORE, "repeat": True}})
-    said = tell(shop.writer, state.run, "use tabs", "ann")
+    said = tell(shop.writer, state.run, "use tabs", "ann", CATALOG)
     assert (said.step, said.words) == ("", "the next agent is told, once the run goes on")
     state = shop.answer(state.run, "approve")
     assert state.status == "succeeded"
@@ -81,7 +83,7 @@ def test_a_message_while_no_agent_works_is_told_to_the_next_one_once(shop: Steps
 def test_what_no_agent_came_for_is_named_at_the_end(shop: StepsRoom) -> None:
     text = case("{name: ok, type: approval, message: Go on?}", "{name: tidy, command: 'true'}")
     state = shop.run(text, {})
-    tell(shop.writer, state.run, "use tabs", "ann")
+    tell(shop.writer, state.run, "use tabs", "ann", CATALOG)
     state = shop.answer(state.run, "approve")
     assert (state.status, state.message) == ("succeeded", "no agent came any more that could be told: use tabs")
 
@@ -89,7 +91,7 @@ def test_what_no_agent_came_for_is_named_at_the_end(shop: StepsRoom) -> None:
 def test_a_call_that_failed_has_not_heard_it(shop: StepsRoom) -> None:
     text = case("{name: ok, type: approval, message: Go on?}", "{name: one, prompt: Do it., retry: 1}")
     state = shop.run(text, {"one": [{"fail": {"status": "crashed"}}, MORE]})
-    tell(shop.writer, state.run, "use tabs", "ann")
+    tell(shop.writer, state.run, "use tabs", "ann", CATALOG)
     state = shop.answer(state.run, "approve")
     assert (state.status, ["use tabs" in each for each in shop.prompts(state.run, "one")]) == ("succeeded", [True] * 2)
 
@@ -102,7 +104,7 @@ def test_those_who_judge_are_not_told_and_those_who_fix_are(shop: StepsRoom) -> 
     }
     look = "{name: look, type: agent-loop, reviewer: Look at it., fixer: Repair it., max_iterations: 2}"
     state = shop.run(case("{name: ok, type: approval, message: Go on?}", look), turns)
-    tell(shop.writer, state.run, "use tabs", "ann")
+    tell(shop.writer, state.run, "use tabs", "ann", CATALOG)
     assert shop.answer(state.run, "approve").status == "succeeded"
     calls = ("look@1/reviewer", "look@1/fixer", "look@2/reviewer")
     assert ["use tabs" in shop.prompts(state.run, each)[0] for each in calls] == [False, True, False]
@@ -114,7 +116,7 @@ def test_a_message_outlives_whoever_drives(shop: StepsRoom) -> None:
     shop.until(lambda: bool(there(shop)))
     os.kill(driver.pid, signal.SIGKILL)
     driver.wait()
-    said = tell(shop.writer, run, "use tabs", "ann")
+    said = tell(shop.writer, run, "use tabs", "ann", CATALOG)
     assert (said.step, said.words) == ("one", "the agent of 'one' is told when it has ended its answer")
     there(shop)[0].with_name("go.log").touch()
     shop.drive()
@@ -127,11 +129,11 @@ def test_a_rewind_tells_it_again_and_a_copy_hears_it_once(shop: StepsRoom) -> No
         "{name: one, prompt: Do it.}", "{name: ok, type: approval, message: Go on?}", "{name: two, prompt: Do more.}"
     )
     state = shop.run(text, {"default": {**MORE, "repeat": True}})
-    tell(shop.writer, state.run, "use tabs", "ann")
+    tell(shop.writer, state.run, "use tabs", "ann", CATALOG)
     runs.rewind(shop.writer, state.run, "one", "ann")
     shop.drive()
     assert "use tabs" in shop.prompts(state.run, "one")[1]
-    tell(shop.writer, state.run, "be brief", "ann")
+    tell(shop.writer, state.run, "be brief", "ann", CATALOG)
     shop.drive()
     copy = runs.fork(shop.writer, state.run, None, "ann")
     shop.drive()
@@ -144,7 +146,7 @@ def test_a_rewind_tells_it_again_and_a_copy_hears_it_once(shop: StepsRoom) -> No
 def test_what_cannot_be_told_is_refused_with_what_helps(shop: StepsRoom) -> None:
     state = shop.run(ONE, {"one": {"ask": "Tabs or spaces?"}})
     with pytest.raises(UsageError, match="asks a question") as refused:
-        tell(shop.writer, state.run, "tabs", "ann")
+        tell(shop.writer, state.run, "tabs", "ann", CATALOG)
     assert refused.value.next_step == f'handrail answer {state.run} "..."'
     runs.stop(shop.writer, state.run, "ann")
     shop.drive()
@@ -154,7 +156,7 @@ def test_what_cannot_be_told_is_refused_with_what_helps(shop: StepsRoom) -> None
         ("x" * 20_001, "more than 20000"),
     ):
         with pytest.raises(UsageError, match=why):
-            tell(shop.writer, state.run, text, "ann")
+            tell(shop.writer, state.run, text, "ann", CATALOG)
 
 
 def test_an_answer_stands_where_the_budget_allows_no_call_to_tell_its_agent_more(shop: StepsRoom) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.agents.from_table import KNOWN
+from handrail.agents.registry import BuiltInCatalog
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, Defined, Mapped
 from handrail.sources.config.agents_file import read_agents_file, read_user_agents
@@ -275,6 +275,6 @@ def test_whatever_stands_there_is_a_diagnostic_and_never_an_exception(tmp_path: 
 
 def test_the_definitions_that_come_with_handrail_are_sound() -> None:
     report = Report()
-    found = read_agents_file(KNOWN, report)
+    found = read_agents_file(BuiltInCatalog().definitions, report)
     assert list(report) == []
     assert [each.name for each in found] == ["goose", "aider"]

@@ -7,10 +7,8 @@ from handrail.agents.played.files import read_cassette
 from handrail.agents.played.launch import EVERYTHING, play
 from handrail.authoring.scripts.cassette import HEAD, RecordedCall, comparable, drift
 from handrail.errors import UsageError
-from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Launch, Lines, SoFar, so_far
+from handrail.ports.agents import CASSETTE, Abilities, Agent, AgentCall, AgentOutcome, Launch, Lines, SoFar, so_far
 from handrail.ports.processes import Ended, Gone
-
-NAME = "cassette"
 
 
 class CassetteAgent:
@@ -19,7 +17,7 @@ class CassetteAgent:
     @property
     def name(self) -> str:
         """Its name in workflows."""
-        return NAME
+        return CASSETTE
 
     @property
     def can(self) -> Abilities:
@@ -105,4 +103,4 @@ def _recordable() -> tuple[Agent, ...]:
     from handrail.agents.registry import BUILT_IN, KnownAgents  # noqa: PLC0415 (the registry names this agent too)
 
     known = KnownAgents()
-    return tuple(known.find(name) for name in BUILT_IN if name != NAME)
+    return tuple(known.find(name) for name in BUILT_IN if name != CASSETTE)

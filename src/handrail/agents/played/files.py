@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from handrail.authoring.readers.limits import MAX_BYTES
-from handrail.authoring.scripts.cassette import RECORD, Cassette, require_cassette
+from handrail.authoring.scripts.cassette import RECORD, Cassette, as_strict, require_cassette
 from handrail.authoring.scripts.parse import Script, require_script
 from handrail.errors import EnvironmentFault, NotFound
 
@@ -29,3 +29,16 @@ def read_cassette(path: str) -> Cassette:
     except OSError as error:
         raise EnvironmentFault(f"cannot read the cassette {path}: {error.strerror}") from error
     return require_cassette(path, data)
+
+
+def load_script(path: str) -> bytes:
+    """Read and check a script, as it is kept with its run."""
+    read_script(path)
+    return Path(path).read_bytes()
+
+
+def load_cassette(path: str, *, strict: bool) -> bytes:
+    """Read and check a cassette, as it is kept with its run; a strict one refuses other prompts."""
+    read_cassette(path)
+    data = Path(path).read_bytes()
+    return as_strict(data) if strict else data

@@ -7,9 +7,7 @@ from handrail.agents.played.launch import EVERYTHING, play
 from handrail.agents.played.scripted_lines import ScriptedLines, glimpse_of
 from handrail.agents.played.scripted_task import Task
 from handrail.errors import UsageError
-from handrail.ports.agents import Abilities, AgentCall, Launch
-
-NAME = "scripted"
+from handrail.ports.agents import SCRIPTED, Abilities, AgentCall, Launch
 
 
 class ScriptedAgent:
@@ -18,7 +16,7 @@ class ScriptedAgent:
     @property
     def name(self) -> str:
         """Its name in workflows."""
-        return NAME
+        return SCRIPTED
 
     @property
     def can(self) -> Abilities:

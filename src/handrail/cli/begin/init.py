@@ -75,7 +75,7 @@ def _look() -> "Report":
     from handrail.operations.init.find_out import missing, survey, together
     from handrail.wiring.machine import this_machine
 
-    found = survey(this_machine().repositories, current_place())
+    found = survey(this_machine(), current_place())
     fresh = missing(found)
     return Report(found, fresh, together(found, fresh))
 

@@ -91,7 +91,7 @@ def _serve_agent() -> None:
 
             with ExitStack() as trial:
                 session = trial.enter_context(open_session())
-                calls = AgentCalls(agent_desk(session.writer, session.place, session.machine))
+                calls = AgentCalls(agent_desk(session.system, session.place))
                 stack.push(trial.pop_all())
             return calls
 

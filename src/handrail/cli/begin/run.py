@@ -63,7 +63,7 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
 def _open_windows(session: "Session", run: str) -> None:
     from handrail.operations.views.attach import want_windows
 
-    want_windows(session.system.folder / "runs", run)
+    want_windows(session.machine.windows, session.system.folder / "runs", run)
     note(f"each agent has a window in tmux: handrail attach {run}")
 
 
@@ -89,7 +89,9 @@ def _tell_recorded(session: "Session", run: str, record: str | None, *, replayed
     from handrail.operations.delivery.cassette import Recording
 
     system = session.system
-    recording = Recording(session.log, system.workspaces, session.machine.processes, system.folder / "runs")
+    recording = Recording(
+        session.log, system.workspaces, session.machine.processes, session.machine.redactor(), system.folder / "runs"
+    )
     if record is not None:
         Path(record).write_bytes(recording.cassette(run))
         note(f"recorded {record}")

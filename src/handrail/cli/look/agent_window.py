@@ -21,7 +21,7 @@ def command(*, place: str, agent: str, repository: str, title: str) -> int:
 
     still(0)
     machine = this_machine()
-    known = ConfiguredAgents(user_folders(os.environ)).find(agent, repository)
+    known = ConfiguredAgents(machine.agents, user_folders(os.environ)).find(agent, repository)
     click.echo(harmless(f"{title} · {known.name} · what is typed here goes nowhere"))
     for line in View(Path(place), known, machine.processes, machine.redactor()).lines():
         click.echo(harmless(line))

@@ -31,7 +31,7 @@ def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
         found = session.find(run) if run is not None else _only(session, may_ask=not as_json and sys.stdin.isatty())
         refuse_if_driven(session, found)
         if tmux:
-            want_windows(session.system.folder / "runs", found)
+            want_windows(session.machine.windows, session.system.folder / "runs", found)
         watched = watch(session, found, "handrail resume", as_json=as_json)
         said = done_words(session.log, found)
         resume_family(session.writer, found, current_user())

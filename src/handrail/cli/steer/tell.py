@@ -22,7 +22,7 @@ def command(*, run: str, text: str, as_json: bool) -> int:
     from handrail.wiring.session import current_user, run_session
 
     with run_session() as session:
-        said = tell(session.writer, session.find(run), text, current_user())
+        said = tell(session.writer, session.find(run), text, current_user(), session.machine.agents)
         if as_json:
             write_json(asdict(said))
         else:

@@ -5,13 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from handrail.agents.profiles import every_profile
-from handrail.agents.registry import KnownAgents
 from handrail.frozen import frozen
 from handrail.ports.agent_profiles import AgentProfile
-from handrail.ports.agents import Abilities
-from handrail.ports.programs import Installed
-from handrail.processes.machine_tools import exit_code_of
+from handrail.ports.agents import Abilities, AgentCatalog
+from handrail.ports.programs import Installed, Programs
 
 ORDER = ("read", "edit", "full")
 KEPT: tuple[tuple[str, str], ...] = (
@@ -44,14 +41,15 @@ class AgentHealth:
     can: Abilities
 
 
-def examine_agents(found: Mapping[str, Installed | None], environ: Mapping[str, str]) -> tuple[AgentHealth, ...]:
+def examine_agents(
+    catalog: AgentCatalog, programs: Programs, found: Mapping[str, Installed | None], environ: Mapping[str, str]
+) -> tuple[AgentHealth, ...]:
     """Look at every agent whose program was looked for; nothing is asked of its service."""
-    known = KnownAgents()
-    profiles = tuple(each for each in every_profile() if each.program in found)
+    profiles = tuple(each for each in catalog.profiles if each.program in found)
     with ThreadPoolExecutor(max_workers=max(1, len(profiles))) as pool:
-        logins = pool.map(partial(_logged_in, found, environ), profiles)
+        logins = pool.map(partial(_logged_in, programs, found, environ), profiles)
         return tuple(
-            _health(profile, found[profile.program], known.find(profile.name).can, logged_in=logged_in)
+            _health(profile, found[profile.program], catalog.find(profile.name).can, logged_in=logged_in)
             for profile, logged_in in zip(profiles, logins, strict=True)
         )
 
@@ -74,7 +72,9 @@ def _health(profile: AgentProfile, found: Installed | None, can: Abilities, *, l
     return AgentHealth(name, installed=True, version=found.version, logged_in=logged_in, login=way, can=can)
 
 
-def _logged_in(found: Mapping[str, Installed | None], environ: Mapping[str, str], profile: AgentProfile) -> bool | None:
+def _logged_in(
+    programs: Programs, found: Mapping[str, Installed | None], environ: Mapping[str, str], profile: AgentProfile
+) -> bool | None:
     login, home = profile.login, environ.get("HOME", "")
     if found[profile.program] is None:
         return None
@@ -82,5 +82,5 @@ def _logged_in(found: Mapping[str, Installed | None], environ: Mapping[str, str]
         return True
     if not login.asks:
         return False
-    code = exit_code_of(profile.program, login.asks)
+    code = programs.exit_code_of(profile.program, login.asks)
     return {0: True, 1: False}.get(-1 if code is None else code)

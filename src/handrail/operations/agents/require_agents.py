@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from handrail.agents.profiles import every_profile
-from handrail.agents.registry import KnownAgents
 from handrail.engine.prompts.choose_agent import Choice, Given, chosen
 from handrail.errors import InvalidWorkflow, NotFound, UsageError
 from handrail.model.parts import every_step, parts
@@ -13,17 +11,14 @@ from handrail.model.workflow.agent_names import AgentNames, Named
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentTask
 from handrail.ports.agent_demands import unmet
-from handrail.ports.agents import Agent, AgentCall, Agents, ToolServer, is_installed, require_program
+from handrail.ports.agents import Agent, AgentCall, AgentCatalog, Agents, ToolServer, is_installed, require_program
 
 
-def require_agents(
-    plans: tuple[Plan, ...], given: Given, agents: Agents | None = None, pulled: Plan | None = None
-) -> tuple[str, ...]:
+def require_agents(plans: tuple[Plan, ...], given: Given, known: Agents, pulled: Plan | None = None) -> tuple[str, ...]:
     """Name the agents of a run; refuses one that is not here, or that cannot do what a step asks of it.
 
     Of a plan that is pulled a connected agent performs the plain steps of agents: nobody has to be here for them.
     """
-    known = KnownAgents() if agents is None else agents
     given = replace(given, names=known.catalog.names)
     for each in given.policy.fallback:
         known.find(given.names.read(each).agent)
@@ -50,7 +45,7 @@ def _tasks(plan: Plan, *, pulled: bool) -> Iterator[tuple[str, AgentTask]]:
 def _performer(choice: Choice, known: Agents, names: AgentNames) -> tuple[Agent, str | None]:
     """The agent that is chosen, or the first of its fallbacks that is here; raises what to install for the chosen."""
     if choice.agent is None:
-        raise _nobody(known.installed())
+        raise _nobody(known.installed(), known.catalog)
     chain = (Named(choice.agent, choice.model), *(names.read(text) for text in choice.instead))
     agents = [(known.find(each.agent), each.model) for each in chain]
     found = next((pair for pair in agents if is_installed(pair[0])), None)
@@ -59,11 +54,11 @@ def _performer(choice: Choice, known: Agents, names: AgentNames) -> tuple[Agent,
     return found or agents[0]
 
 
-def _nobody(names: tuple[str, ...]) -> UsageError | NotFound:
+def _nobody(names: tuple[str, ...], catalog: AgentCatalog) -> UsageError | NotFound:
     if names:
         hint = f'name one with --agent, or write [agent] default = "{names[0]}" into .handrail/config.toml'
         return UsageError(f"no agent was chosen, and several are installed: {', '.join(names)}", next_step=hint)
-    ways = " or ".join(profile.install for profile in every_profile())
+    ways = " or ".join(profile.install for profile in catalog.profiles)
     return NotFound("no agent is installed", next_step=f"{ways}; or play a script with --script FILE")
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from handrail.authoring.scripts.cassette import RecordedCall, digest, drift_told, write_cassette
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, QuestionAsked, StepBegan, StepEnded, StepRefused
+from handrail.model.secrets.redaction import Redactor
 from handrail.operations.delivery.recorded_calls import agent_calls
 from handrail.operations.views.run_tree import family
 from handrail.ports.log import Log
 from handrail.ports.processes import Ended, Processes
 from handrail.ports.workspaces import Workspaces
-from handrail.processes.environment_secrets import redactor_here
 from handrail.runtime.handlers.agents.handler import MOST_TRANSCRIPT, SLOT
 from handrail.runtime.history import events_of, state_before, state_of
 
@@ -26,6 +26,7 @@ class Recording:
     log: Log
     workspaces: Workspaces
     processes: Processes
+    redactor: Redactor
     folder: Path
     """The folder of all runs' processes."""
 
@@ -80,7 +81,7 @@ class Recording:
         after = ended.details.get("snapshot") if isinstance(ended, StepEnded | StepRefused) else None
         if tree is None or not before or not isinstance(after, str) or before == after:
             return ""
-        return redactor_here().text(self.workspaces.diff(tree, before, after))
+        return self.redactor.text(self.workspaces.diff(tree, before, after))
 
 
 def _endings(events: Iterator[Event]) -> dict[int, StepEnded | StepRefused | QuestionAsked]:

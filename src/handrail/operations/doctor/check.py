@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from handrail.agents.profiles import every_profile
 from handrail.errors import HandrailError, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.operations.agents.health import AgentHealth, examine_agents
@@ -17,14 +16,14 @@ from handrail.ports.log_care import Cut, Finding, Salvage
 from handrail.ports.log_files import LogFiles
 from handrail.ports.machine import Machine
 from handrail.ports.programs import Installed
+from handrail.ports.sandboxes import Sandbox
 from handrail.runtime.handlers.agents.account_limits import FOLDER as LIMITS
 from handrail.runtime.handlers.agents.account_limits import AccountLimits, Limit
 from handrail.runtime.local.driver_lock import DriverInfo, who
-from handrail.workspace.sandbox import PROGRAM as SANDBOX
-from handrail.workspace.sandbox import unusable
 
 UsageLimit: TypeAlias = Limit
-OPTIONAL = ("gh", "tmux", "bwrap")
+SANDBOX = "bwrap"
+OPTIONAL = ("gh", "tmux", SANDBOX)
 """Tools that only some workflows need."""
 
 
@@ -68,11 +67,11 @@ class Health:
 
 def examine_health(machine: Machine, folder: Path, *, repair: bool) -> Health:
     """Check the tools and the log; with `repair` cut damaged histories back to what is intact, keeping a copy."""
-    wanted = tuple(profile.program for profile in every_profile())
+    wanted = tuple(profile.program for profile in machine.agents.profiles)
     programs = machine.programs.find(("git", *wanted, *OPTIONAL))
     own = Tool("python", platform.python_version()), Tool("sqlite", machine.log_files.version)
-    tools = (*_tools(programs, wanted), *own)
-    agents = examine_agents(programs, os.environ)
+    tools = (*_tools(machine.sandbox, programs, wanted), *own)
+    agents = examine_agents(machine.agents, machine.programs, programs, os.environ)
     limits = AccountLimits(folder / LIMITS).known(time.time())
     database = machine.log_files.path(folder)
     found = Health(tools, str(database), (), driver=who(folder), agents=agents, limits=limits)
@@ -97,18 +96,18 @@ def _mended(files: LogFiles, folder: Path) -> tuple[Salvage, int]:
         log.close()
 
 
-def _tools(found: Mapping[str, Installed | None], agents: tuple[str, ...]) -> tuple[Tool, ...]:
+def _tools(sandbox: Sandbox, found: Mapping[str, Installed | None], agents: tuple[str, ...]) -> tuple[Tool, ...]:
     optional = (_tool(name, found[name], "optional") for name in OPTIONAL)
     return (
         _git(found["git"]),
         *(_tool(name, found[name], "agent") for name in agents),
-        *(_tried(each) for each in optional),
+        *(_tried(sandbox, each) for each in optional),
     )
 
 
-def _tried(tool: Tool) -> Tool:
+def _tried(sandbox: Sandbox, tool: Tool) -> Tool:
     """Bubblewrap may be there and forbidden."""
-    return replace(tool, remark=unusable()) if tool.name == SANDBOX and tool.installed else tool
+    return replace(tool, remark=sandbox.unusable()) if tool.name == SANDBOX and tool.installed else tool
 
 
 def _git(found: Installed | None) -> Tool:

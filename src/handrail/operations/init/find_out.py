@@ -5,12 +5,12 @@ import shutil
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from handrail.agents.profiles import every_profile
 from handrail.errors import InvalidWorkflow, UsageError, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.operations.init.config_text import Settings, is_put_aside
 from handrail.operations.workflows.repository_config import CONFIG
+from handrail.ports.machine import Machine
 from handrail.ports.repositories import WORKTREE_INCLUDE, Head, Repositories
 from handrail.sources.config.config import RepositoryConfig, Worktrees
 from handrail.sources.foreign_files import Refusal, decode, read_bytes, real, stays_inside
@@ -62,8 +62,9 @@ class Survey:
         return () if self.distrust else self.config.pass_env
 
 
-def survey(repositories: Repositories, place: Place) -> Survey:
+def survey(machine: Machine, place: Place) -> Survey:
     """Look at the repository that a command was called in."""
+    repositories = machine.repositories
     root = _root(repositories, place)
     head = _head(repositories, root)
     config, text, distrust = _present(replace(place, repository=root), root)
@@ -72,8 +73,8 @@ def survey(repositories: Repositories, place: Place) -> Survey:
         branch=repositories.default_branch(root),
         head=head,
         uncommitted=repositories.uncommitted(root),
-        agents=tuple(each.default for each in every_profile() if shutil.which(each.program)),
-        known=tuple(each.name for each in every_profile()),
+        agents=tuple(each.default for each in machine.agents.profiles if shutil.which(each.program)),
+        known=tuple(each.name for each in machine.agents.profiles),
         project=detect(root, repositories.ignored_folders(root, [".venv"])),
         copy=_copies(repositories, root),
         included=(root / WORKTREE_INCLUDE).is_file(),

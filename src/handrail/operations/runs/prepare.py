@@ -5,9 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from handrail.agents.played.cassette import NAME as CASSETTE
-from handrail.agents.played.files import read_cassette, read_script
-from handrail.authoring.scripts.cassette import as_strict
 from handrail.compiler.bounds import Bound, agent_calls
 from handrail.compiler.catalog import Catalog
 from handrail.engine.prompts.choose_agent import Given
@@ -30,6 +27,7 @@ from handrail.operations.workflows.find_targets import one
 from handrail.operations.workflows.inputs import bind
 from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
 from handrail.operations.workflows.trust import TrustQuestion, examine
+from handrail.ports.agents import CASSETTE, SCRIPTED, AgentCatalog
 from handrail.ports.machine import Machine
 from handrail.runtime.ports import Pinned, Workflows
 from handrail.sources.open_workflow import catalog_for
@@ -95,16 +93,16 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     configured = read_configured(place)
     checks = project_checks(configured, needed=any(map(_asks_for_checks, (pinned.plan, *called))))
     folder = _folder(place, wanted.folder)
-    repositories = machine.repositories
+    repositories, catalog = machine.repositories, machine.agents
     ground = ground_of(repositories, place, configured, wanted.base) if wanted.folder is None else None
-    known = ConfiguredAgents(place.folders, place.repository)
-    script, policy = _script(place, wanted), policy_of(configured, known.installed())
-    said = wanted.agent or ("" if wanted.script is None else "scripted")
-    agent = override_of(said, wanted.model, known.catalog.names)
+    known = ConfiguredAgents(catalog, place.folders, place.repository)
+    script, policy = _script(place, wanted, catalog), policy_of(configured, known.installed())
+    said = wanted.agent or ("" if wanted.script is None else SCRIPTED)
+    agent = override_of(said, wanted.model, catalog.names)
     pulled = pinned.plan if wanted.connected else None
     agents = require_agents((pinned.plan, *called), Given(agent, policy, inputs, wanted.task), known, pulled)
-    require_wrappings((pinned.plan, *called), policy, tmux=wanted.tmux)
-    if wanted.script is None and (agent == "scripted" or "scripted" in agents):
+    require_wrappings(machine, (pinned.plan, *called), policy, tmux=wanted.tmux)
+    if wanted.script is None and (agent == SCRIPTED or SCRIPTED in agents):
         raise UsageError("the scripted agent plays a script", next_step="--agent scripted --script FILE")
     request = Request(
         pinned,
@@ -127,7 +125,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     return Prepared(request, bound, diagnostics, left_out)
 
 
-def _script(place: Place, wanted: Wanted) -> bytes:
+def _script(place: Place, wanted: Wanted, catalog: AgentCatalog) -> bytes:
     """What the scripted agent or a cassette plays, read and checked."""
     recorded = wanted.agent == CASSETTE
     if wanted.script is None:
@@ -135,11 +133,7 @@ def _script(place: Place, wanted: Wanted) -> bytes:
             raise UsageError("the cassette agent plays a cassette", next_step="--agent cassette --script FILE")
         return b""
     path = (place.cwd or Path.cwd()) / wanted.script
-    if recorded:
-        read_cassette(str(path))
-        return as_strict(path.read_bytes()) if wanted.strict else path.read_bytes()
-    read_script(str(path))
-    return path.read_bytes()
+    return catalog.read_played(CASSETTE if recorded else SCRIPTED, str(path), strict=wanted.strict)
 
 
 def pin(place: Place, words: str, look_up: LookUp = looked_up) -> Pinned:

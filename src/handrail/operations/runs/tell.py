@@ -2,13 +2,13 @@
 
 import uuid
 
-from handrail.agents.registry import KnownAgents
 from handrail.engine.prompts.person_messages import hears
 from handrail.errors import NotFound, UsageError
 from handrail.frozen import frozen
 from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import Pending, RunState
 from handrail.operations.views.run_tree import standing
+from handrail.ports.agents import AgentCatalog
 from handrail.ports.log import Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.handlers.agents.live_messages import listens
@@ -28,14 +28,14 @@ class Said:
     words: str
 
 
-def tell(writer: RunWriter, run: str, text: str, by: str) -> Said:
+def tell(writer: RunWriter, run: str, text: str, by: str, catalog: AgentCatalog) -> Said:
     """Leave a message for the agent that is at work in a run or in one that comes from it, else for the next one."""
-    said = hearer(writer.log, run, text)
+    said = hearer(writer.log, run, text, catalog)
     writer.send(said.run, f"tell:{uuid.uuid4().hex}", "tell", text=text, by=by)
     return said
 
 
-def hearer(log: Log, run: str, text: str) -> Said:
+def hearer(log: Log, run: str, text: str, catalog: AgentCatalog) -> Said:
     """Say who would hear a message; refuses one that nobody can be told."""
     if not text.strip():
         raise UsageError("the message is empty", next_step=f'handrail tell {run} "what you want to say"')
@@ -49,26 +49,27 @@ def hearer(log: Log, run: str, text: str) -> Said:
         )
     if acting.reason == "question":
         raise UsageError(f"{acting.run} asks a question", next_step=f'handrail answer {acting.run} "..."')
-    return _said(log, acting)
+    return _said(log, acting, catalog)
 
 
-def _said(log: Log, state: RunState) -> Said:
+def _said(log: Log, state: RunState, catalog: AgentCatalog) -> Said:
     pending = state.pending
     at_work = state.status == "running" and pending is not None and pending.action == "agent" and pending.kind == "step"
     if pending is not None and at_work and hears(state, pending.address):
-        when = "while it works" if _listens(log, state, pending) else "when it has ended its answer"
+        listening = _listens(log, state, pending, catalog)
+        when = "while it works" if listening else "when it has ended its answer"
         return Said(state.run, pending.address, f"the agent of '{pending.address}' is told {when}")
     if state.status in ("running", "queued"):
         return Said(state.run, "", "the next agent is told")
     return Said(state.run, "", "the next agent is told, once the run goes on")
 
 
-def _listens(log: Log, state: RunState, pending: Pending) -> bool:
+def _listens(log: Log, state: RunState, pending: Pending, catalog: AgentCatalog) -> bool:
     """Whether the agent of a call takes words in the middle of it."""
     (began,) = (from_log(each) for each in log.read(state.run, pending.seq - 1, 1))
     if not isinstance(began, StepBegan) or not began.spec.get("agent"):
         return False
     try:
-        return listens(state, pending, began, KnownAgents().find(str(began.spec["agent"])))
+        return listens(state, pending, began, catalog.find(str(began.spec["agent"])))
     except NotFound:
         return False

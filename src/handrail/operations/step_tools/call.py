@@ -201,7 +201,7 @@ def _feedback(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
     known = [str(each["run"]) for each in children_of(desk.log, caller.state.run)]
     if run not in known:
         raise UsageError(f"{caller.state.run} has started no run '{run}'", next_step=f"it has {_listed(known)}")
-    said = hearer(desk.log, run, str(given["message"]))
+    said = hearer(desk.log, run, str(given["message"]), desk.machine.agents)
     text = f"{run}: {said.words}"
     return Made(result={"text": text, "run": run}, letter={"run": said.run, "text": str(given["message"])})
 

@@ -50,9 +50,9 @@ def wanted_child(
     plans = (pinned.plan, *called_by(place, pinned.plan))
     for plan in plans:
         secrecy.require_none_in(plan)
-    known = ConfiguredAgents(place.folders, place.repository)
+    known = ConfiguredAgents(machine.agents, place.folders, place.repository)
     require_agents(plans, Given(state.agent, state.agents, inputs, goal), known)
-    require_wrappings(plans, state.agents, tmux=False)
+    require_wrappings(machine, plans, state.agents, tmux=False)
     return ChildWanted(
         workflow=pinned.plan.name,
         definition=pinned.definition,

@@ -8,14 +8,15 @@ from handrail.frozen import frozen
 from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import Pending, RunState
 from handrail.operations.views.step_addresses import Member, members, same_step
+from handrail.operations.views.tmux import require_tmux
 from handrail.ports.log import Log
-from handrail.ports.processes import Running
-from handrail.processes.local import LocalProcesses
+from handrail.ports.machine import Machine
+from handrail.ports.processes import Processes, Running
+from handrail.ports.windows import OpenWindows, WindowSystem
 from handrail.runtime.event_records import from_log
 from handrail.runtime.glimpses import newest_start
 from handrail.runtime.handlers.agents.tmux_windows import session_of, show, wish
 from handrail.runtime.history import state_of
-from handrail.workspace.tmux import INSTALL, Sessions, missing
 
 
 @frozen
@@ -34,58 +35,50 @@ class AtWork:
 class Attached:
     """A window that a person is shown."""
 
-    sessions: Sessions
+    windows: OpenWindows
     session: str
     call: AtWork
 
     @property
     def window(self) -> str | None:
         """How tmux names the window; None once it is closed."""
-        windows = self.sessions.windows(self.session)
-        return next((each.id for each in windows if each.call == str(self.call.place)), None)
+        return self.windows.find(self.session, str(self.call.place))
 
     def words(self) -> tuple[str, ...]:
         """Give the arguments that show it."""
-        return self.sessions.attaching(self.session, self.window or "")
+        return self.windows.attaching(self.session, self.window or "")
 
 
-def require_tmux() -> None:
-    """Refuse what needs tmux where there is none."""
-    why = missing()
-    if why:
-        raise EnvironmentFault(why, next_step=INSTALL)
-
-
-def want_windows(folder: Path, run: str) -> None:
+def want_windows(windows: WindowSystem, folder: Path, run: str) -> None:
     """Let every agent of a run, and of the runs that come from it, have a window from now on."""
-    require_tmux()
+    require_tmux(windows)
     wish(folder, run)
 
 
-def attach(log: Log, folder: Path, run: str, step: str | None) -> Attached:
+def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None) -> Attached:
     """Open windows on all agents of a run that are at work, and give the one that is meant."""
-    require_tmux()
-    calls = at_work(log, folder, run)
+    require_tmux(machine.windows)
+    calls = at_work(log, machine.processes, folder, run)
     meant = [each for each in calls if step is None or same_step(each.shown, step)]
     if not meant:
         raise _nobody(run, step, calls)
-    sessions = Sessions(folder.parent)
+    windows = machine.windows.at(folder.parent)
     for each in calls:
-        show(sessions, each.state, each.pending, each.agent, each.place)
-    found = Attached(sessions, session_of(run), meant[0])
+        show(windows, each.state, each.pending, each.agent, each.place)
+    found = Attached(windows, session_of(run), meant[0])
     if found.window is None:
         message = f"tmux opened no window on {meant[0].shown}"
-        raise EnvironmentFault(message, next_step=f"handrail status {run}; tmux -L {found.sessions.server} ls")
+        raise EnvironmentFault(message, next_step=f"handrail status {run}; tmux -L {found.windows.server} ls")
     return found
 
 
-def at_work(log: Log, folder: Path, run: str) -> tuple[AtWork, ...]:
+def at_work(log: Log, processes: Processes, folder: Path, run: str) -> tuple[AtWork, ...]:
     """Give the calls of a run, and of the runs that come from it, whose agents are at work."""
-    found = (_call(log, folder, member) for member in members(log, run))
+    found = (_call(log, processes, folder, member) for member in members(log, run))
     return tuple(each for each in found if each is not None)
 
 
-def _call(log: Log, folder: Path, member: Member) -> AtWork | None:
+def _call(log: Log, processes: Processes, folder: Path, member: Member) -> AtWork | None:
     state = state_of(log, member.run)
     pending = state.pending
     if pending is None or pending.kind != "step":
@@ -97,7 +90,7 @@ def _call(log: Log, folder: Path, member: Member) -> AtWork | None:
     call = call_of(began) if isinstance(began, StepBegan) else None
     if call is None:
         return None
-    if not isinstance(LocalProcesses().look(str(place)), Running):
+    if not isinstance(processes.look(str(place)), Running):
         return None
     return AtWork(state, pending, str(call.get("agent") or ""), place, f"{member.via}{pending.address}")
 

@@ -9,14 +9,13 @@ from typing import Any
 from handrail.engine.contracts.schema import issues
 from handrail.errors import HandrailError, UsageError
 from handrail.operations.step_tools.call import AgentDesk
-from handrail.ports.machine import Machine
 from handrail.runtime.handlers.agents.step_tools import TOKEN
-from handrail.runtime.run_writer import RunWriter
 from handrail.serve.mcp.answer_text import troubled
 from handrail.serve.mcp.step_tools import AGENT_TOOLS
 from handrail.serve.mcp.tool_result import ToolResult
 from handrail.sources.tiers import Place, here
 from handrail.store.signing_keys import keys_in
+from handrail.wiring.system import System
 
 _BY_NAME = {tool.name: tool for tool in AGENT_TOOLS}
 
@@ -38,7 +37,7 @@ class AgentCalls:
         return ToolResult((answer.text,), dict(answer.data), is_error=not answer.good)
 
 
-def agent_desk(writer: RunWriter, place: Place, machine: Machine) -> AgentDesk:
+def agent_desk(system: System, place: Place) -> AgentDesk:
     """Give the desk of the agent whose token stands in the environment."""
     token = os.environ.get(TOKEN)
     if not token:
@@ -48,4 +47,5 @@ def agent_desk(writer: RunWriter, place: Place, machine: Machine) -> AgentDesk:
     def seen_from(folder: Path) -> Place:
         return here(folder, os.environ)
 
-    return AgentDesk(writer, partial(keys_in, place.folders.data), token, seen_from, machine)
+    keys = partial(keys_in, place.folders.data)
+    return AgentDesk(system.writer, keys, token, seen_from, system.machine)

@@ -8,6 +8,7 @@ from typing import cast
 
 import pytest
 
+from handrail.agents.registry import BuiltInCatalog
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.tell import tell
 from handrail.runtime.handlers.agents.watch import Cut, Watch
@@ -17,6 +18,7 @@ from support.agents.real_room import RealRoom, until
 
 __all__ = ["opened", "real_agents"]
 pytestmark = pytest.mark.system("claude", "codex")
+CATALOG = BuiltInCatalog()
 ESCAPES = Shell("setsid sleep 300 >/dev/null 2>&1 & echo away")
 
 
@@ -100,7 +102,7 @@ def test_claude_hears_in_the_middle_of_its_work_what_a_person_says(opened: Open)
     room = opened(a=[WAITS, Structured({"n": 1})])
     run = room.start(step("claude", "output: said, returns: {n: int}"))
     words: list[str] = []
-    said = (lambda: words.append(tell(room.writer, run, "use tabs", "ann").words), lambda: waits(room, run))
+    said = (lambda: words.append(tell(room.writer, run, "use tabs", "ann", CATALOG).words), lambda: waits(room, run))
     room.during(*said, (lambda: goes_on(room, run), lambda: queued(room, run) == 1))
     state = room.state(run)
     assert (state.status, state.names["said"], state.messages) == ("succeeded", {"n": 1}, ()), state.message
@@ -112,9 +114,9 @@ def test_claude_hears_in_the_middle_of_its_work_what_a_person_says(opened: Open)
 def test_what_is_said_before_and_after_a_crash_of_ours_is_heard_once(opened: Open) -> None:
     room = opened(a=[WAITS, Say("With tabs, in short.")])
     run = room.start(step("claude", "output: said"))
-    said = (lambda: tell(room.writer, run, "use tabs", "ann"), lambda: waits(room, run))
+    said = (lambda: tell(room.writer, run, "use tabs", "ann", CATALOG), lambda: waits(room, run))
     room.dying(said, (lambda: None, lambda: queued(room, run) == 1))
-    tell(room.writer, run, "be brief", "ann")
+    tell(room.writer, run, "be brief", "ann", CATALOG)
     room.during(lambda: goes_on(room, run), lambda: queued(room, run) == 2)
     state = room.state(run)
     assert (state.status, state.names["said"], state.messages) == ("succeeded", "With tabs, in short.", ())
@@ -138,7 +140,7 @@ def test_codex_is_told_when_its_answer_is_done(opened: Open) -> None:
     run = room.start(step("codex", "output: said"))
 
     def act() -> None:
-        tell(room.writer, run, "use tabs", "ann")
+        tell(room.writer, run, "use tabs", "ann", CATALOG)
         goes_on(room, run)
 
     room.during(act, lambda: waits(room, run))

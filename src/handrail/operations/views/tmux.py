@@ -1,0 +1,11 @@
+"""Whether agents can be shown in tmux on this machine."""
+
+from handrail.errors import EnvironmentFault
+from handrail.ports.windows import WindowSystem
+
+
+def require_tmux(windows: WindowSystem) -> None:
+    """Refuse what needs tmux where there is none."""
+    why = windows.missing()
+    if why:
+        raise EnvironmentFault(why, next_step=windows.remedy())
