@@ -29,6 +29,7 @@ from handrail.ports.agent_definitions import AgentDefinition
 from handrail.ports.agents import AgentCall
 from handrail.ports.processes import Ended
 from handrail.processes.mask_output import MaskedFile, read_masked
+from handrail.processes.secret_forms import FORMS
 from handrail.wiring.system import ENVIRONMENTS, System
 
 RECORDED = Path(__file__).parents[1] / "tests" / "agents" / "recorded"
@@ -160,7 +161,7 @@ def reading(streams: dict[str, tuple[str, bytes]], megabytes: int) -> Iterator[F
     """Measure how fast what agents print is masked in its file, and read once they have ended."""
     for title, (agent, data) in streams.items():
         whole = data * max(1, (megabytes << 20) // len(data))
-        size, redactor = len(whole) / 1e6, Redactor(SECRETS)
+        size, redactor = len(whole) / 1e6, Redactor(SECRETS, FORMS)
         with tempfile.TemporaryDirectory(prefix="handrail-bench-") as folder:
             path = Path(folder) / "stdout"
             path.write_bytes(whole)

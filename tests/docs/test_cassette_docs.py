@@ -4,7 +4,7 @@ import re
 from dataclasses import fields
 
 from handrail.authoring.scripts.cassette import RecordedCall
-from handrail.model.secrets.secret_forms import FORMS
+from handrail.processes.secret_forms import FORMS
 from support.docs.commands import Shown, commands, fits
 from support.docs.examples import problems
 from support.docs.pages import blocks

@@ -17,6 +17,7 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.ports.processes import Ended, Gone, ProcessSpec
 from handrail.processes.local import LocalProcesses
 from handrail.processes.mask_output import BLOCK, MaskedFile
+from handrail.processes.secret_forms import FORMS
 from handrail.runtime.inbox_events import message
 from support.compiler.secret_samples import NEEDLES, SAMPLES
 
@@ -203,7 +204,7 @@ def test_a_file_larger_than_a_block_is_masked_throughout(tmp_path: Path) -> None
     secret = SAMPLES["github"].encode()
     path = tmp_path / "stdout"
     path.write_bytes((b"." * (BLOCK - 10) + b" " + secret + b" ") * 3)
-    file = MaskedFile(path, Redactor())
+    file = MaskedFile(path, Redactor({}, FORMS))
     file.look()
     file.look(last=True)
     data = path.read_bytes()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from handrail.model.secrets.redaction import Redactor
 from handrail.processes.environment import SECRET, fits
+from handrail.processes.secret_forms import FORMS
 
 NAMED = "HANDRAIL_SECRETS"
 """Names or globs of further variables whose values are secrets, separated by commas."""
@@ -18,7 +19,7 @@ def secret_values(environ: Mapping[str, str]) -> dict[str, str]:
 
 def redactor_here(more: Mapping[str, str] | None = None) -> Redactor:
     """Make what takes the secrets of this process's environment out of a text, and those of another one."""
-    return Redactor({**secret_values(os.environ), **secret_values(more or {})})
+    return Redactor({**secret_values(os.environ), **secret_values(more or {})}, FORMS)
 
 
 def _is_secret(name: str, named: tuple[str, ...]) -> bool:

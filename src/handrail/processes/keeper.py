@@ -96,11 +96,12 @@ def _masked(folder: Path, spec: "Spec") -> "tuple[MaskedFile, ...]":
     try:
         from handrail.model.secrets.redaction import Redactor  # noqa: PLC0415 - see 7
         from handrail.processes.mask_output import MaskedFile  # noqa: PLC0415
+        from handrail.processes.secret_forms import FORMS  # noqa: PLC0415
     except (ImportError, SyntaxError, OSError):
         # Handrail is being replaced at this very moment. The command runs: it must not lose its keeper for that, and
         # what is not said to be masked is masked by whoever reads it.
         return ()
-    redactor = Redactor(spec["secrets"])
+    redactor = Redactor(spec["secrets"], FORMS)
     return tuple(MaskedFile(folder / stream, redactor) for stream in ("stdout", "stderr"))
 
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.model.secrets.redaction import HELD, LARGE, RedactedStream, Redactor
-from handrail.model.secrets.secret_forms import FORMS
+from handrail.model.secrets.credential_forms import LARGE
+from handrail.model.secrets.redaction import HELD, RedactedStream, Redactor
+from handrail.processes.secret_forms import FORMS
 from support.compiler.secret_samples import SAMPLES
 
 VALUES = {
@@ -17,7 +18,7 @@ VALUES = {
     "DB_PASSWORD": 'pa"ss/wo\\rd-ü1',
     "CERT_KEY": "first line of it\nsecond line of it\n",
 }
-REDACTOR = Redactor(VALUES)
+REDACTOR = Redactor(VALUES, FORMS)
 PIECES = st.sampled_from(
     [*SAMPLES.values(), *VALUES.values(), "sk-", "ghp_", "eyJ", "://", "a:b@", "\\", '"', "\n", "-----"]
 )
@@ -72,9 +73,10 @@ def test_every_form_has_a_sample() -> None:
 def test_a_mask_says_what_it_hides_where_there_is_room() -> None:
     assert REDACTOR.text(f"key {SAMPLES['github']}") == f"key [secret:github-token{'*' * 19}]"
     assert (
-        Redactor({"MY_TOKEN": "hunter2-hunter2-hunter2"}).text("hunter2-hunter2-hunter2") == "[secret:MY_TOKEN******]"
+        Redactor({"MY_TOKEN": "hunter2-hunter2-hunter2"}, FORMS).text("hunter2-hunter2-hunter2")
+        == "[secret:MY_TOKEN******]"
     )
-    assert Redactor({"A": "hunter22"}).text("is hunter22!") == "is ********!"
+    assert Redactor({"A": "hunter22"}, FORMS).text("is hunter22!") == "is ********!"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_escaped_hyphens_hide_nothing_from_us() -> None:
 
 
 def test_short_values_are_no_secrets() -> None:
-    assert Redactor({"A_TOKEN": "true"}).text("that is true") == "that is true"
+    assert Redactor({"A_TOKEN": "true"}, FORMS).text("that is true") == "that is true"
 
 
 @given(TEXTS)

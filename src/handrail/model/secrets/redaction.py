@@ -3,18 +3,14 @@
 1. A mask is as long as what it hides: masking can be done in a file while its writer goes on appending to it.
 2. A mask holds no quote, backslash or line break, and hides none of the line breaks: lines of JSON stay lines of JSON.
 3. Time is linear in the input: every pattern begins with a literal, and what it may take is bounded or cannot overlap.
-
-A pattern is compiled when the literal that belongs to it is met: most processes never meet one. In a lot of data a
-look for each literal costs more than all else: there one gate, compiled once, stands before several patterns.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from json import dumps
 
 from handrail.frozen import frozen
-from handrail.model.secrets.secret_forms import FORMS, Form
+from handrail.model.secrets.credential_forms import CredentialForms, Form, compiled
 
 SHORTEST = 8
 """A value below this is no secret: hiding it would hide words that say nothing about it."""
@@ -23,10 +19,6 @@ SHORTEST_LINE = 16
 HELD = 128 << 10
 """Bytes that are held back at most while more may follow."""
 MOST_PASSES = 8
-LARGE = 32 << 10
-"""Bytes from which on it pays to compile the gates."""
-_FREQUENT = b'etaosnri":,lcdupmhg0123456789{}fwybv[]_'
-"""What events are made of, the most frequent first."""
 _HIDDEN = re.compile(rb"[^\r\n]+")
 _OPEN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
 _CLOSED = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----")
@@ -47,23 +39,24 @@ class Found:
 class Redactor:
     """Knows the secrets of one place: values by name, and the forms of credentials."""
 
-    def __init__(self, values: Mapping[str, str] | None = None) -> None:
-        self._names = _spellings((values or {}).items())
+    def __init__(self, values: Mapping[str, str], forms: CredentialForms) -> None:
+        self._names = _spellings(values.items())
+        self._forms = forms
         self._words = sorted(self._names, key=lambda word: (-len(word), word))
         self._begun = [word[: at + 1] for word in self._words for at in _line_ends(word)]
         """What a value of several lines may have begun with, up to the end of one of its lines."""
 
     def find(self, data: bytes, *, forms: bool = True) -> list[Found]:
         """Find the secrets, in order and apart from each other; without the forms only values that are known."""
-        if not self._words and forms and not _may_hold_a_form(data):
+        if not self._words and forms and not self._forms.may_be_in(data):
             return []
         found = [
             Found(*_whole_escapes(data, *at), self._names[word], *at)
             for word in self._words
             for at in _each(data, word)
         ]
-        for form in _candidates(data) if forms else ():
-            found += [_of_form(data, form, m) for m in _compiled(form.pattern).finditer(data)]
+        for form in self._forms.candidates(data) if forms else ():
+            found += [_of_form(data, form, m) for m in compiled(form.pattern).finditer(data)]
         return _apart(sorted(found, key=lambda each: (each.start, -each.end))) if found else found
 
     def data(self, data: bytes, *, forms: bool = True) -> bytes:
@@ -144,41 +137,6 @@ class RedactedStream:
 def _line_ends(word: bytes) -> list[int]:
     """Give where the lines of a value end, but for the last."""
     return [at for at, byte in enumerate(word[:-1]) if byte == ord("\n")]
-
-
-def _may_hold_a_form(data: bytes) -> bool:
-    """Every event that is recorded is looked at, and hardly one holds a hint: this is the cheapest way to say no."""
-    return len(data) >= LARGE or _any_hint().search(data) is not None
-
-
-def _candidates(data: bytes) -> Iterator[Form]:
-    """Give the forms that data may hold."""
-    if len(data) < LARGE:
-        held = FORMS if _may_hold_a_form(data) else ()
-        return (form for form in held if any(hint in data for hint in form.hints))
-    gates = {gate for gate in {form.gate for form in FORMS} if gate and _compiled(gate).search(data)}
-    return (form for form in FORMS if (form.gate in gates if form.gate else any(hint in data for hint in form.hints)))
-
-
-@cache
-def _any_hint() -> "re.Pattern[bytes]":
-    """Finds any hint by the letter of it that is met least: looking at the first of each would stop at every word."""
-    by_letter: dict[bytes, list[bytes]] = {}
-    for hint in sorted({hint for form in FORMS for hint in form.hints}):
-        at = max(range(len(hint)), key=lambda place: (_rarity(hint[place]), -place))
-        around = rb"(?<=%s)%s" % (re.escape(hint[: at + 1]), re.escape(hint[at + 1 :]))
-        by_letter.setdefault(re.escape(hint[at : at + 1]), []).append(around)
-    return re.compile(b"|".join(rb"%s(?:%s)" % (letter, b"|".join(around)) for letter, around in by_letter.items()))
-
-
-def _rarity(letter: int) -> int:
-    at = _FREQUENT.find(letter)
-    return at if at >= 0 else len(_FREQUENT)
-
-
-@cache
-def _compiled(pattern: bytes) -> "re.Pattern[bytes]":
-    return re.compile(pattern)
 
 
 def _spellings(named: Iterable[tuple[str, str]]) -> dict[bytes, str]:

@@ -1,11 +1,11 @@
-"""The forms of credentials that are known by their look, each with a literal that it cannot be without.
+"""The forms of credentials of well-known services, each with a literal that it cannot be without.
 
-A hyphen, underscore or slash may stand in a JSON escape. What is hidden is the first group, else all of it.
+A hyphen, underscore or slash may stand in a JSON escape. The keeper uses it, so it needs the standard library only.
 """
 
 import re
 
-from handrail.frozen import frozen
+from handrail.model.secrets.credential_forms import CredentialForms, Form
 
 _DASH = rb"(?:-|\\u002[dD])"
 _SET = rb"[\"'\\\s:=>]{1,12}"
@@ -25,18 +25,6 @@ _X = rb"x(?:ox[abeoprs]|app-)"
 _RUN = rb"_[A-Za-z0-9+/=]{16}"
 _PYPI = rb"pypi(?:-|\\u)"
 _URL = rb"://[^\s/:@\"'\\<>]{0,128}:[^\s/@\"'<>]{1,256}@"
-
-
-@frozen
-class Form:
-    """One kind of credential."""
-
-    kind: str
-    hints: tuple[bytes, ...]
-    """One of these is in all that fits: a fast look for them saves the slow one."""
-    pattern: bytes
-    gate: bytes = b""
-    """A short pattern that finds something in all that fits, for many forms at once; none where a hint is as fast."""
 
 
 def _starts(kind: str, literal: bytes, rest: bytes, gate: bytes = b"") -> Form:
@@ -59,7 +47,7 @@ def _after(kind: str, name: bytes, gate: bytes) -> Form:
     return Form(kind, (name[:5],), name + _SET + secret, gate)
 
 
-FORMS = (
+_FORMS = (
     _starts("anthropic-key", b"sk", _DASH + rb"ant" + _DASH + _TOKEN + rb"{16,400}", _SK),
     _starts(
         "openai-key",
@@ -116,4 +104,5 @@ FORMS = (
         for literal, gate in ((b"://", _URL), (rb":\/\/", b""))
     ),
 )
-"""Every form; a form that is more telling stands before one that would take the same."""
+FORMS = CredentialForms(_FORMS)
+"""Every form; one that is more telling stands before one that would take the same."""

@@ -1,0 +1,80 @@
+"""Forms of credentials that are known by their look, and how data is searched for all of them at once.
+
+A pattern is compiled when the literal that belongs to it is met: most processes never meet one. In a lot of data a
+look for each literal costs more than all else: there one gate, compiled once, stands before several patterns.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache, cached_property
+
+from handrail.frozen import frozen
+
+LARGE = 32 << 10
+"""Bytes from which on it pays to compile the gates."""
+_FREQUENT = b'etaosnri":,lcdupmhg0123456789{}fwybv[]_'
+"""What events are made of, the most frequent first."""
+
+
+@frozen
+class Form:
+    """One kind of credential. What is hidden of a match is its first group, else all of it."""
+
+    kind: str
+    hints: tuple[bytes, ...]
+    """One of these is in all that fits: a fast look for them saves the slow one."""
+    pattern: bytes
+    gate: bytes = b""
+    """A short pattern that finds something in all that fits, for many forms at once; none where a hint is as fast."""
+
+
+class CredentialForms:
+    """Many forms, of which the first that fits counts."""
+
+    def __init__(self, forms: tuple[Form, ...]) -> None:
+        self._forms = forms
+
+    def __iter__(self) -> Iterator[Form]:
+        """Give each form, in order."""
+        return iter(self._forms)
+
+    def may_be_in(self, data: bytes) -> bool:
+        """Tell whether data may hold a form: hardly an event that is recorded does, and this is the cheapest no."""
+        return len(data) >= LARGE or self._any_hint.search(data) is not None
+
+    def candidates(self, data: bytes) -> Iterator[Form]:
+        """Give the forms that data may hold."""
+        if len(data) < LARGE:
+            held = self._forms if self.may_be_in(data) else ()
+            return (form for form in held if any(hint in data for hint in form.hints))
+        gates = {gate for gate in self._gates if compiled(gate).search(data)}
+        return (
+            form
+            for form in self._forms
+            if (form.gate in gates if form.gate else any(hint in data for hint in form.hints))
+        )
+
+    @cached_property
+    def _gates(self) -> frozenset[bytes]:
+        return frozenset(form.gate for form in self._forms if form.gate)
+
+    @cached_property
+    def _any_hint(self) -> "re.Pattern[bytes]":
+        """Finds any hint by its rarest letter: looking for the first letter of each would stop at every word."""
+        by_letter: dict[bytes, list[bytes]] = {}
+        for hint in sorted({hint for form in self._forms for hint in form.hints}):
+            at = max(range(len(hint)), key=lambda place: (_rarity(hint[place]), -place))
+            around = rb"(?<=%s)%s" % (re.escape(hint[: at + 1]), re.escape(hint[at + 1 :]))
+            by_letter.setdefault(re.escape(hint[at : at + 1]), []).append(around)
+        return re.compile(b"|".join(rb"%s(?:%s)" % (letter, b"|".join(around)) for letter, around in by_letter.items()))
+
+
+@cache
+def compiled(pattern: bytes) -> "re.Pattern[bytes]":
+    """Compile a pattern, once."""
+    return re.compile(pattern)
+
+
+def _rarity(letter: int) -> int:
+    at = _FREQUENT.find(letter)
+    return at if at >= 0 else len(_FREQUENT)
