@@ -9,6 +9,7 @@ from handrail.frozen import frozen
 from handrail.model.secrets.redaction import Redactor
 from handrail.processes.environment import allowed_environment
 from handrail.processes.environment_secrets import secret_values
+from handrail.processes.secret_forms import FORMS
 
 FindAccount: TypeAlias = Callable[[str, Mapping[str, str]], str]
 """Names the account that an agent, with the variables it gets, is logged in to."""
@@ -32,7 +33,7 @@ class ProcessEnvironment:
     @property
     def redactor(self) -> Redactor:
         """Takes the secrets of this environment out of what is recorded."""
-        return Redactor(self.secrets)
+        return Redactor(self.secrets, FORMS)
 
     def variables(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
         """Give the allowed variables, and those that `pass_env` names."""

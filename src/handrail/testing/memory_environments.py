@@ -5,6 +5,7 @@ from dataclasses import field
 
 from handrail.frozen import frozen
 from handrail.model.secrets.redaction import Redactor
+from handrail.processes.secret_forms import FORMS
 
 
 @frozen
@@ -21,7 +22,7 @@ class MemoryEnvironment:
     @property
     def redactor(self) -> Redactor:
         """Takes the secrets out of what is recorded."""
-        return Redactor(self.secrets)
+        return Redactor(self.secrets, FORMS)
 
     def variables(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
         """Give what was given, and the secrets that `pass_env` names."""

@@ -33,6 +33,7 @@ from handrail.model.workflow.values import Command, Constant, Expression, NamedV
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Append, Lease, Log, NewEvent, OnPoint
 from handrail.ports.processes import ProcessSpec
+from handrail.processes.secret_forms import FORMS
 from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
@@ -86,7 +87,7 @@ class MemoryRoom:
 
     @property
     def writer(self) -> RunWriter:
-        return RunWriter(self.log, Redactor())
+        return RunWriter(self.log, Redactor({}, FORMS))
 
     def clock(self) -> float:
         return self.now
