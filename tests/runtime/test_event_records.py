@@ -18,7 +18,6 @@ READERS = {
     "runtime/event_records.py": "from_log, the only way from a stored payload to an event",
     "operations/delivery/export_import.py": "exports the bytes as they are",
     "runtime/inbox_events.py": "messages of the inbox, which are no events",
-    "runtime/recorder.py": "letters to other runs, which are no events",
     "operations/pull/continue_workflow.py": "messages of the inbox, which are no events",
 }
 
