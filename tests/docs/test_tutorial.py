@@ -37,3 +37,28 @@ def test_every_command_of_the_tutorial_prints_what_it_shows(shop: DocShop) -> No
 
 def test_every_block_of_the_tutorial_is_a_file_or_commands() -> None:
     assert all("file" in block.notes or block.language == "console" for block in blocks(PAGE))
+
+
+MOST_MODULES = 330
+FENCED = ("importers", "simulation", "scenarios", "init", "demo")
+COUNT = """
+import atexit, sys
+atexit.register(lambda: print("LOADED", *sorted(name for name in sys.modules if name.split(".")[0] == "handrail")))
+from handrail.cli.main import main
+main()
+"""
+
+
+def test_a_run_up_to_its_approval_loads_only_what_it_needs(shop: DocShop) -> None:
+    shop.begin({**EMPTY, **{path: _files()[path].text for path in FIRST}})
+    for path in (".handrail/workflows/mend/workflow.yaml", "../play.yaml"):
+        shop.write(path, _files()[path].text)
+    (shop.root.parent / "count.py").write_text(COUNT)
+    code, printed = shop.run("handrail init --yes && handrail trust mend --yes")
+    assert code == 0, printed
+    _, printed = shop.run('python ../count.py run mend "x" --script ../play.yaml')
+    assert "mend-1 needs you" in printed, printed
+    loaded = printed.partition("LOADED ")[2].split()
+    print(f"{len(loaded)} modules of Handrail, at most {MOST_MODULES}")
+    assert len(loaded) <= MOST_MODULES, "\n".join(loaded)
+    assert not [name for name in loaded if set(name.split(".")) & set(FENCED)]

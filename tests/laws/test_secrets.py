@@ -18,7 +18,7 @@ from handrail.ports.processes import Ended, Gone, ProcessSpec
 from handrail.processes.local import LocalProcesses
 from handrail.processes.mask_output import BLOCK, MaskedFile
 from handrail.processes.secret_forms import FORMS
-from handrail.runtime.inbox_events import message
+from handrail.runtime.run_writer import message
 from support.compiler.secret_samples import NEEDLES, SAMPLES
 
 WORKFLOW = """\

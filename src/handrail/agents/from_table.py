@@ -4,43 +4,65 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from handrail.agents.profiles import PROFILES, find_profile, make_agent
+from handrail.agents.programs import find_described_program, find_program
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.suggest import did_you_mean
 from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, Defined
+from handrail.ports.agent_profiles import AgentProfile
 from handrail.ports.agents import Abilities, Agent, AgentCall, Launch, Lines, require_program
 
 
 def makers_of(definitions: Iterable[Defined]) -> dict[str, Callable[[], Agent]]:
     """Give what makes each of the defined agents, by name; a later one takes the place of an earlier one."""
-    return {each.name: _maker(each) for each in definitions}
+    return {each.name: DefinedAgent(each) for each in definitions}
 
 
-def _maker(given: Defined) -> Callable[[], Agent]:
-    def made() -> Agent:
-        if isinstance(given, BrokenDefinition):
-            raise UsageError(given.message, next_step=given.hint)
+@frozen
+class DefinedAgent:
+    """Makes the agent of a definition; its adapter is loaded when a step asks for it."""
+
+    given: Defined
+
+    def __call__(self) -> Agent:
+        """Make it; raises what is wrong with its definition."""
+        given = self._usable()
         if given.program:
             return _renamed(given)
         if given.protocol == "acp":
-            from handrail.agents.acp.adapter import AcpAgent  # noqa: PLC0415 (an agent is loaded when a step asks for it)
+            from handrail.agents.acp.adapter import AcpAgent  # noqa: PLC0415
 
             return AcpAgent(given)
         from handrail.agents.described.adapter import CommandAgent  # noqa: PLC0415
 
         return CommandAgent(given)
 
-    return made
+    def require_program(self) -> None:
+        """Raise what to install where its program is missing."""
+        given = self._usable()
+        if given.program:
+            find_program(_profile_of(given), given.program)
+        else:
+            find_described_program(given)
+
+    def _usable(self) -> AgentDefinition:
+        if isinstance(self.given, BrokenDefinition):
+            raise UsageError(self.given.message, next_step=self.given.hint)
+        return self.given
 
 
 def _renamed(given: AgentDefinition) -> Agent:
+    agent = make_agent(_profile_of(given), given.program)
+    return WithVariables(agent, given.env) if given.env else agent
+
+
+def _profile_of(given: AgentDefinition) -> AgentProfile:
     profile = find_profile(given.name)
     if profile is None:
         message = f"`program` is for an agent that Handrail knows, and '{given.name}' is none of them"
         hint = f"known are {', '.join(sorted(PROFILES))}; for another one write `command`"
         raise UsageError(message + did_you_mean(given.name, PROFILES), next_step=hint)
-    agent = make_agent(profile, given.program)
-    return WithVariables(agent, given.env) if given.env else agent
+    return profile
 
 
 @frozen

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from handrail.errors import NotFound
+from handrail.ports.agent_definitions import AgentDefinition
 from handrail.ports.agent_profiles import AgentProfile
 
 PROXY = tuple(name for each in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY") for name in (each, each.lower()))
@@ -21,6 +22,16 @@ def find_program(profile: AgentProfile, command: str = "") -> str:
         raise NotFound(message, next_step=hint)
     message = f"the agent '{profile.name}' is not installed: there is no `{profile.program}` on the PATH"
     raise NotFound(message, next_step=f"{profile.install}; or name another agent")
+
+
+def find_described_program(given: AgentDefinition) -> str:
+    """Find the path of a definition's program; raises what to install where it is missing."""
+    program = given.command[0]
+    path = shutil.which(expanded(program))
+    if path is None:
+        message = f"the agent '{given.name}' is not installed: there is no program `{program}` on the PATH"
+        raise NotFound(message, next_step=given.install or "install it, or correct `command` in its definition")
+    return path
 
 
 def expanded(command: str) -> str:

@@ -1,21 +1,26 @@
 """The agents that are known here, by name."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from handrail.agents.config_folders import find_config_folders
-from handrail.agents.from_table import makers_of
-from handrail.agents.logins import find_account
 from handrail.agents.profiles import PROFILES, agent_names, every_profile, find_profile, load, make_agent, price_list
+from handrail.agents.programs import find_program
 from handrail.errors import NotFound, UsageError
+from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.prices import PriceList
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.ports.agent_definitions import Defined
 from handrail.ports.agent_profiles import AgentProfile
-from handrail.ports.agents import CASSETTE, SCRIPTED, Agent, is_installed
+from handrail.ports.agents import CASSETTE, SCRIPTED, Agent, Installable, is_installed
+
+if TYPE_CHECKING:
+    from handrail.agents import from_table, own_files
+else:
+    own_files = late_import("handrail.agents.own_files")
+    from_table = late_import("handrail.agents.from_table")
 
 PLAYED: Mapping[str, str] = {
     CASSETTE: "handrail.agents.played.cassette:CassetteAgent",
@@ -24,12 +29,25 @@ PLAYED: Mapping[str, str] = {
 """Agents that only play what somebody wrote or recorded."""
 
 
-def _make(name: str) -> Agent:
-    profile = find_profile(name)
-    return cast("Agent", load(PLAYED[name])()) if profile is None else make_agent(profile)
+@frozen
+class BuiltInAgent:
+    """Makes an agent that comes with Handrail; its adapter is loaded when a step asks for it."""
+
+    name: str
+
+    def __call__(self) -> Agent:
+        """Make it."""
+        profile = find_profile(self.name)
+        return cast("Agent", load(PLAYED[self.name])()) if profile is None else make_agent(profile)
+
+    def require_program(self) -> None:
+        """Raise what to install where its program is missing."""
+        profile = find_profile(self.name)
+        if profile is not None:
+            find_program(profile)
 
 
-BUILT_IN: dict[str, Callable[[], Agent]] = {name: partial(_make, name) for name in sorted((*PROFILES, *PLAYED))}
+BUILT_IN: dict[str, Callable[[], Agent]] = {name: BuiltInAgent(name) for name in sorted((*PROFILES, *PLAYED))}
 """What makes each agent that comes with Handrail."""
 
 
@@ -62,7 +80,8 @@ class BuiltInCatalog:
 
     def define(self, definitions: Iterable[Defined]) -> "KnownAgents":
         """Give these agents together with defined ones; a later one takes the place of an earlier one."""
-        return KnownAgents({**BUILT_IN, **makers_of(definitions)})
+        given = tuple(definitions)
+        return KnownAgents({**BUILT_IN, **from_table.makers_of(given)} if given else BUILT_IN)
 
     def read_played(self, name: str, path: str, *, strict: bool) -> bytes:
         """Read and check the file that a playing agent is to play; a strict cassette refuses other prompts."""
@@ -73,12 +92,12 @@ class BuiltInCatalog:
     def account(self, name: str, environ: Mapping[str, str]) -> str:
         """Find the account that an agent is logged in to; nothing where its files do not tell."""
         profile = find_profile(name)
-        return "" if profile is None else find_account(profile, environ)
+        return "" if profile is None else own_files.find_account(profile, environ)
 
     def config_folders(self, name: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
         """Find the folders and files in which an agent keeps its own data, as far as they exist."""
         profile = find_profile(name)
-        return () if profile is None else find_config_folders(profile, environ)
+        return () if profile is None else own_files.find_config_folders(profile, environ)
 
 
 class KnownAgents:
@@ -110,7 +129,12 @@ class KnownAgents:
 
     def installed(self) -> tuple[str, ...]:
         """Name the agents of vendors whose program is on this machine."""
-        return tuple(name for name in PROFILES if name in self._table and is_installed(self.find(name)))
+        return tuple(name for name in PROFILES if name in self._table and self.is_installed(name))
+
+    def is_installed(self, name: str) -> bool:
+        """Tell whether an agent can be called on this machine, without loading its adapter."""
+        maker = self._table.get(name)
+        return is_installed(maker if isinstance(maker, Installable) else self.find(name))
 
     def _chosen(self) -> str:
         if self._default is not None:

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, Mapping
+from handrail.model.source import Bundle, Document, Mapping
 
 if TYPE_CHECKING:
     from handrail.authoring.readers import json_reader, yaml_reader

@@ -5,8 +5,7 @@ from dataclasses import field
 
 from handrail.compiler.builtins import Builtins
 from handrail.frozen import frozen
-from handrail.model.document import Document
-from handrail.model.source import SourceText
+from handrail.model.source import Document, SourceText
 
 
 def _nowhere(_: str) -> None:

@@ -4,7 +4,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.fingerprint import fingerprint
 from handrail.compiler.outcome import Compiled, Places
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
+from handrail.model.source import Document
 from handrail.model.workflow.plan import Plan
 
 

@@ -6,7 +6,7 @@ from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
+from handrail.model.source import Document
 from handrail.model.workflow.actions import DynamicAction
 from handrail.model.workflow.plan import Plan, Step
 

@@ -1,6 +1,19 @@
-"""How expressions write names."""
+"""How names are written in expressions, and why a path may not be used."""
 
 
 def spoken(name: str) -> str:
     """Give a name as expressions write it: `-` would be a minus sign there."""
     return name.replace("-", "_")
+
+
+def escape(path: str) -> str | None:
+    """Give the reason why a relative path leaves its folder, or None if it stays inside."""
+    if "\0" in path:
+        return "holds a NUL character"
+    if path.startswith(("/", "~")) or path[1:3] in (":\\", ":/"):
+        return "is absolute"
+    if "\\" in path:
+        return "holds a backslash"
+    if ".." in path.split("/"):
+        return "leaves its folder"
+    return None

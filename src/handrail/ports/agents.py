@@ -245,13 +245,13 @@ class Installable(Protocol):
         ...
 
 
-def require_program(agent: Agent) -> None:
+def require_program(agent: Agent | Installable) -> None:
     """Raise what to install where the program of an agent is missing."""
     if isinstance(agent, Installable):
         agent.require_program()
 
 
-def is_installed(agent: Agent) -> bool:
+def is_installed(agent: Agent | Installable) -> bool:
     """Tell whether an agent can be called on this machine."""
     try:
         require_program(agent)
@@ -291,7 +291,7 @@ class AgentCatalog(Protocol):
         """Find an agent by its name, whatever is configured."""
         ...
 
-    def define(self, definitions: Iterable[Defined]) -> "Agents":
+    def define(self, definitions: Iterable[Defined]) -> "AgentTable":
         """Give these agents together with defined ones; a later one takes the place of an earlier one."""
         ...
 
@@ -325,4 +325,17 @@ class Agents(Protocol):
 
     def installed(self) -> tuple[str, ...]:
         """Name the agents whose program is on this machine."""
+        ...
+
+
+class AgentTable(Agents, Protocol):
+    """Agents that can be looked for without loading their adapters."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all that are known."""
+        ...
+
+    def is_installed(self, name: str) -> bool:
+        """Tell whether an agent can be called on this machine."""
         ...

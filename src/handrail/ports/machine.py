@@ -1,16 +1,19 @@
 """What operations need of the machine beside a log."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from handrail.frozen import frozen
 from handrail.model.secrets.redaction import Redactor
 from handrail.ports.agents import AgentCatalog
-from handrail.ports.log_files import LogFiles
 from handrail.ports.processes import Processes
-from handrail.ports.programs import Programs
 from handrail.ports.repositories import Repositories
 from handrail.ports.sandboxes import Sandbox
-from handrail.ports.windows import WindowSystem
+
+if TYPE_CHECKING:
+    from handrail.ports.log_files import LogFiles
+    from handrail.ports.programs import Programs
+    from handrail.ports.windows import WindowSystem
 
 
 @frozen
@@ -19,11 +22,11 @@ class Machine:
 
     repositories: Repositories
     processes: Processes
-    programs: Programs
-    log_files: LogFiles
+    programs: "Programs"
+    log_files: "LogFiles"
     agents: AgentCatalog
     """The agents that come with Handrail."""
     sandbox: Sandbox
-    windows: WindowSystem
+    windows: "WindowSystem"
     redactor: Callable[[], Redactor]
     """Makes what takes the secrets of the caller's environment out of a text."""

@@ -1,11 +1,14 @@
 """The one environment that everything run in a workspace gets: an allow-list, and what the user names."""
 
+import os
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from hashlib import sha256
 
+from handrail.model.secrets.redaction import Redactor
 from handrail.ports.processes import MARK
+from handrail.processes.secret_forms import FORMS
 
 PASS_ENV = "HANDRAIL_PASS_ENV"  # noqa: S105 - the name of a variable
 """Names or globs to pass, separated by commas, beside those of the configuration."""
@@ -66,3 +69,22 @@ def _passes(name: str, asked: tuple[str, ...]) -> bool:
     if fits(name, tuple(pattern for pattern in asked if pattern.strip("*"))):
         return True
     return not fits(name.upper(), SECRET) and ("*" in asked or fits(name, ALLOWED))
+
+
+NAMED = "HANDRAIL_SECRETS"
+"""Names or globs of further variables whose values are secrets, separated by commas."""
+
+
+def secret_values(environ: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables that hold secrets: those that are named so, and those whose name says so."""
+    named = tuple(name.strip() for name in environ.get(NAMED, "").split(",") if name.strip())
+    return {name: value for name, value in environ.items() if value and _is_secret(name, named)}
+
+
+def redactor_here(more: Mapping[str, str] | None = None) -> Redactor:
+    """Make what takes the secrets of this process's environment out of a text, and those of another one."""
+    return Redactor({**secret_values(os.environ), **secret_values(more or {})}, FORMS)
+
+
+def _is_secret(name: str, named: tuple[str, ...]) -> bool:
+    return fits(name.upper(), SECRET) or fits(name, named)

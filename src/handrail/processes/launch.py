@@ -12,7 +12,7 @@ from typing import NoReturn, TypedDict, TypeVar
 
 from handrail.errors import ProcessFault
 from handrail.ports.processes import MARK, ProcessSpec
-from handrail.processes.environment_secrets import secret_values
+from handrail.processes.environment import secret_values
 from handrail.processes.keeper_pool import NURSERY, spawn_python
 
 T = TypeVar("T")

@@ -7,16 +7,22 @@ import signal
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.errors import UsageError
+from handrail.late_import import late_import
 from handrail.ports.processes import MARK, Ended, Gone, ProcessSpec, Running, Stream, TimedOut
-from handrail.processes.environment_secrets import redactor_here
-from handrail.processes.keeper_files import remove_drafts
+from handrail.processes.environment import redactor_here
 from handrail.processes.launch import launch
 from handrail.processes.mask_output import read_masked
 from handrail.processes.process_folder import LOST, Record, ended, read_record, read_status
 from handrail.processes.process_table import Row, marked, send, tree
 from handrail.processes.wait import until_dead, until_readable
+
+if TYPE_CHECKING:
+    from handrail.processes import keeper_files
+else:
+    keeper_files = late_import("handrail.processes.keeper_files")
 
 _LAST = 5.0
 _AGAIN = 0.05
@@ -164,7 +170,7 @@ def _ended(place: Path, record: Record) -> Ended | Gone:
     status = read_status(place)
     if status is not None:
         return ended(place, status)
-    remove_drafts(place, record.pid)
+    keeper_files.remove_drafts(place, record.pid)
     return Gone()
 
 

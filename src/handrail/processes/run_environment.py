@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from handrail.frozen import frozen
 from handrail.model.secrets.redaction import Redactor
-from handrail.processes.environment import allowed_environment
-from handrail.processes.environment_secrets import secret_values
+from handrail.processes.environment import allowed_environment, secret_values
 from handrail.processes.secret_forms import FORMS
 
 FindAccount: TypeAlias = Callable[[str, Mapping[str, str]], str]

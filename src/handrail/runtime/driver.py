@@ -11,27 +11,31 @@ import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from handrail.engine.state.performer import is_holders
+from handrail.engine.state.agent_calls import GUIDED, is_holders
 from handrail.errors import MessagesWaiting
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.events import ChildStarted, Event, StepBegan, StepRefused, WorkReported
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.agent_names import NO_AGENT_NAMES
 from handrail.model.workflow.plan import Plan
 from handrail.ports.environments import RunEnvironment, RunEnvironments
 from handrail.ports.log import Holder, Lease, Log
-from handrail.runtime.dynamic.handler import FlowHandler, Flows
 from handrail.runtime.handlers.children import ChildHandler, is_over
 from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.handlers.guided import ACTIONS as GUIDED
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.history import Known, plan_of
-from handrail.runtime.ports import Clock
+from handrail.runtime.ports import Clock, Flows
 from handrail.runtime.recorder import Recorder
 from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.watched_effect import LOOK_EVERY, Watch
+
+if TYPE_CHECKING:
+    from handrail.runtime.dynamic import handler as dynamic
+else:
+    dynamic = late_import("handrail.runtime.dynamic.handler")
 
 BREATH = 0.01
 """Seconds after which others get their turn, however fast the steps of a run are over."""
@@ -69,7 +73,8 @@ class Driver:
     writer: RunWriter = field(init=False)
     """Sends messages to other runs."""
     recorder: Recorder = field(init=False)
-    flows: FlowHandler = field(init=False)
+    flows: "dynamic.FlowHandler | None" = None
+    """Performs dynamic steps, once there is one."""
     watch: Watch = field(init=False)
     _seen: int | None = None
     """How often the log had changed at the last look."""
@@ -81,7 +86,6 @@ class Driver:
         self.recorder = Recorder(
             self.log, self.lease, self.clock, self.writer.redactor, known=self.known, agent_names=names
         )
-        self.flows = FlowHandler(self.clock, self.environment, self.handlers.flows)
 
     async def drive(self) -> RunState:
         """Go on until the run is over or needs the outside."""
@@ -101,7 +105,8 @@ class Driver:
                 performed = await self._perform(plan, state)
         finally:
             self.watch.close()
-            self.flows.close()
+            if self.flows is not None:
+                self.flows.close()
         self._tell_parent(state)
         return state
 
@@ -154,6 +159,8 @@ class Driver:
 
     async def _effect(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> tuple[Event, ...]:
         if began.action == "dynamic":
+            if self.flows is None:
+                self.flows = dynamic.FlowHandler(self.clock, self.environment, self.handlers.flows)
             return await self.flows.perform(plan, state, pending)
         if self.handlers.steps is None:
             return (await self.handlers.commands.perform(state, pending, began),)

@@ -17,8 +17,7 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Log, StoredEvent
 from handrail.runtime.event_records import from_log, to_log, without_secrets
-from handrail.runtime.run_summary import summary_of
-from handrail.runtime.timers import timers_of
+from handrail.runtime.run_summary import summary_of, timers_of
 
 MOST_KNOWN = 32
 

@@ -7,7 +7,7 @@ read, is consumed and has no effect; who sent it learns that from the run's stat
 import json
 from collections.abc import Callable
 from dataclasses import field
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from handrail.engine.decide.from_outside import Answer, decide_approval
 from handrail.engine.fold.apply import apply
@@ -19,38 +19,15 @@ from handrail.frozen import frozen
 from handrail.model.codec import decode
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import Pending, RunState
-from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Log, Message
 from handrail.runtime.handlers.children import outcome_of
 from handrail.runtime.history import state_of
+from handrail.runtime.run_writer import Heard, Letter
 
 _Data: TypeAlias = dict[str, Any]
 ENDS = frozenset({"run_ended", "run_rewound", "run_waits", "run_resumed"})
 """Events that end what was begun without an outcome."""
-
-
-class Heard(NamedTuple):
-    """What messages cause, and which of them were taken."""
-
-    events: tuple[ev.Event, ...]
-    state: RunState
-    consumed: tuple[int, ...] = ()
-    given_up: tuple[Pending, ...] = ()
-    begins: tuple[ev.RunStarted, ...] = ()
-    """Runs that begin with them."""
-    letters: "tuple[Letter, ...]" = ()
-    """Messages to other runs that they bring about."""
-
-
-@frozen
-class Letter:
-    """What is told to the agents of another run; sent again, it counts once."""
-
-    run: str
-    key: str
-    text: str
-    by: str
 
 
 @frozen
@@ -63,11 +40,6 @@ class _Scene:
     now: float
     begins: list[ev.RunStarted] = field(default_factory=list[ev.RunStarted])
     letters: list[Letter] = field(default_factory=list[Letter])
-
-
-def message(redactor: Redactor, kind: str, /, **fields: object) -> bytes:
-    """Write a message for a run's inbox, without secrets."""
-    return redactor.data(json.dumps({"kind": kind, **fields}).encode())
 
 
 def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, ...], now: float) -> Heard:

@@ -1,11 +1,15 @@
-"""What the runtime needs beside the log and processes: a clock, prepared commands, other workflows."""
+"""What the runtime needs beside the log and processes: a clock, prepared commands, other workflows, flows."""
 
 from collections.abc import Callable, Mapping
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from handrail.frozen import frozen
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import Command
+
+if TYPE_CHECKING:
+    from handrail.compiler.builtins import Builtins
+    from handrail.ports.flows import StartFlow
 
 Clock: TypeAlias = Callable[[], float]
 
@@ -40,3 +44,11 @@ class Pinned:
 
 Workflows: TypeAlias = Callable[[str, str], Pinned]
 """Finds and compiles a workflow by its name, seen from a run's workspace; raises what a person can act on."""
+
+
+@frozen
+class Flows:
+    """What dynamic steps need from outside: a process for each coroutine, and the library that its calls may name."""
+
+    start: "StartFlow"
+    builtins: "Callable[[], Builtins]"

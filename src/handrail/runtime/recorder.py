@@ -9,11 +9,12 @@
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.codec import StepTexts, encode_state
+from handrail.late_import import late_import
 from handrail.model.history.events import Event, RunStarted
 from handrail.model.history.run_state import REDUCER, Pending, RunState
 from handrail.model.secrets.redaction import Redactor
@@ -22,10 +23,14 @@ from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, TimerCleared
 from handrail.runtime.event_records import from_log, kept, to_log
 from handrail.runtime.history import Folded, Known, beginning
-from handrail.runtime.inbox_events import Heard, Letter, message, timed_out, understood
 from handrail.runtime.ports import Clock
-from handrail.runtime.run_summary import summary_of
-from handrail.runtime.timers import timers_of
+from handrail.runtime.run_summary import summary_of, timers_of
+from handrail.runtime.run_writer import Heard, Letter, message
+
+if TYPE_CHECKING:
+    from handrail.runtime import inbox_events
+else:
+    inbox_events = late_import("handrail.runtime.inbox_events")
 
 CHECKPOINT_EVERY = 2000
 CHECKPOINT_SHARE = 32
@@ -89,12 +94,12 @@ class Recorder:
         # What was said before a call of ours is known to be over was said during it: its agent is told.
         tells = inbox and caused and not state.held_by
         first = tuple(each for each in inbox if each.key.startswith("tell:")) if tells else ()
-        said = understood(self.log, plan, state, first, now) if first else Heard((), state)
+        said = inbox_events.understood(self.log, plan, state, first, now) if first else Heard((), state)
         state = said.state
         for event in caused:
             state = apply(state, event, state.seq + 1, self.log.get_blob)
         later = tuple(each for each in inbox if each not in first) if first else inbox
-        heard = understood(self.log, plan, state, later, now) if later else Heard((), state)
+        heard = inbox_events.understood(self.log, plan, state, later, now) if later else Heard((), state)
         state = heard.state
         fired, stale = (), ()
         if self._timed or state.until is not None:
@@ -126,7 +131,7 @@ class Recorder:
         for timer in self.log.due(now):
             if timer.stream != state.run:
                 continue
-            event = timed_out(state, timer.key, now)
+            event = inbox_events.timed_out(state, timer.key, now)
             if event is None:
                 stale.append(timer.key)
             else:

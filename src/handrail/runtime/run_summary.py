@@ -1,11 +1,17 @@
-"""A run in a few words, kept beside its events so that lists need not fold them."""
+"""What is kept beside a run's events: the run in a few words, so that lists need not fold them, and its timer."""
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from handrail.engine.text.byte_limits import DOTS, cut
+from handrail.late_import import late_import
 from handrail.model.history.run_lines import USUAL
 from handrail.model.history.run_state import Frame, RunState
 from handrail.model.workflow.values import JsonValue
+from handrail.ports.log import TimerCleared, TimerSet
+
+if TYPE_CHECKING:
+    from handrail.engine.text import byte_limits
+else:
+    byte_limits = late_import("handrail.engine.text.byte_limits")
 
 MOST_GOAL = 320
 MOST_RECAP = 1_600
@@ -66,8 +72,8 @@ def _found_by(state: RunState) -> dict[str, JsonValue]:
     notes = "" if newest is None else newest.stdout.strip() or newest.summary
     return {
         "held_by": state.held_by,
-        "goal": cut(state.task[: MOST_GOAL + 1], MOST_GOAL, DOTS),
-        "recap": cut(notes[: MOST_RECAP + 1], MOST_RECAP, DOTS),
+        "goal": byte_limits.cut(state.task[: MOST_GOAL + 1], MOST_GOAL, byte_limits.DOTS),
+        "recap": byte_limits.cut(notes[: MOST_RECAP + 1], MOST_RECAP, byte_limits.DOTS),
         "observed": dict(state.observed),
         "active_at": state.ended_at or (pending.began_at if pending is not None else 0) or state.started_at,
     }
@@ -121,3 +127,13 @@ def _of_work(frame: Frame) -> dict[str, JsonValue] | None:
 
 def _said(address: str, what: str, number: int, of: int | None = None) -> dict[str, JsonValue]:
     return {"address": address, "what": what, "number": number, "of": of}
+
+
+def timers_of(before: RunState, state: RunState) -> tuple[TimerSet | TimerCleared, ...]:
+    """The one timer that a waiting run may have; none is touched while there is none."""
+    if before.until is None and state.until is None:
+        return ()
+    for key, reason in (("retry", "timer"), ("retry", "quota"), ("approval", "approval")):
+        if state.status == "waiting" and state.reason == reason and state.until is not None:
+            return (TimerSet(key, state.until),)
+    return (TimerCleared("retry"), TimerCleared("approval"))

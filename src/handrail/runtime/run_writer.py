@@ -1,11 +1,43 @@
 """Writes to runs on behalf of whoever steers them: brings them into being, and sends them messages."""
 
+import json
+from typing import NamedTuple
+
 from handrail.frozen import frozen
+from handrail.model.history import events as ev
 from handrail.model.history.events import Event
+from handrail.model.history.run_state import Pending, RunState
 from handrail.model.secrets.redaction import Redactor
 from handrail.ports.log import Log
 from handrail.runtime.history import beginning
-from handrail.runtime.inbox_events import message
+
+
+def message(redactor: Redactor, kind: str, /, **fields: object) -> bytes:
+    """Write a message for a run's inbox, without secrets."""
+    return redactor.data(json.dumps({"kind": kind, **fields}).encode())
+
+
+@frozen
+class Letter:
+    """What is told to the agents of another run; sent again, it counts once."""
+
+    run: str
+    key: str
+    text: str
+    by: str
+
+
+class Heard(NamedTuple):
+    """What messages cause, and which of them were taken."""
+
+    events: tuple[ev.Event, ...]
+    state: RunState
+    consumed: tuple[int, ...] = ()
+    given_up: tuple[Pending, ...] = ()
+    begins: tuple[ev.RunStarted, ...] = ()
+    """Runs that begin with them."""
+    letters: tuple[Letter, ...] = ()
+    """Messages to other runs that they bring about."""
 
 
 @frozen

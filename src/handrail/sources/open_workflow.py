@@ -9,8 +9,7 @@ from handrail.authoring.read import read_bundle
 from handrail.errors import HandrailError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, Scalar, SourceText, Span
+from handrail.model.source import Bundle, Document, Scalar, SourceText, Span
 from handrail.sources.config.config import bindings_in
 from handrail.sources.foreign_files import OUTSIDE, TOO_LARGE, Refusal, decode, read_bytes
 from handrail.sources.tiers import Found, Place, Tier, discover, same_name

@@ -2,20 +2,47 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
 
 from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
-from handrail.model.source import SourceText, Span
+from handrail.model.source import Form, SourceText, Span
 from handrail.model.suggest import did_you_mean
 from handrail.sources.config.config import RepositoryConfig, read_repository_config
 from handrail.sources.folders import Folders, repository_root, user_folders
 from handrail.sources.foreign_files import printable, real, reason, stays_inside
-from handrail.sources.found_workflow import Found, Tier
 from handrail.sources.library import library_root
 from handrail.sources.workflow_files import Candidate, from_path, routines_in, workflows_in
+
+
+class Tier(StrEnum):
+    """Where a workflow was found, the strongest first; a file given by its path counts as the repository's."""
+
+    USER = "user"
+    REPOSITORY = "repository"
+    BUILT_IN = "built-in"
+
+
+@frozen
+class Found:
+    """One workflow file with its standing among those of the same name."""
+
+    name: str
+    tier: Tier
+    form: Form
+    main: Path
+    folder: bool
+    """Whether it has a folder of its own."""
+    wins: bool = True
+    shadows: tuple[str, ...] = ()
+    """What it hides: tiers, and inside its own tier files."""
+    shadowed_by: str | None = None
+    problem: str | None = None
+    """Why it cannot be used whatever it holds, as the end of a sentence about it."""
+
 
 ENDINGS = (".yaml", ".yml", ".json", ".py")
 ORDER = {tier: number for number, tier in enumerate(Tier)}

@@ -5,13 +5,14 @@ import os
 from pathlib import Path
 from typing import cast
 
-from handrail.compiler.workrail.variants import variant_rank
 from handrail.frozen import frozen
-from handrail.model.document import Form
+from handrail.model.source import Form
 from handrail.sources.foreign_files import NOT_A_FILE, Refusal, decode, printable, read_bytes, reason, scan
 from handrail.sources.workflow_snapshot import COMPANION_FOLDERS, MAIN_NAMES, TESTS, VERSIONS, is_folder_form
 
 FORMS: dict[str, Form] = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".py": "python"}
+VARIANTS = (".agentic.", ".v2.", ".lean.")
+"""Marks of WorkRail's variants of one workflow in the name of its file, the strongest last."""
 NOT_WORKFLOWS = ("hooks.py", "conftest.py")
 LONGEST_NAME = 128
 MOST_ENTRIES = 2000
@@ -141,3 +142,9 @@ def _strength(candidate: Candidate) -> tuple[bool, bool, int, str]:
     as_json = candidate.form == "json"
     rank = variant_rank(candidate.main.name) if as_json and not candidate.folder else 0
     return not candidate.folder, as_json, -rank, candidate.main.name
+
+
+def variant_rank(file_name: str) -> int:
+    """Give a file's rank among the variants of one workflow; the highest is used."""
+    ranks = (rank for rank, mark in enumerate(VARIANTS, start=1) if mark in file_name)
+    return max(ranks, default=0)

@@ -6,7 +6,7 @@ from handrail.agents.registry import BuiltInCatalog
 from handrail.ports.log import Log
 from handrail.ports.log_care import Salvage
 from handrail.ports.machine import Machine
-from handrail.processes.environment_secrets import redactor_here
+from handrail.processes.environment import redactor_here
 from handrail.processes.local import LocalProcesses
 from handrail.processes.local_programs import LocalPrograms
 from handrail.store.sqlite.connection import FILE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from handrail.errors import NotFound
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.operations.runs.lifecycle import find
 from handrail.operations.runs.prepare import workflows_seen_from
 from handrail.ports.log import Log
@@ -16,11 +17,13 @@ from handrail.runtime.run_writer import RunWriter
 from handrail.sources.tiers import Place
 from handrail.wiring.machine import this_machine
 from handrail.wiring.place import current_place
-from handrail.wiring.run_list import has_log
 from handrail.wiring.system import System, open_system
 
 if TYPE_CHECKING:
     from handrail.operations.views.diff import Differences
+    from handrail.wiring import run_list
+else:
+    run_list = late_import("handrail.wiring.run_list")
 
 
 @frozen
@@ -72,7 +75,7 @@ def open_session(place: Place | None = None) -> Generator[Session]:
 def existing_session(place: Place | None = None) -> Generator[Session | None]:
     """Open the log if there is one."""
     place = place or current_place()
-    if not has_log(place.folders.data):
+    if not run_list.has_log(place.folders.data):
         yield None
         return
     with open_session(place) as session:

@@ -6,25 +6,25 @@ from collections.abc import Mapping
 from dataclasses import field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.agents.registry import BuiltInCatalog, KnownAgents
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.workflow.values import Command
 from handrail.operations.agents.configured_agents import ConfiguredAgents
 from handrail.ports.agents import Agents
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
-from handrail.processes.environment_secrets import redactor_here
+from handrail.processes.environment import redactor_here
 from handrail.processes.keeper_pool import NURSERY
 from handrail.processes.run_environment import SharedEnvironments
 from handrail.processes.shell_command import Refused, prepare
 from handrail.runtime.driver import Handlers
-from handrail.runtime.dynamic.handler import Flows
-from handrail.runtime.glimpses import Glimpses
 from handrail.runtime.handlers.agents.handler import AgentHandler
+from handrail.runtime.handlers.agents.host import AgentHost
 from handrail.runtime.handlers.agents.live_messages import said_since
-from handrail.runtime.handlers.agents.sandbox import AgentHost
 from handrail.runtime.handlers.agents.step_tools import Tooling
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler, Instead, as_begun
@@ -34,16 +34,23 @@ from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.runtime.ports import Clock, Commands, Prepared, Workflows
+from handrail.runtime.ports import Clock, Commands, Flows, Prepared, Workflows
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders, folder_variables
 from handrail.sources.library import builtins
-from handrail.sources.python.start_flow import start_flow
-from handrail.store.signing_keys import keys_in
 from handrail.wiring.machine import this_machine
 from handrail.workspace.git_workspaces import GitWorkspaces
 from handrail.workspace.sandbox import Bubblewrap
 from handrail.workspace.tmux import Sessions
+
+if TYPE_CHECKING:
+    from handrail.runtime import glimpses
+    from handrail.sources.python import start_flow as flow_process
+    from handrail.store import signing_keys
+else:
+    flow_process = late_import("handrail.sources.python.start_flow")
+    glimpses = late_import("handrail.runtime.glimpses")
+    signing_keys = late_import("handrail.store.signing_keys")
 
 
 @frozen
@@ -62,7 +69,7 @@ class ShellCommands:
 
 ENVIRONMENTS = SharedEnvironments(BuiltInCatalog().account)
 """Every run works in the environment of the process that drives it."""
-FLOWS = Flows(start_flow, builtins)
+FLOWS = Flows(lambda words, env: flow_process.start_flow(words, env), builtins)  # noqa: PLW0108 (loaded when used)
 
 
 def make_starts() -> Starts:
@@ -98,7 +105,9 @@ class System:
         NURSERY.open()
         trees = TreeHandler(self.workspaces, starts, folder, self.clock)
         commands = CommandHandler(starts, folder, self.clock, trees.restore, self.instead)
-        tooling = Tooling(self.log, partial(keys_in, self.folder), folder_variables(self.folder, os.environ))
+        tooling = Tooling(
+            self.log, lambda: signing_keys.keys_in(self.folder), folder_variables(self.folder, os.environ)
+        )
         said, blobs = partial(said_since, self.log), self.log.get_blob
         host = None if self.bare else AgentHost(Bubblewrap(), Sessions(self.folder), self.machine.agents.config_folders)
         agents = AgentHandler(starts, self.agents, blobs, folder, self.clock, trees.restore, host, tooling, said)
@@ -114,9 +123,9 @@ class System:
         return make_writer(self.log)
 
     @property
-    def glimpses(self) -> Glimpses:
+    def glimpses(self) -> "glimpses.Glimpses":
         """Give what looks at the agents that are at work."""
-        return Glimpses(self.machine.processes, self.agents, self.folder / "runs")
+        return glimpses.Glimpses(self.machine.processes, self.agents, self.folder / "runs")
 
     @property
     def workspaces(self) -> GitWorkspaces:

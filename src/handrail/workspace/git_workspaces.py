@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
-from handrail.ports.delivery import Leftover, Life
 from handrail.ports.workspaces import FileChange, MergeResult, Snapshot, Source
 from handrail.workspace.git.command import Git
 from handrail.workspace.git.data_places import Places, plain
@@ -18,6 +17,7 @@ from handrail.workspace.snapshots.take import take
 from handrail.workspace.worktrees import make as worktrees
 
 if TYPE_CHECKING:
+    from handrail.ports.delivery import Leftover, Life
     from handrail.workspace.commits import commit as committing
     from handrail.workspace.commits import merge as merging
     from handrail.workspace.delivery import apply as applying
@@ -130,10 +130,10 @@ class GitWorkspaces:
         """Give the repositories in which a worktree was made under the name of a run."""
         return tuple(Path(record.repository) for record in records.all_records(self.places) if record.run == run)
 
-    def survey_leftovers(self, life: Callable[[str], Life], repositories: Iterable[str]) -> tuple[Leftover, ...]:
+    def survey_leftovers(self, life: "Callable[[str], Life]", repositories: Iterable[str]) -> "tuple[Leftover, ...]":
         """List what runs left, in the repositories of all worktrees and in those given."""
         return janitor.survey(self.places, life, repositories)
 
-    def remove_leftover(self, leftover: Leftover) -> tuple[str, ...]:
+    def remove_leftover(self, leftover: "Leftover") -> tuple[str, ...]:
         """Remove something unless it has a reason to stay; gives the refs that keep what was in it."""
         return janitor.clean(self.places, [leftover])

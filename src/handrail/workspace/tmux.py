@@ -6,12 +6,18 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import handrail
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.ports.processes import MARK
-from handrail.processes.detach import own_environment
 from handrail.workspace.git.data_places import short
+
+if TYPE_CHECKING:
+    from handrail.processes import detach
+else:
+    detach = late_import("handrail.processes.detach")
 
 PROGRAM = "tmux"
 INSTALL = "install tmux (apt install tmux, brew install tmux)"
@@ -114,7 +120,7 @@ def missing() -> str:
 
 def environment() -> dict[str, str]:
     """Give what the server and its windows see: no secrets, and no mark of a step that may have called us."""
-    return {name: value for name, value in own_environment(os.environ).items() if name != MARK}
+    return {name: value for name, value in detach.own_environment(os.environ).items() if name != MARK}
 
 
 class Tmux:

@@ -10,8 +10,7 @@ from handrail.authoring.python.objects import Script, Workflow
 from handrail.authoring.python.tree import to_document
 from handrail.authoring.shapes.conform import conform
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, Mapping, Node, Scalar, Sequence, SourceText
+from handrail.model.source import Bundle, Document, Mapping, Node, Scalar, Sequence, SourceText
 
 SHOWN = "fix-bug/workflow.py"
 

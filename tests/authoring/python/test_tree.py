@@ -30,8 +30,7 @@ from handrail.authoring.python.objects import Report as JunitReport
 from handrail.authoring.python.tree import to_document
 from handrail.authoring.shapes.conform import conform
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, SourceText, plain
+from handrail.model.source import Bundle, Document, SourceText, plain
 
 SHOWN = "fix-bug/workflow.py"
 

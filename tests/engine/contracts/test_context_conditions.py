@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.contracts.context_conditions import decided, described, equal, found_in, holds, variables
+from handrail.engine.contracts.context_conditions import decided, described, equal, holds, variables
 from handrail.engine.contracts.javascript_values import number_of, text_of, trimmed, truthy
+from handrail.language.patterns.read import found_in
 from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, ContextCondition, JsonValue, Negation
 
 MISSING = object()

@@ -10,8 +10,7 @@ from handrail.engine.prompts.choose_agent import Given
 from handrail.errors import NotFound, Untrusted, UsageError
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentPolicy
-from handrail.operations.agents.configured_agents import ConfiguredAgents
-from handrail.operations.agents.for_run import policy_of
+from handrail.operations.agents.configured_agents import ConfiguredAgents, policy_of
 from handrail.operations.agents.require_agents import require_agents
 from handrail.ports.agents import AgentCall
 from handrail.sources.folders import Folders

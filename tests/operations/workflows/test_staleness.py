@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from handrail.authoring.read import read_bundle
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, SourceText
+from handrail.model.source import Bundle, Document, SourceText
 from handrail.operations.workflows.staleness import shown, staleness, stamp_of
 
 

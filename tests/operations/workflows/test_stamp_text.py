@@ -7,8 +7,7 @@ from inline_snapshot import snapshot
 
 from handrail.authoring.read import read_bundle
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, SourceText
+from handrail.model.source import Bundle, Document, SourceText
 from handrail.operations.workflows.stamp_text import stamped
 
 

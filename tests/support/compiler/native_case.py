@@ -10,8 +10,7 @@ from handrail.compiler.compile import compile_document
 from handrail.compiler.lint import lint
 from handrail.compiler.outcome import Compiled
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, SourceText
+from handrail.model.source import Bundle, Document, SourceText
 from handrail.sources.library import builtins, library_root
 
 

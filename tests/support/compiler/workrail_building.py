@@ -12,8 +12,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Places
 from handrail.compiler.workrail.lower import lower_workrail
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, Mapping, SourceText
+from handrail.model.source import Bundle, Document, Mapping, SourceText
 from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction, GuidedWorkflow
 from handrail.model.workflow.plan import Plan, Step
 from support.places import ROOT

@@ -12,8 +12,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.compile import compile_document
 from handrail.compiler.lint import lint
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, SourceText
+from handrail.model.source import Bundle, Document, SourceText
 from support.places import CORPUS
 
 HERE = CORPUS

@@ -41,9 +41,8 @@ from handrail.runtime.handlers.commands.start_command import Starts
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Pinned, Prepared
-from handrail.runtime.run_summary import summary_of
+from handrail.runtime.run_summary import summary_of, timers_of
 from handrail.runtime.run_writer import RunWriter
-from handrail.runtime.timers import timers_of
 from handrail.store.memory.log import MemoryWorld
 from handrail.testing.memory_environments import MemoryEnvironments
 from handrail.testing.memory_processes import MemoryProcesses, Scripted

@@ -16,10 +16,10 @@ import pytest
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Compiled
 from handrail.errors import NotFound
-from handrail.model.document import Document
 from handrail.model.history.events import Decision, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import TreeSource
+from handrail.model.source import Document
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.runs import lifecycle as runs

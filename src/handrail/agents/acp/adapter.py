@@ -12,7 +12,7 @@ import handrail
 from handrail.agents.acp.lines import AcpLines, glimpse_of
 from handrail.agents.acp.permissions import Message
 from handrail.agents.acp.program import Task
-from handrail.agents.described.adapter import located
+from handrail.agents.programs import find_described_program
 from handrail.ports.agent_definitions import AgentDefinition
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
@@ -44,13 +44,13 @@ class AcpAgent:
 
     def require_program(self) -> None:
         """Raise what to install where the program is missing."""
-        located(self._definition)
+        find_described_program(self._definition)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Say how to start the bridge; what it has to know is written to `folder`."""
         given = self._definition
         places = {"{workspace}": call.workspace, "{folder}": folder}
-        words = [located(given), *given.command[1:]]
+        words = [find_described_program(given), *given.command[1:]]
         for place, value in places.items():
             words = [words[0], *(word.replace(place, value) for word in words[1:])]
         task: Task = {

@@ -4,12 +4,11 @@ Nothing is known of such a program: what it may do is what its definition says t
 """
 
 import re
-import shutil
 from pathlib import Path
 
 from handrail.agents.described.lines import CommandLines, shown
-from handrail.agents.programs import expanded
-from handrail.errors import NotFound, UsageError
+from handrail.agents.programs import find_described_program
+from handrail.errors import UsageError
 from handrail.ports.agent_definitions import AgentDefinition, Words
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
@@ -51,7 +50,7 @@ class CommandAgent:
 
     def require_program(self) -> None:
         """Raise what to install where the program is missing."""
-        located(self._definition)
+        find_described_program(self._definition)
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Put the prompt and the options into the command; every place is within one word, and no shell reads it."""
@@ -59,7 +58,7 @@ class CommandAgent:
         values = {"prompt": call.prompt.replace("\0", ""), "workspace": call.workspace, "folder": folder}
         if any("{prompt_file}" in word for word in given.command):
             values["prompt_file"] = _written(call.prompt, Path(folder))
-        program = located(given)
+        program = find_described_program(given)
         argv = (program, *_filled(_spliced(given.command[1:], _options(given, call)), values))
         _require_short(given, argv)
         prompt = call.prompt.encode(errors="replace") if given.on_stdin else b""
@@ -72,16 +71,6 @@ class CommandAgent:
     def glimpse(self, line: bytes) -> str | None:
         """Say what a line says, where that is text."""
         return next((each.strip() for each in shown(self._definition, line).splitlines() if each.strip()), None)
-
-
-def located(given: AgentDefinition) -> str:
-    """Give the path of a definition's program; raises what to install where it is missing."""
-    program = given.command[0]
-    path = shutil.which(expanded(program))
-    if path is None:
-        message = f"the agent '{given.name}' is not installed: there is no program `{program}` on the PATH"
-        raise NotFound(message, next_step=given.install or "install it, or correct `command` in its definition")
-    return path
 
 
 def _options(given: AgentDefinition, call: AgentCall) -> Words:

@@ -1,11 +1,17 @@
 """Reads the files that played agents play."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.authoring.readers.limits import MAX_BYTES
-from handrail.authoring.scripts.cassette import RECORD, Cassette, as_strict, require_cassette
 from handrail.authoring.scripts.parse import Script, require_script
 from handrail.errors import EnvironmentFault, NotFound
+from handrail.late_import import late_import
+
+if TYPE_CHECKING:
+    from handrail.authoring.scripts import cassette
+else:
+    cassette = late_import("handrail.authoring.scripts.cassette")
 
 
 def read_script(path: str) -> Script:
@@ -20,15 +26,15 @@ def read_script(path: str) -> Script:
     return require_script(path, data)
 
 
-def read_cassette(path: str) -> Cassette:
+def read_cassette(path: str) -> "cassette.Cassette":
     """Read a cassette; raises what a person can act on."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError as error:
-        raise NotFound(f"there is no cassette {path}", next_step=RECORD) from error
+        raise NotFound(f"there is no cassette {path}", next_step=cassette.RECORD) from error
     except OSError as error:
         raise EnvironmentFault(f"cannot read the cassette {path}: {error.strerror}") from error
-    return require_cassette(path, data)
+    return cassette.require_cassette(path, data)
 
 
 def load_script(path: str) -> bytes:
@@ -41,4 +47,4 @@ def load_cassette(path: str, *, strict: bool) -> bytes:
     """Read and check a cassette, as it is kept with its run; a strict one refuses other prompts."""
     read_cassette(path)
     data = Path(path).read_bytes()
-    return as_strict(data) if strict else data
+    return cassette.as_strict(data) if strict else data

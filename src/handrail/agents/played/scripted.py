@@ -1,13 +1,16 @@
 """The scripted agent: plays what a script says, as a real process, the same way every time."""
 
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from handrail.agents.played.files import read_script
 from handrail.agents.played.launch import EVERYTHING, play
 from handrail.agents.played.scripted_lines import ScriptedLines, glimpse_of
-from handrail.agents.played.scripted_task import Task
 from handrail.errors import UsageError
 from handrail.ports.agents import SCRIPTED, Abilities, AgentCall, Launch
+
+if TYPE_CHECKING:
+    from handrail.agents.played.scripted_task import Task
 
 
 class ScriptedAgent:

@@ -14,8 +14,18 @@ from handrail.authoring.python.workflow import Procedure, Workflow
 from handrail.authoring.readers.limits import MAX_BYTES, MAX_DEPTH, MAX_INT, MAX_NODES, SURROGATE, Refused, shown
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, Entry, Mapping, Node, Scalar, ScalarValue, Sequence, SourceText, Span
+from handrail.model.source import (
+    Bundle,
+    Document,
+    Entry,
+    Mapping,
+    Node,
+    Scalar,
+    ScalarValue,
+    Sequence,
+    SourceText,
+    Span,
+)
 
 _RESOLVE = re.compile(r"^(async[ \t]+)?def[ \t]+resolve\b.*", re.MULTILINE)
 _HINTS = {

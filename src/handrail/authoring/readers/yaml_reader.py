@@ -6,6 +6,7 @@ and not the end of the C stack. What can be told apart from a syntax error is re
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from handrail.authoring.readers.limits import (
     BOM,
@@ -20,10 +21,15 @@ from handrail.authoring.readers.limits import (
     too_many,
 )
 from handrail.authoring.readers.yaml_events import Broken, Event, events
-from handrail.authoring.readers.yaml_refusals import key_not_scalar, key_not_text, tag_refused, unknown_alias
 from handrail.authoring.readers.yaml_scalars import NOT_ALWAYS_TEXT, plain_value
+from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, ScalarValue, Sequence, SourceText, Span, Style
+
+if TYPE_CHECKING:
+    from handrail.authoring.readers import yaml_refusals
+else:
+    yaml_refusals = late_import("handrail.authoring.readers.yaml_refusals")
 
 _STYLES: dict[str | None, Style] = {
     None: "plain",
@@ -156,7 +162,7 @@ class _Builder:
         start, end = event.start_mark.index + self._shift, event.end_mark.index + self._shift
         text = event.value
         style = _STYLES[event.style]
-        if event.tag is not None and tag_refused(self.source, start, self.report):
+        if event.tag is not None and yaml_refusals.tag_refused(self.source, start, self.report):
             # A condition behind a `!` has been reported: any value that fits will do, so that nothing more is said.
             text, style = "true", "plain"
         elif event.tag is not None or event.anchor is not None:
@@ -187,7 +193,7 @@ class _Builder:
             raise too_deep(self.source, start, self.report)
         if event.tag is not None or event.anchor is not None:
             if event.tag is not None:
-                tag_refused(self.source, start, self.report)
+                yaml_refusals.tag_refused(self.source, start, self.report)
             start = event.end_mark.index + self._shift - (1 if event.flow_style else 0)
         frame = _Frame(start, entries, flow=event.flow_style)
         frame.anchor = event.anchor
@@ -219,7 +225,7 @@ class _Builder:
                 self.report.error("alias-refused", message, span, "write the value out")
                 self._add(Scalar(None, span, "made"), 1, 0)
             case None:
-                unknown_alias(span, self.report)
+                yaml_refusals.unknown_alias(span, self.report)
                 self._add(Scalar(f"*{name}", span, "plain"), 1, 0)
 
     def _reuse(self, known: _Known, span: Span) -> None:
@@ -254,9 +260,9 @@ class _Builder:
 
     def _key(self, entries: dict[str, Entry], node: Node) -> Scalar:
         if not isinstance(node, Scalar):
-            key_not_scalar(node, self.report)
+            yaml_refusals.key_not_scalar(node, self.report)
             return self._dropped
-        key = node if isinstance(node.value, str) else key_not_text(node, self.report)
+        key = node if isinstance(node.value, str) else yaml_refusals.key_not_text(node, self.report)
         name = str(key.value)
         if name == "<<" and key.style == "plain":
             hint = "write the keys out, or use `defaults:`"

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from handrail.sources.tiers import Place
     from handrail.wiring.session import Session
 
+CASSETTE = "cassette"
+"""The agent that plays what was recorded."""
+
 
 @click.command("run", epilog='Example: handrail run fix-bug "login times out after 30 s" --input base=main')
 @click.argument("workflow", metavar="NAME|PATH", required=False, default="", shell_complete=complete_workflows)
@@ -57,7 +60,8 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
         try:
             return watched.go()
         finally:
-            _tell_recorded(session, run, record, replayed=wanted["agent"] == "cassette")
+            if record is not None or wanted["agent"] == CASSETTE:
+                _tell_recorded(session, run, record)
 
 
 def _open_windows(session: "Session", run: str) -> None:
@@ -75,13 +79,13 @@ def _require_recordable(record: str, agent: str, *, detach: bool) -> None:
 
     if detach:
         raise UsageError("--record needs this process to the end of the run", next_step="leave out --detach")
-    if agent == "cassette":
+    if agent == CASSETTE:
         raise UsageError("a replay records nothing new", next_step="leave out --record")
     if not Path(record).absolute().parent.is_dir():
         raise UsageError(f"--record {record}: there is no such folder", next_step="name a file in a folder that exists")
 
 
-def _tell_recorded(session: "Session", run: str, record: str | None, *, replayed: bool) -> None:
+def _tell_recorded(session: "Session", run: str, record: str | None) -> None:
     """Write the cassette; of a replay, say which prompts were not the recorded ones."""
     from pathlib import Path
 
@@ -95,7 +99,8 @@ def _tell_recorded(session: "Session", run: str, record: str | None, *, replayed
     if record is not None:
         Path(record).write_bytes(recording.cassette(run))
         note(f"recorded {record}")
-    for drift in recording.drifts(run) if replayed else ():
+        return
+    for drift in recording.drifts(run):
         note(f"warning: {harmless(drift)}")
 
 
@@ -143,7 +148,6 @@ def _request(session: "Session", prepared: "Prepared", *, with_changes: bool) ->
 
 def _prepared(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
     """Get the run ready; on a terminal, ask for the trust that is missing."""
-    from handrail.cli.render.diagnostics import render_diagnostics
     from handrail.errors import Untrusted
     from handrail.operations.runs.prepare import prepare
     from handrail.wiring.machine import this_machine
@@ -157,6 +161,8 @@ def _prepared(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
                 raise
         else:
             if prepared.diagnostics:
+                from handrail.cli.render.diagnostics import render_diagnostics
+
                 note(render_diagnostics(prepared.diagnostics))
             return prepared
 

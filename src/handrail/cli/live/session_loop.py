@@ -11,13 +11,20 @@ import signal
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from handrail.cli.live.keyboard import Keyboard
-from handrail.cli.live.question import Question
 from handrail.cli.live.view import View
+from handrail.late_import import late_import
 from handrail.operations.driving.drive import Drive, Follower, Happened
-from handrail.operations.views.questions import asked_by
 from handrail.wiring.session import Session
+
+if TYPE_CHECKING:
+    from handrail.cli.live import question as question_view
+    from handrail.operations.views import questions
+else:
+    questions = late_import("handrail.operations.views.questions")
+    question_view = late_import("handrail.cli.live.question")
 
 EVERY = 0.1
 """Seconds between two looks at the keyboard and at what is being done."""
@@ -41,7 +48,7 @@ class Attendance:
     """Whether the person went away from a question, and nothing else was under way."""
     hung_up: bool = False
     _moving: "asyncio.Task[None]" = field(init=False)
-    _question: Question | None = None
+    _question: "question_view.Question | None" = None
     _look: bool = True
     _passed_over: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
 
@@ -92,10 +99,10 @@ class Attendance:
     def _ask(self, keyboard: Keyboard) -> None:
         if self.drive.pausing or self.left or not keyboard.in_front():
             return
-        found = asked_by(self.session.log, self.run, frozenset(self._passed_over))
+        found = questions.asked_by(self.session.log, self.run, frozenset(self._passed_over))
         if found is None:
             return
-        question = Question(self.session, *found)
+        question = question_view.Question(self.session, *found)
         if not (self._moving.done() or self.follower.has_told(*question.key)):
             # What led to it is shown first; it asks to be looked at itself then.
             return
@@ -129,7 +136,7 @@ class Attendance:
         else:
             self._prompt([])
 
-    def _leave(self, question: Question) -> None:
+    def _leave(self, question: "question_view.Question") -> None:
         """Let a question wait; what does not depend on it goes on."""
         self._passed_over.add(question.key)
         self._question = None

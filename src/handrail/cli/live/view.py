@@ -108,7 +108,11 @@ def view_of(session: Session, run: str, activity: Activity, *, as_json: bool, in
     writer = LiveArea(sys.stdout, color=_in_color()) if live else PlainLines(as_json, columns)
     name = _names(session, run) if live else 0
     lines = StepLines(live=live, in_place=on_terminal and in_place, name=name)
-    return View(session, run, activity, writer, lines, live, session.system.glimpses.of)
+    return View(session, run, activity, writer, lines, live, session.system.glimpses.of if live else _no_glimpse)
+
+
+def _no_glimpse(run: str, seq: int, agent: str | None) -> str:  # noqa: ARG001 (nobody sees it)
+    return ""
 
 
 def is_live(*, as_json: bool = False) -> bool:

@@ -1,18 +1,24 @@
 """How a run stands when nobody watches it any more: in a line or two, with where the work is and the next command."""
 
 import time
+from typing import TYPE_CHECKING
 
 from handrail.cli.render.step_rows import local_time
+from handrail.late_import import late_import
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.costs import elapsed
-from handrail.operations.views.history import denials
-from handrail.operations.views.kept_work import kept_work
 from handrail.operations.views.money import duration, price_words
 from handrail.operations.views.overview import usd_words
 from handrail.operations.views.run_state import plan_of, whole_limits
 from handrail.operations.views.run_tree import held_words, holder_of, root_of, standing
 from handrail.wiring.session import Session
+
+if TYPE_CHECKING:
+    from handrail.operations.views import history, kept_work
+else:
+    history = late_import("handrail.operations.views.history")
+    kept_work = late_import("handrail.operations.views.kept_work")
 
 MOST_DENIED = 3
 """Steps whose denied tools are named."""
@@ -73,13 +79,13 @@ def _gaps(state: RunState) -> list[str]:
 
 def _denied(session: Session, run: str) -> list[str]:
     """Say which agents were kept from something: what they were asked for may not all be there."""
-    found = denials(session.log, run)
+    found = history.denials(session.log, run)
     more = f" and {len(found) - MOST_DENIED} more, see handrail why {run}" if len(found) > MOST_DENIED else ""
     return [f"  denied: {', '.join(found[:MOST_DENIED])}{more}"] if found else []
 
 
 def _safe(session: Session, state: RunState) -> list[str]:
-    kept = kept_work(session.machine.repositories, state)
+    kept = kept_work.kept_work(session.machine.repositories, state)
     return [] if kept is None else [f"  {kept.words}"]
 
 

@@ -1,12 +1,13 @@
 """One line for each thing that happens to a step, while it happens."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from handrail.cli.render.safe_text import crop, harmless, pad
 from handrail.cli.render.step_rows import local_time
+from handrail.late_import import late_import
 from handrail.model.history import events as ev
 from handrail.operations.driving.drive import Happened
 from handrail.operations.views.event_sentences import (
@@ -18,10 +19,14 @@ from handrail.operations.views.event_sentences import (
     spent_in,
     told,
 )
-from handrail.operations.views.explain import DECIDED, why_words
 from handrail.operations.views.money import duration, price_words
 from handrail.operations.views.run_document import iso
 from handrail.operations.views.run_tree import root_of
+
+if TYPE_CHECKING:
+    from handrail.operations.views import explain
+else:
+    explain = late_import("handrail.operations.views.explain")
 
 WIDTH = 110
 BLANK = "  "
@@ -103,7 +108,7 @@ def _said(event: ev.Event) -> tuple[str, str] | None:
 
 
 def _answered(event: ev.ApprovalDecided) -> str:
-    return f"{DECIDED[event.decision]} by {event.by}" + (f": {event.feedback}" if event.feedback else "")
+    return f"{explain.DECIDED[event.decision]} by {event.by}" + (f": {event.feedback}" if event.feedback else "")
 
 
 def _ended(event: ev.StepEnded) -> tuple[str, str]:
@@ -154,7 +159,7 @@ def _put_back(event: ev.TreeRestored) -> str:
 
 
 def _loop_ended(event: ev.LoopEnded) -> tuple[str, str]:
-    return "✓", f"loop ended: {event.reason}" + (f", {why_words(event.why)}" if event.why else "")
+    return "✓", f"loop ended: {event.reason}" + (f", {explain.why_words(event.why)}" if event.why else "")
 
 
 def _round_ended(event: ev.RoundEnded) -> tuple[str, str] | None:
@@ -168,7 +173,7 @@ def _scheduled(event: ev.RetryScheduled) -> str:
 
 
 _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
-    "step_skipped": lambda event: ("–", f"skipped: {why_words(event.why)}"),
+    "step_skipped": lambda event: ("–", f"skipped: {explain.why_words(event.why)}"),
     "workspace_ready": lambda event: ("✓", told(event) or ""),
     "step_began": _began,
     "step_ended": _ended,

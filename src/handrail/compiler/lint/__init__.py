@@ -17,7 +17,7 @@ from handrail.compiler.lint.tools import forbidden_requests
 from handrail.compiler.lint.weak_words import lazy_wording, vibes_only
 from handrail.compiler.outcome import Compiled
 from handrail.model.diagnostics import Diagnostic
-from handrail.model.document import Document
+from handrail.model.source import Document
 
 LINTS: dict[str, Callable[[LintContext], None]] = {
     "unreachable-step": unreachable_steps,

@@ -8,8 +8,7 @@ from handrail.compiler.lint.prompts import Told, every_text
 from handrail.compiler.lint.walk import Visit, every_visit
 from handrail.compiler.outcome import Places
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Span
+from handrail.model.source import Document, Span
 from handrail.model.workflow.plan import Plan
 
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from handrail.authoring.readers.locate import span_at
 from handrail.compiler.lint.walk import Visit, scalar
 from handrail.frozen import frozen
-from handrail.model.document import Document
-from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, Span
+from handrail.model.source import Document, Mapping, Node, Scalar, Sequence, SourceText, Span
 from handrail.model.workflow.actions import (
     Action,
     AgentAction,

@@ -6,8 +6,7 @@ from handrail.compiler.outcome import Places
 from handrail.compiler.workrail.tree import text
 from handrail.compiler.workrail.visit import every_step
 from handrail.frozen import frozen
-from handrail.model.document import Document
-from handrail.model.source import Mapping, Scalar
+from handrail.model.source import Document, Mapping, Scalar
 from handrail.model.workflow.actions import ParallelAction, body
 from handrail.model.workflow.plan import Plan, Step
 

@@ -11,9 +11,8 @@ from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
 from handrail.model.names import spoken
-from handrail.model.source import Bundle, Entry, Mapping, Node, Scalar, Sequence, Span
+from handrail.model.source import Bundle, Document, Entry, Mapping, Node, Scalar, Sequence, Span
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.actions import CallAction, GroupAction
 from handrail.model.workflow.plan import Input, Step

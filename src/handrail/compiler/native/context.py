@@ -4,22 +4,27 @@ import re
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from handrail.authoring.readers.locate import span_at
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
 from handrail.frozen import frozen
 from handrail.language.problems import Problem
 from handrail.language.templates.parse import Template
+from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
 from handrail.model.names import spoken
-from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText
+from handrail.model.source import Document, Mapping, Node, Scalar, Sequence, SourceText
 from handrail.model.suggest import did_you_mean, suggest
 from handrail.model.workflow.guidance import Assessment
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import Prompt
+
+if TYPE_CHECKING:
+    from handrail.authoring.readers import locate
+else:
+    locate = late_import("handrail.authoring.readers.locate")
 
 STEPS_BEFORE = re.compile(r"(?<![\w.])steps\.$")
 
@@ -84,7 +89,7 @@ class Lowering:
         say = self.report.warning if warn else self.report.error
         for problem in problems:
             said = self.better(problem, str(scalar.value))
-            say(said.code, said.message, span_at(scalar, said.start, said.end), said.hint)
+            say(said.code, said.message, locate.span_at(scalar, said.start, said.end), said.hint)
 
     def better(self, problem: Problem, text: str) -> Problem:
         """Say of an unknown name that a later step produces it, where that is so."""

@@ -77,3 +77,11 @@ def lower_create_issues(work: Lowering, node: Mapping, _: Type | None) -> Create
         hint = "for example `from: ${tasks}`"
         work.report.error("bad-value", "'from' must name a list of issues", node.entries["from"].value, hint)
     return CreateIssuesAction(items, tuple(sorted(texts_of(node.get("labels")))))
+
+
+LOWER = {
+    "commit": lower_commit,
+    "merge": lower_merge,
+    "pull-request": lower_pull_request,
+    "create-issues": lower_create_issues,
+}

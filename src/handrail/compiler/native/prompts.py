@@ -1,12 +1,13 @@
 """Finds a prompt (rule: inline text, a path, or a name in three places), reads its header, checks its names."""
 
 import re
+from typing import Literal
 
-from handrail.compiler.native.bundle_files import bundled
 from handrail.compiler.native.context import Lowering, ReadPrompt, text_of
 from handrail.language.problems import LanguageError
 from handrail.language.templates.check import check_template
 from handrail.language.templates.parse import parse_template
+from handrail.model.names import escape
 from handrail.model.source import Node, Scalar, SourceText, Span
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.values import Prompt
@@ -119,3 +120,23 @@ def read_header(text: str) -> tuple[dict[str, str], int]:
     while at < len(text) and headers and text[at] in "\r\n":
         at += 1
     return headers, at
+
+
+_MISSING = {"prompt": "missing-prompt", "schema": "missing-schema"}
+
+
+def bundled(work: Lowering, node: Scalar, path: str, what: Literal["prompt", "schema"]) -> SourceText | None:
+    """Give the file at a path, or report why there is none that may be read."""
+    bundle = work.document.bundle
+    reason = escape(path)
+    if reason is not None:
+        hint = f"{what}s stay inside the workflow's folder"
+        work.report.error("path-escape", f"the {what} '{path}' {reason}", node, hint)
+    elif path in bundle.refused:
+        work.report.error("path-escape", f"the {what} '{path}' cannot be used: {bundle.refused[path]}", node)
+    elif path not in bundle.files:
+        guess = did_you_mean(path, bundle.files)
+        work.report.error(_MISSING[what], f"there is no file '{path}' in the workflow's folder{guess}", node)
+    else:
+        return bundle.files[path]
+    return None

@@ -2,22 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from handrail.authoring.native.steps import STEPS
 from handrail.authoring.shapes.conform import choose
 from handrail.compiler.native.agent_tasks import lower_budget
 from handrail.compiler.native.agents import lower_agent, lower_agent_loop, lower_review
-from handrail.compiler.native.calls import lower_call, lower_use
 from handrail.compiler.native.check_steps import lower_approval, lower_end, lower_gate, lower_script
 from handrail.compiler.native.context import Lowering, Talk, seconds, text_of, whole
-from handrail.compiler.native.delivery import lower_commit, lower_create_issues, lower_merge, lower_pull_request
-from handrail.compiler.native.loops import lower_loop, lower_parallel, without_lone_keys
 from handrail.compiler.native.proofs import lower_assess, lower_proofs
 from handrail.compiler.native.texts import lower_condition, lower_inputs, value_type
 from handrail.compiler.native.types import read_type
 from handrail.compiler.record_types import RESULTS
 from handrail.compiler.scope import RESERVED
+from handrail.late_import import late_import
 from handrail.model.names import spoken
 from handrail.model.source import Entry, Mapping, Node, Sequence
 from handrail.model.workflow.actions import Action, AgentAction, ApprovalAction, GroupAction
@@ -26,6 +24,13 @@ from handrail.model.workflow.proofs import Proof
 from handrail.model.workflow.settings import NO_RETRY, OnFail, Retry
 from handrail.model.workflow.types import ANY, RecordType, Type
 from handrail.model.workflow.values import Expression, TextWithHoles
+
+if TYPE_CHECKING:
+    from handrail.compiler.native import calls, delivery, loops
+else:
+    delivery = late_import("handrail.compiler.native.delivery")
+    calls = late_import("handrail.compiler.native.calls")
+    loops = late_import("handrail.compiler.native.loops")
 
 LowerAction = Callable[[Lowering, Mapping, Type | None], Action]
 
@@ -37,11 +42,6 @@ ACTIONS: dict[str, LowerAction] = {
     "gate": lower_gate,
     "approval": lower_approval,
     "end": lower_end,
-    "commit": lower_commit,
-    "merge": lower_merge,
-    "pull-request": lower_pull_request,
-    "create-issues": lower_create_issues,
-    "workflow": lower_call,
 }
 
 APPROVAL = "-approval"
@@ -138,7 +138,7 @@ def lower_step(work: Lowering, node: Mapping, prefix: str) -> Step:
     work.places.remember(address, node)
     whole_node = node
     if kind == "parallel-agents" and "prompt" in node:
-        node = without_lone_keys(node)
+        node = loops.without_lone_keys(node)
     when = lower_condition(work, node.get("when"))
     inputs = lower_inputs(work, node.get("input"))
     returns_node = node.get("returns")
@@ -186,15 +186,21 @@ def _entries(node: Node | None) -> list[Entry]:
 
 
 def _action(work: Lowering, kind: str, node: Mapping, address: str, returns: Type | None) -> Action:
-    if kind == "loop":
-        return lower_loop(work, node, address, lower_steps)
-    if kind == "parallel-agents":
-        return lower_parallel(work, node, address, lower_steps)
-    if kind == "use":
-        group = lower_use(work, node, lower_inputs(work, node.get("input")), lower_steps)
-        why = f"step '{address}' uses it"
-        return replace(group, steps=tuple(_mark(step, Injected(group.routine, address, why)) for step in group.steps))
-    return ACTIONS[kind](work, node, returns)
+    match kind:
+        case "loop":
+            return loops.lower_loop(work, node, address, lower_steps)
+        case "parallel-agents":
+            return loops.lower_parallel(work, node, address, lower_steps)
+        case "use":
+            group = calls.lower_use(work, node, lower_inputs(work, node.get("input")), lower_steps)
+            mark = Injected(group.routine, address, f"step '{address}' uses it")
+            return replace(group, steps=tuple(_mark(step, mark) for step in group.steps))
+        case "workflow":
+            return calls.lower_call(work, node, returns)
+        case "commit" | "merge" | "pull-request" | "create-issues":
+            return delivery.LOWER[kind](work, node, returns)
+        case _:
+            return ACTIONS[kind](work, node, returns)
 
 
 def _mark(step: Step, injected: Injected) -> Step:

@@ -2,20 +2,26 @@
 
 import json
 import re
+from typing import TYPE_CHECKING
 
 import rfc8785
 
-from handrail.authoring.readers.json_reader import read_json
-from handrail.authoring.readers.locate import span_at
-from handrail.compiler.native.bundle_files import bundled
 from handrail.compiler.native.context import Lowering, text_of
+from handrail.compiler.native.prompts import bundled
 from handrail.compiler.record_types import ISSUE
+from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.names import spoken
 from handrail.model.source import Mapping, Node, Scalar, Sequence, SourceText, Span, plain
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.types import ANY, ChoiceType, Field, ListType, RecordType, ScalarType, SchemaType, Type
 from handrail.model.workflow.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.authoring.readers import json_reader, locate
+else:
+    json_reader = late_import("handrail.authoring.readers.json_reader")
+    locate = late_import("handrail.authoring.readers.locate")
 
 NAMED: dict[str, Type] = {
     "string": ScalarType("string"),
@@ -93,7 +99,7 @@ def _schema(work: Lowering, node: Scalar, path: str) -> Type:
 
 def _read_schema(work: Lowering, node: Scalar, path: str, source: SourceText) -> Type:
     aside = Report()
-    root = read_json(source, aside)
+    root = json_reader.read_json(source, aside)
     for found in aside:
         work.report.add(found)
     if root is None or aside.failed:
@@ -118,14 +124,14 @@ def read_default(work: Lowering, node: Node, type_: Type, text: str) -> JsonValu
                 value = text[1:-1]
     written = text_of(node) or ""
     start = written.rfind(text)
-    at = span_at(node, start, start + len(text)) if isinstance(node, Scalar) else node
+    at = locate.span_at(node, start, start + len(text)) if isinstance(node, Scalar) else node
     check_default(work, at, type_, value)
     return value
 
 
 def _json_value(text: str) -> JsonValue:
     """Give the value that a text is in JSON; the text itself where it is none, or none that can be kept exactly."""
-    node = read_json(SourceText("", text), aside := Report())
+    node = json_reader.read_json(SourceText("", text), aside := Report())
     if node is None or aside.failed:
         return text
     return plain(node)  # pyright: ignore[reportReturnType]  # a tree without positions is JSON

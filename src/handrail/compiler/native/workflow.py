@@ -15,9 +15,8 @@ from handrail.compiler.native.triggers import lower_triggers
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
 from handrail.model.names import spoken
-from handrail.model.source import Mapping, Node, Sequence
+from handrail.model.source import Document, Mapping, Node, Sequence
 from handrail.model.workflow.plan import Concurrency, Plan
 
 

@@ -22,8 +22,7 @@ from handrail.compiler.workrail.steps import lower_steps
 from handrail.compiler.workrail.tree import mappings, text, whole
 from handrail.compiler.workrail.visit import every_step
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Mapping
+from handrail.model.source import Document, Mapping
 from handrail.model.workflow.guidance import Tier
 from handrail.model.workflow.plan import ManualTrigger, Plan
 

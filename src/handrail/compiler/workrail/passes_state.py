@@ -7,7 +7,7 @@ from typing import TypeAlias
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.workrail.routines import Routine, Unusable, find_routine
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
+from handrail.model.source import Document
 from handrail.model.workflow.guidance import FeatureUse, Slot
 from handrail.model.workflow.plan import Injected
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from handrail.compiler.workrail.tree import change_texts, mapping, mappings, with_entry
-from handrail.model.document import Document
-from handrail.model.source import Mapping, Node, Scalar, Sequence
+from handrail.model.source import Document, Mapping, Node, Scalar, Sequence
 
 NESTED_PROMPTS = ("audit", "verification", "synthesis")
 """Parts of a step that hold a prompt of their own."""

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from handrail.engine.composite.context import Scene
 from handrail.engine.state.position import Moment, holder
 from handrail.engine.state.scope import value_of
 from handrail.late_import import late_import
@@ -15,6 +14,7 @@ from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
+    from handrail.engine.composite import context
     from handrail.engine.composite import fan_out as fan_outs
     from handrail.engine.composite import gate_fix as fixes
     from handrail.engine.composite import merge as merges
@@ -24,6 +24,7 @@ else:
     fixes = late_import("handrail.engine.composite.gate_fix")
     merges = late_import("handrail.engine.composite.merge")
     reviews = late_import("handrail.engine.composite.review_loop")
+    context = late_import("handrail.engine.composite.context")
 
 
 def is_work(action: Action) -> bool:
@@ -74,7 +75,7 @@ def following(plan: Plan, state: RunState, now: float, agent_names: AgentNames) 
     if step is None or work is None:
         return RunBlocked(reason="fault", message="the run stands in a step that its plan does not have", at=now)
     own: Mapping[str, JsonValue] = {each.name: value_of(each.value, state) for each in step.input}
-    scene = Scene(plan, state, step, work, own, now, agent_names)
+    scene = context.Scene(plan, state, step, work, own, now, agent_names)
     match step.action:
         case GateAction():
             return fixes.following(scene, step.action)

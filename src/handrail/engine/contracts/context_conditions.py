@@ -3,15 +3,12 @@
 from collections.abc import Callable, Mapping
 
 from handrail.engine.contracts.javascript_values import is_number, number_of, text_of, trimmed, truthy
-from handrail.language.patterns.match import BadPattern
-from handrail.language.patterns.read import pattern_of
+from handrail.language.patterns.read import found_in
 from handrail.model.history.events import Why
 from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, ContextCondition, JsonValue, Negation
 
 Context = Mapping[str, JsonValue]
 
-LONGEST_SUBJECT = 10_000
-"""Characters of a text that a pattern is tried on."""
 _YES = frozenset({"true", "1", "yes"})
 _NO = frozenset({"false", "0", "no"})
 
@@ -111,14 +108,6 @@ _COMPARED: dict[str, Callable[[JsonValue, JsonValue], bool]] = {
     "matches": _matches,
     "in": _among,
 }
-
-
-def found_in(pattern: str, text: str, flags: str = "") -> bool:
-    """Look for a pattern in a text, within bounds; one that cannot be used is never found."""
-    try:
-        return pattern_of(pattern, flags).found_in(text[:LONGEST_SUBJECT])
-    except BadPattern:
-        return False
 
 
 def variables(condition: ContextCondition) -> tuple[str, ...]:

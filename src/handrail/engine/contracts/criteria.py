@@ -2,8 +2,9 @@
 
 import json
 
-from handrail.engine.contracts.context_conditions import Context, described, found_in, holds
+from handrail.engine.contracts.context_conditions import Context, described, holds
 from handrail.engine.contracts.schema import fits
+from handrail.language.patterns.read import found_in
 from handrail.model.workflow.guidance import Validation, ValidationGroup, ValidationRule
 from handrail.model.workflow.values import JsonValue
 

@@ -8,15 +8,14 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from handrail.engine.contracts.javascript_values import is_number
-from handrail.engine.contracts.schema import issues, shown
 from handrail.engine.text.globs import glob_problem
 from handrail.engine.text.plain_json import read_plain, require_plain
 from handrail.frozen import frozen
-from handrail.model.names import spoken
-from handrail.model.path_rules import escape
+from handrail.late_import import late_import
+from handrail.model.names import escape, spoken
 from handrail.model.suggest import suggest
 from handrail.model.workflow.types import (
     AnyType,
@@ -30,6 +29,11 @@ from handrail.model.workflow.types import (
     Type,
 )
 from handrail.model.workflow.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.engine.contracts import schema
+else:
+    schema = late_import("handrail.engine.contracts.schema")
 
 MOST_PROBLEMS = 20
 LONGEST_SLUG = 100
@@ -115,7 +119,7 @@ class _Check:
             case ChoiceType() if isinstance(value, str) and value in type_.values:
                 return value
             case SchemaType():
-                self.problems += map(_of_schema, issues(read_plain(type_.schema), value, path))
+                self.problems += map(_of_schema, schema.issues(read_plain(type_.schema), value, path))
                 return value
             case _:
                 return self._wrong(value, path, worded(type_))
@@ -144,7 +148,7 @@ class _Check:
         while bare.startswith("./"):
             bare = bare[2:].lstrip("/")
         if bare != value:
-            self.repairs.append(f"{path}: {shown(value)} is written {shown(bare)}")
+            self.repairs.append(f"{path}: {schema.shown(value)} is written {schema.shown(bare)}")
         return bare
 
     def _record(self, type_: RecordType, value: dict[str, JsonValue], path: str) -> JsonValue:
@@ -194,7 +198,7 @@ def _of_schema(issue: str) -> Problem:
 
 def inner(path: str, name: str) -> str:
     """Give the JSON path of a field."""
-    return f"{path}.{name}" if name.isidentifier() else f"{path}[{shown(name)}]"
+    return f"{path}.{name}" if name.isidentifier() else f"{path}[{schema.shown(name)}]"
 
 
 def given(value: JsonValue) -> str:
@@ -205,9 +209,9 @@ def given(value: JsonValue) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return f"the text {shown(value)}"
+            return f"the text {schema.shown(value)}"
         case _:
-            return shown(value)
+            return schema.shown(value)
 
 
 def _is_path(value: JsonValue) -> bool:

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from handrail.engine.contracts.fit_type import LONGEST_SLUG, SLUG, Fit, Misfit, Problem, checked
-from handrail.engine.contracts.result_in_text import from_text
-from handrail.engine.contracts.schema import fits
 from handrail.engine.text.plain_json import read_plain
+from handrail.late_import import late_import
 from handrail.model.workflow.types import (
     AnyType,
     ChoiceType,
@@ -22,7 +22,12 @@ from handrail.model.workflow.types import (
 )
 from handrail.model.workflow.values import JsonValue
 
-__all__ = ["Fit", "Misfit", "Problem", "ask_again", "checked", "example_of", "from_text", "in_short", "schema_of"]
+if TYPE_CHECKING:
+    from handrail.engine.contracts import schema as json_schema
+else:
+    json_schema = late_import("handrail.engine.contracts.schema")
+
+__all__ = ["Fit", "Misfit", "Problem", "ask_again", "checked", "example_of", "in_short", "schema_of"]
 
 LONGEST_SCHEMA = 4000
 LONGEST_PROBLEM = 400
@@ -122,7 +127,7 @@ def example_of(type_: Type) -> JsonValue:
 
 def _own_example(schema: JsonValue) -> JsonValue:
     given = schema.get("examples") if isinstance(schema, dict) else None
-    return next((each for each in given if fits(schema, each)), None) if isinstance(given, list) else None
+    return next((each for each in given if json_schema.fits(schema, each)), None) if isinstance(given, list) else None
 
 
 def ask_again(type_: Type, problems: Iterable[Problem]) -> str:

@@ -5,11 +5,16 @@ Total: whatever the schema and the value, it answers. A keyword that is not know
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
-from handrail.engine.contracts.context_conditions import found_in
 from handrail.engine.contracts.javascript_values import is_number
+from handrail.late_import import late_import
 from handrail.model.workflow.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.language.patterns import read as patterns
+else:
+    patterns = late_import("handrail.language.patterns.read")
 
 Schema = dict[str, JsonValue]
 MOST_ISSUES = 20
@@ -136,7 +141,7 @@ def _items(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterat
 
 
 def _pattern(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Iterator[str]:
-    if isinstance(wanted, str) and isinstance(value, str) and not found_in(wanted, value):
+    if isinstance(wanted, str) and isinstance(value, str) and not patterns.found_in(wanted, value):
         yield _at(place, f"must match {wanted}, got {shown(value)}")
 
 

@@ -9,9 +9,6 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from handrail.engine.composite import decide as works
-from handrail.engine.composite import loop as loops
-from handrail.engine.contracts.context_conditions import decided
-from handrail.engine.decide import after_failure as outcomes
 from handrail.engine.decide.begin import begin
 from handrail.engine.fold.apply import apply
 from handrail.engine.fold.guided import left_behind
@@ -28,11 +25,17 @@ from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import Expression
 
 if TYPE_CHECKING:
+    from handrail.engine.composite import loop as loops
+    from handrail.engine.contracts import context_conditions as conditions
+    from handrail.engine.decide import after_failure as outcomes
     from handrail.engine.guided import loops as guided_loops
     from handrail.engine.guided import select_step as rescan
 else:
     guided_loops = late_import("handrail.engine.guided.loops")
     rescan = late_import("handrail.engine.guided.select_step")
+    loops = late_import("handrail.engine.composite.loop")
+    outcomes = late_import("handrail.engine.decide.after_failure")
+    conditions = late_import("handrail.engine.contracts.context_conditions")
 
 MOST_EVENTS = 10_000
 """Events that one advance may decide; a plan that decides more without doing anything is stopped."""
@@ -113,7 +116,7 @@ def _tested(plan: Plan, state: RunState, step: Step) -> Why | None:
         return None
     if isinstance(step.when, Expression):
         return condition(step.when, state)
-    return decided(step.when, guided_loops.visible(plan, state))
+    return conditions.decided(step.when, guided_loops.visible(plan, state))
 
 
 def _end_of_list(state: RunState, now: float) -> Event:

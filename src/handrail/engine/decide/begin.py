@@ -4,12 +4,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from handrail.engine.composite import decide as works
-from handrail.engine.composite import loop as loops
-from handrail.engine.composite.command_spec import checks_of, gate_spec, script_spec
 from handrail.engine.prompts.agent_call import asked, of_step
 from handrail.engine.prompts.person_messages import not_taken_up, only_follows_up
 from handrail.engine.state import budgets
-from handrail.engine.state.performer import holds_all
+from handrail.engine.state.agent_calls import holds_all
 from handrail.engine.state.position import Moment
 from handrail.engine.state.scope import evaluated, rendered, value_of
 from handrail.frozen import frozen
@@ -46,6 +44,8 @@ from handrail.model.workflow.settings import AgentTask
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
+    from handrail.engine.composite import command_spec
+    from handrail.engine.composite import loop as loops
     from handrail.engine.guided import agent_call, confirmation, hand_out
     from handrail.engine.guided import loops as guided_loops
 else:
@@ -53,6 +53,8 @@ else:
     confirmation = late_import("handrail.engine.guided.confirmation")
     hand_out = late_import("handrail.engine.guided.hand_out")
     guided_loops = late_import("handrail.engine.guided.loops")
+    loops = late_import("handrail.engine.composite.loop")
+    command_spec = late_import("handrail.engine.composite.command_spec")
 
 
 def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
@@ -83,9 +85,11 @@ def _performed(state: RunState, step: Step, own: dict[str, JsonValue], at: Momen
         case GateAction() if step.action.checks.project and not state.checks:
             return works.no_checks(at)
         case GateAction():
-            return _begun(step, at, gate_spec(state, step, checks_of(state, step.action.checks), own))
+            return _begun(
+                step, at, command_spec.gate_spec(state, step, command_spec.checks_of(state, step.action.checks), own)
+            )
         case ScriptAction():
-            return _begun(step, at, script_spec(state, step, step.action, own))
+            return _begun(step, at, command_spec.script_spec(state, step, step.action, own))
         case CommitAction():
             return _begun(step, at, _commit(state, step.action, own))
         case _:

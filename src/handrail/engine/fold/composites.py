@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 from handrail.engine.fold.steps import RUNNING, begun, finished, told, with_step
-from handrail.engine.state.call_counts import taken_back
-from handrail.engine.state.charge import charged, with_spent, with_used
+from handrail.engine.state.agent_calls import taken_back
+from handrail.engine.state.budgets import charged, with_spent, with_used
 from handrail.engine.state.transitions import IllegalMove
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import Failure, Frame, Pending, RunState, WorkState

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rpds import HashTrieMap
 
-from handrail.engine.state.performer import OF_AGENTS
+from handrail.engine.state.agent_calls import OF_AGENTS
 from handrail.engine.state.transitions import IllegalMove
 from handrail.model.history.events import (
     CapabilityObserved,

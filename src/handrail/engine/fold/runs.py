@@ -11,9 +11,8 @@ from handrail.engine.fold import dynamic as flows
 from handrail.engine.fold import guided
 from handrail.engine.fold.steps import RUNNING
 from handrail.engine.prompts import person_messages as messages
-from handrail.engine.state.call_counts import taken_back
+from handrail.engine.state.agent_calls import OF_AGENTS, taken_back
 from handrail.engine.state.codec import decode_state
-from handrail.engine.state.performer import OF_AGENTS
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history import events as ev

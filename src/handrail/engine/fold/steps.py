@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from handrail.engine.composite import outcomes as kernels
 from handrail.engine.fold import dynamic as flows
 from handrail.engine.fold import guided
 from handrail.engine.prompts import person_messages as messages
 from handrail.engine.prompts.choose_agent import falls_at
 from handrail.engine.prompts.conversation_summary import without_session
-from handrail.engine.state.call_counts import counted
-from handrail.engine.state.charge import charged, charged_around, spent_on, sum_of, with_spent, with_used
+from handrail.engine.state.agent_calls import counted
+from handrail.engine.state.budgets import charged, charged_around, spent_on, sum_of, with_spent, with_used
 from handrail.engine.state.position import known_as
 from handrail.engine.state.transitions import IllegalMove
+from handrail.late_import import late_import
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import (
     Failure,
@@ -28,6 +28,11 @@ from handrail.model.history.run_state import (
 from handrail.model.history.spending import TIME_ONLY
 from handrail.model.names import spoken
 from handrail.model.workflow.values import JsonValue
+
+if TYPE_CHECKING:
+    from handrail.engine.composite import outcomes as kernels
+else:
+    kernels = late_import("handrail.engine.composite.outcomes")
 
 RUNNING: dict[str, Any] = {"status": "running", "reason": None, "message": ""}
 

@@ -16,7 +16,7 @@ from handrail.engine.prompts.compose import Told, composed, proof_words
 from handrail.engine.prompts.conversation_summary import carried
 from handrail.engine.prompts.handoff import handoff
 from handrail.engine.prompts.person_messages import for_agent
-from handrail.engine.state.call_counts import turn_key
+from handrail.engine.state.agent_calls import turn_key
 from handrail.engine.state.position import known_as
 from handrail.engine.state.scope import scope_for, value_of
 from handrail.frozen import frozen

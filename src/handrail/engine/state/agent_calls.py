@@ -1,6 +1,11 @@
-"""The calls of agents that events record."""
+"""The calls of agents that events record, how they are counted, and who makes them where somebody holds the run."""
+
+import re
+
+from rpds import HashTrieMap
 
 from handrail.model.history.events import StepBegan
+from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
 
 
@@ -8,3 +13,41 @@ def call_of(began: StepBegan) -> dict[str, JsonValue] | None:
     """Give the call of an agent by which the engine performs a step; None where it calls none."""
     call = began.spec if began.action == "agent" else began.spec.get("call")
     return call if isinstance(call, dict) else None
+
+
+_ROUND = re.compile(r"@\d+")
+
+
+def turn_key(address: str) -> str:
+    """Give an address without its rounds: calls of an agent are counted over all of them."""
+    return _ROUND.sub("", address)
+
+
+def counted(turns: "HashTrieMap[str, int]", address: str) -> "HashTrieMap[str, int]":
+    """Count a call, over all rounds and for its own round."""
+    for key in {turn_key(address), address}:
+        turns = turns.insert(key, turns.get(key, 0) + 1)
+    return turns
+
+
+def taken_back(turns: "HashTrieMap[str, int]", address: str) -> "HashTrieMap[str, int]":
+    """Take back the count of a call that is made once more."""
+    for key in {turn_key(address), address}:
+        turns = turns.insert(key, max(turns.get(key, 0) - 1, 0))
+    return turns
+
+
+GUIDED = frozenset({"guided", "delegate"})
+"""Steps whose performer is told one at a time what to do, and refused what does not hold."""
+OF_AGENTS = GUIDED | {"agent"}
+"""Steps that an agent performs, whoever else performs the others."""
+
+
+def holds_all(state: RunState) -> bool:
+    """Tell whether the holder performs every step itself, so that the engine begins none as its own."""
+    return bool(state.held_by) and state.hands == "all"
+
+
+def is_holders(state: RunState, action: str) -> bool:
+    """Tell whether a step is for the holder of the run, and not for the engine."""
+    return bool(state.held_by) and (state.hands == "all" or action in OF_AGENTS)

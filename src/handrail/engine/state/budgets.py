@@ -10,18 +10,22 @@
 5. Minutes are the minutes in which steps were at work, those of runs at the same time added up.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import reduce
-from typing import Any, Literal
+from typing import Any, Literal, cast
+
+from rpds import HashTrieMap
 
 from handrail.frozen import frozen
+from handrail.model.history import events as ev
 from handrail.model.history.events import RunBlocked
-from handrail.model.history.run_state import RunState
-from handrail.model.history.spending import Spent
+from handrail.model.history.run_state import RunState, StepState, changed
+from handrail.model.history.spending import TIME_ONLY, Spent
 from handrail.model.workflow.actions import body
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.settings import Budget
+from handrail.model.workflow.values import JsonValue
 
 NAMES = ("usd", "tokens", "minutes", "agent_calls")
 SHOWN = ("usd", "tokens")
@@ -197,3 +201,44 @@ def _unpriced(state: RunState, *budgets: Budget | None) -> bool:
     unknown = state.spent.unpriced > 0 or state.spent.estimated > 0
     said = next((each.unknown_price for each in budgets if each is not None and each.unknown_price is not None), None)
     return unknown and not state.granted and said == "block"
+
+
+def spent_on(event: ev.StepEnded, step: StepState) -> dict[str, float]:
+    """What the effort took; one that tells nothing took its time, unless somebody outside did it."""
+    told = event.details.get("spent")
+    if isinstance(told, dict):
+        return cast("dict[str, float]", told)
+    return {} if event.by else {"seconds": round(max(0.0, event.at - step.began_at), 3)}
+
+
+def with_spent(step: StepState, spent: Mapping[str, float]) -> StepState:
+    """Add what an effort of a step took to what it took before."""
+    return step._replace(**sum_of(step, spent))
+
+
+def sum_of(step: StepState, spent: Mapping[str, float]) -> dict[str, Any]:
+    """Give what a step took with an effort more, by field."""
+    if spent.keys() <= TIME_ONLY:
+        return {"seconds": round(step.seconds + spent.get("seconds", 0.0), 3)}
+    total = Spent(step.cost, step.tokens, step.calls, seconds=step.seconds).plus(spent)
+    return {"cost": total.usd, "tokens": total.tokens, "calls": total.agent_calls, "seconds": total.seconds}
+
+
+def charged(state: RunState, spent: Mapping[str, float], **changes: Any) -> RunState:
+    """Count what an effort took for the run, and for every step around the effort."""
+    return changed(charged_around(state, spent), spent=state.spent.plus(spent), **changes)
+
+
+def charged_around(state: RunState, spent: Mapping[str, float]) -> RunState:
+    """Count what an effort took for every step around it."""
+    steps = state.steps
+    for frame in state.stack:
+        around = frame.loop or frame.group or frame.work
+        if around is not None:
+            steps = steps.insert(around.address, with_spent(steps[around.address], spent))
+    return state if steps is state.steps else changed(state, steps=steps)
+
+
+def with_used(state: RunState, session: str, used: JsonValue) -> "HashTrieMap[str, JsonValue]":
+    """Keep what a conversation took in all, where its agent tells that."""
+    return state.used.insert(session, used) if session and used is not None else state.used

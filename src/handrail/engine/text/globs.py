@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from handrail.model.path_rules import escape
+from handrail.model.names import escape
 
 MOST_ALTERNATIVES = 64
 LONGEST = 1024

@@ -4,10 +4,9 @@ Nothing is said about values of which nothing is known; what remains is found wh
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from handrail.frozen import frozen
-from handrail.language.expressions import check_filters
-from handrail.language.expressions.hyphens import joined
 from handrail.language.expressions.lookup import find_key
 from handrail.language.expressions.refs import Ref, refs
 from handrail.language.expressions.syntax import (
@@ -38,6 +37,7 @@ from handrail.language.expressions.typing_rules import (
 )
 from handrail.language.expressions.unparse import unparse
 from handrail.language.problems import Problem
+from handrail.late_import import late_import
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.types import (
     ANY,
@@ -53,6 +53,12 @@ from handrail.model.workflow.types import (
     RecordType,
     Type,
 )
+
+if TYPE_CHECKING:
+    from handrail.language.expressions import check_filters, hyphens
+else:
+    check_filters = late_import("handrail.language.expressions.check_filters")
+    hyphens = late_import("handrail.language.expressions.hyphens")
 
 __all__ = ["Checked", "Ref", "check", "refs"]
 
@@ -204,7 +210,7 @@ class Checker:
         return found.type if found else ANY
 
     def _binary(self, expression: Binary) -> Type:
-        meant = joined(expression)
+        meant = hyphens.joined(expression)
         if meant is not None and self._exists(meant.name):
             message = f"`-` is a minus sign here: `{unparse(expression)}`"
             self.report("hyphen-in-name", message, expression, f"write `{unparse(meant.expression)}`")

@@ -5,6 +5,20 @@ from typing import NamedTuple, NoReturn
 
 from handrail.language.problems import LanguageError, Problem
 
+REFUSED_OPERATORS: dict[str, tuple[str, str | None]] = {
+    "**": ("`**` is not part of the language", "there are no powers; multiply with `*`"),
+    ":=": ("`:=` is not part of the language", "an expression cannot assign; use a step's `output`"),
+    "=": ("`=` is not a comparison", "write `==`"),
+    "&&": ("`&&` is not part of the language", "write `and`"),
+    "||": ("`||` is not part of the language", "write `or`"),
+    "&": ("`&` is not part of the language", "write `and`"),
+    "!": ("`!` is not part of the language", "write `not`"),
+    "?": ("`? :` is not part of the language", "write `value if condition else other`"),
+    ";": ("one expression cannot hold several statements", None),
+    "lambda": ("`lambda` is not part of the language", None),
+    "for": ("comprehensions are not part of the language", "take `| map('field')` or `| where('field', value)`"),
+}
+"""Operators and words of other languages, with what is said about each and what to write instead."""
 LONGEST = 10_000
 """Characters of one expression."""
 LARGEST_INT = 2**53

@@ -4,10 +4,9 @@ Two counters keep hostile text harmless: `depth` bounds the parser's own recursi
 built (`a.b.c.d` and `x|f|f` grow to the left, without recursion here but with it in whoever walks the tree).
 """
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from handrail.language.expressions.lexer import LARGEST_INT, Token, fail, tokens, unquote
-from handrail.language.expressions.refusals import refuse_call, refuse_start
 from handrail.language.expressions.syntax import (
     TESTS,
     Attribute,
@@ -30,7 +29,13 @@ from handrail.language.expressions.syntax import (
     UnaryOperator,
 )
 from handrail.language.expressions.token_reader import DEEPEST, TokenReader
+from handrail.late_import import late_import
 from handrail.model.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from handrail.language.expressions import refusals
+else:
+    refusals = late_import("handrail.language.expressions.refusals")
 
 CONDITIONAL, OR, AND, NOT, COMPARE, SUM, JOIN, PRODUCT, SIGN, FILTER, POSTFIX = range(1, 12)
 
@@ -110,7 +115,7 @@ class _Parser(TokenReader):
             case "{":
                 return self._map(token)
             case _:
-                refuse_start(token)
+                refusals.refuse_start(token)
         return None
 
     def _unary(self, token: Token, least: int) -> Expression:
@@ -144,7 +149,7 @@ class _Parser(TokenReader):
             fail(f"`{token.kind}` cannot follow a filter directly", token.start, token.end, hint)
         if token.kind == ".":
             return self._attribute(left, token)
-        return self._item(left, token) if token.kind == "[" else refuse_call(left, token)
+        return self._item(left, token) if token.kind == "[" else refusals.refuse_call(left, token)
 
     def _logic(self, left: Expression, token: Token, power: int) -> Expression:
         height = self.height

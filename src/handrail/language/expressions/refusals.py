@@ -2,23 +2,8 @@
 
 from typing import NoReturn
 
-from handrail.language.expressions.lexer import Token, fail
+from handrail.language.expressions.lexer import REFUSED_OPERATORS, Token, fail
 from handrail.language.expressions.syntax import Attribute, Expression, Name
-
-REFUSED_OPERATORS: dict[str, tuple[str, str | None]] = {
-    "**": ("`**` is not part of the language", "there are no powers; multiply with `*`"),
-    ":=": ("`:=` is not part of the language", "an expression cannot assign; use a step's `output`"),
-    "=": ("`=` is not a comparison", "write `==`"),
-    "&&": ("`&&` is not part of the language", "write `and`"),
-    "||": ("`||` is not part of the language", "write `or`"),
-    "&": ("`&` is not part of the language", "write `and`"),
-    "!": ("`!` is not part of the language", "write `not`"),
-    "?": ("`? :` is not part of the language", "write `value if condition else other`"),
-    ";": ("one expression cannot hold several statements", None),
-    "lambda": ("`lambda` is not part of the language", None),
-    "for": ("comprehensions are not part of the language", "take `| map('field')` or `| where('field', value)`"),
-}
-
 
 _AS_FILTERS = {
     "len": "{x} | length",

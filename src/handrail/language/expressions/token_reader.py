@@ -2,8 +2,7 @@
 
 from typing import NoReturn
 
-from handrail.language.expressions.lexer import Token, fail
-from handrail.language.expressions.refusals import REFUSED_OPERATORS
+from handrail.language.expressions.lexer import REFUSED_OPERATORS, Token, fail
 from handrail.language.expressions.syntax import Expression, Name
 
 DEEPEST = 64

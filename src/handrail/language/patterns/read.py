@@ -10,6 +10,8 @@ from handrail.language.patterns.match import WORD, BadPattern, Node, Pattern, Pl
 LONGEST_PATTERN = 200
 MOST_NODES = 2000
 """Nodes of a pattern; counted repeats are written out."""
+LONGEST_SUBJECT = 10_000
+"""Characters of a text that a pattern is tried on."""
 _PIECES = re.compile(
     r"\\x..|\\u.{4}|\\U.{8}|\\N\{[^}]*\}|\\0[0-7]{0,2}|\\[1-9][0-9]*|\\."
     r"|\[\^?\]?(?:\\.|[^\]\\])*\]"
@@ -197,3 +199,11 @@ _ASKS: dict[str, Callable[[Place], bool]] = {
     r"\b": _at_border,
     r"\B": lambda place: not _at_border(place),
 }
+
+
+def found_in(pattern: str, text: str, flags: str = "") -> bool:
+    """Look for a pattern in a text, within bounds; one that cannot be used is never found."""
+    try:
+        return pattern_of(pattern, flags).found_in(text[:LONGEST_SUBJECT])
+    except BadPattern:
+        return False

@@ -9,8 +9,8 @@ from handrail.language.expressions.syntax import Expression, Filter
 from handrail.language.expressions.unparse import quote, unparse
 from handrail.language.problems import LanguageError, Problem
 from handrail.language.shell.syntax import Binding, Mark
-from handrail.language.templates.braces import find_close
 from handrail.language.templates.interpolate import actions_warning
+from handrail.language.templates.lexer import find_close
 from handrail.model.suggest import did_you_mean
 
 _CAPITALS = re.compile(r"[A-Z_][A-Z0-9_]*\Z|\d+\Z|[@*#?$!-]\Z", re.ASCII)

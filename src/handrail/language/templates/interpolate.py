@@ -9,7 +9,7 @@ from handrail.language.expressions.parser import parse
 from handrail.language.expressions.syntax import Attribute, Expression, Name
 from handrail.language.expressions.unparse import quote, unparse
 from handrail.language.problems import LanguageError, Problem
-from handrail.language.templates.braces import find_close
+from handrail.language.templates.lexer import find_close
 from handrail.language.templates.parse import go_style
 from handrail.language.values import Budget, Limits, Value, text_of
 

@@ -1,15 +1,23 @@
 """All agents that are known in a place: those of Handrail, of the user, and of a repository that is trusted."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.errors import UsageError
+from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
-from handrail.operations.workflows.repository_config import Configured, read_configured
+from handrail.model.workflow.agent_names import AgentNames
+from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
+from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
 from handrail.ports.agent_definitions import Defined
-from handrail.ports.agents import Agent, AgentCatalog, Agents, is_installed
-from handrail.sources.config.agents_file import read_agents_file, read_user_agents
+from handrail.ports.agents import Agent, AgentCatalog, AgentTable
 from handrail.sources.folders import Folders
 from handrail.sources.tiers import Place
+
+if TYPE_CHECKING:
+    from handrail.sources.config import agents_file
+else:
+    agents_file = late_import("handrail.sources.config.agents_file")
 
 
 class ConfiguredAgents:
@@ -31,7 +39,10 @@ class ConfiguredAgents:
         described = () if configured is None else configured.config.agents
         if configured is not None and any(each.name == name for each in described):
             configured.require(f"the agent '{name}'", "needs")
-        return self._table(configured).find(name)
+        table = self._table(configured)
+        if name is not None and name not in table.names:
+            table = self._table(configured, self._known())
+        return table.find(name)
 
     def installed(self) -> tuple[str, ...]:
         """Name the agents whose program is here: Handrail's own and the described ones, else those it only knows of."""
@@ -40,38 +51,89 @@ class ConfiguredAgents:
         described = tuple(each.name for each in (*_users(self._folders), *own))
         table = self._table(configured)
         named = tuple(dict.fromkeys((*(each.name for each in self._catalog.profiles), *described)))
-        return _here(table, named) or _here(table, tuple(each.name for each in self._known()))
+        return _here(table, named) or self._known_here(configured)
 
-    def _table(self, configured: Configured | None) -> Agents:
+    def _known_here(self, configured: Configured | None) -> tuple[str, ...]:
+        known = self._known()
+        return _here(self._table(configured, known), tuple(each.name for each in known))
+
+    def _table(self, configured: Configured | None, known: tuple[Defined, ...] = ()) -> AgentTable:
         own: tuple[Defined, ...] = ()
         if configured is not None and not configured.distrust:
             own = configured.config.agents
-        return self._catalog.define((*self._known(), *_users(self._folders), *own))
+        return self._catalog.define((*known, *_users(self._folders), *own))
 
     def _known(self) -> tuple[Defined, ...]:
-        return read_agents_file(self._catalog.definitions, Report())
+        return agents_file.read_agents_file(self._catalog.definitions, Report())
 
     def _configured(self, repository: str | None) -> Configured | None:
         return None if repository is None else read_configured(Place(self._folders, Path(repository), Path(repository)))
 
 
-def _here(table: Agents, names: tuple[str, ...]) -> tuple[str, ...]:
+def _here(table: AgentTable, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if _is_here(table, name))
 
 
-def _is_here(table: Agents, name: str) -> bool:
+def _is_here(table: AgentTable, name: str) -> bool:
     try:
-        return is_installed(table.find(name))
+        return table.is_installed(name)
     except UsageError:
         # A definition that cannot be used is told to whoever asks for it.
         return False
 
 
+def _may_define(folders: Folders) -> bool:
+    try:
+        return any((folders.config / name).exists() for name in ("config.toml", "agents.toml"))
+    except OSError:
+        return True  # It is there and cannot be looked at, which reading it says.
+
+
 def _users(folders: Folders) -> tuple[Defined, ...]:
     """The user's own; a file that cannot be read at all is an error, since nobody can tell what it would say."""
+    if not _may_define(folders):
+        return ()
     report = Report()
-    found = read_user_agents(folders, report)
+    found = agents_file.read_user_agents(folders, report)
     wrong = next((each for each in report if each.code in ("config-syntax", "file-unreadable")), None)
     if wrong is not None:
         raise UsageError(f"{wrong.file}:{wrong.line}: {wrong.message}", next_step="correct your agents.toml")
     return found
+
+
+NO_SANDBOX = ("none", True)
+
+
+def override_of(agent: str, model: str, names: AgentNames) -> str:
+    """Give what `--agent` and `--model` say together: `AGENT/MODEL`, or `/MODEL` for a model alone."""
+    said = names.read(agent)
+    if model and said.model and said.model != model:
+        message = f"--agent {agent} names the model '{said.model}', --model names '{model}'"
+        raise UsageError(message, next_step="say it once: --agent NAME/MODEL")
+    return names.read(agent, model or None).text
+
+
+def policy_of(configured: Configured | None, here: tuple[str, ...]) -> AgentPolicy:
+    """Give the agent of steps that name none, and the fallbacks; what is not trusted does not count.
+
+    `here` are the agents that are installed.
+    """
+    usual, why = (here[0], "the only agent that is installed") if len(here) == 1 else ("", "")
+    if configured is not None and configured.config.sandbox != NO_SANDBOX:
+        # To pass over a sandbox would be no harmless way of not trusting.
+        configured.require("the sandbox of [agent]", "needs")
+    if configured is None or configured.distrust:
+        return AgentPolicy(usual, why) if usual else NO_POLICY
+    config = configured.config
+    if config.agent:
+        usual, why = config.agent, f"the default of {CONFIG}"
+    sandbox, network = config.sandbox
+    return AgentPolicy(
+        usual,
+        why,
+        config.fallback,
+        config.limits,
+        sandbox=sandbox,
+        network=network,
+        idle_timeout=config.idle_timeout,
+    )

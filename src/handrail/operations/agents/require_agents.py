@@ -2,16 +2,25 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from handrail.engine.prompts.choose_agent import Choice, Given, chosen
-from handrail.errors import InvalidWorkflow, NotFound, UsageError
+from handrail.errors import EnvironmentFault, InvalidWorkflow, NotFound, UsageError
+from handrail.late_import import late_import
 from handrail.model.parts import every_step, parts
 from handrail.model.workflow.actions import AgentAction
 from handrail.model.workflow.agent_names import AgentNames, Named
 from handrail.model.workflow.plan import Plan
-from handrail.model.workflow.settings import AgentTask
+from handrail.model.workflow.settings import AgentPolicy, AgentTask, confinement
 from handrail.ports.agent_demands import unmet
 from handrail.ports.agents import Agent, AgentCall, AgentCatalog, Agents, ToolServer, is_installed, require_program
+from handrail.ports.machine import Machine
+from handrail.runtime.handlers.agents.step_tools import CONFINED
+
+if TYPE_CHECKING:
+    from handrail.operations.views import tmux as tmux_view
+else:
+    tmux_view = late_import("handrail.operations.views.tmux")
 
 
 def require_agents(plans: tuple[Plan, ...], given: Given, known: Agents, pulled: Plan | None = None) -> tuple[str, ...]:
@@ -35,7 +44,7 @@ def require_agents(plans: tuple[Plan, ...], given: Given, known: Agents, pulled:
     return tuple(names)
 
 
-def _tasks(plan: Plan, *, pulled: bool) -> Iterator[tuple[str, AgentTask]]:
+def _tasks(plan: Plan, *, pulled: bool = False) -> Iterator[tuple[str, AgentTask]]:
     for address, step in every_step(plan.steps):
         if pulled and isinstance(step.action, AgentAction):
             continue
@@ -77,3 +86,21 @@ def _asked(task: AgentTask, address: str, model: str | None) -> AgentCall:
         disallowed_tools=task.disallowed_tools,
         server=ToolServer((), (), task.handrail_tools) if task.handrail_tools else None,
     )
+
+
+def require_wrappings(machine: Machine, plans: tuple[Plan, ...], policy: AgentPolicy, *, tmux: bool) -> None:
+    """Refuse a run whose agents cannot be started as it asks."""
+    tasks = [(address, task) for plan in plans for address, task in _tasks(plan)]
+    if tmux or any(task.tmux for _, task in tasks):
+        tmux_view.require_tmux(machine.windows)
+    confined = [address for address, task in tasks if task.handrail_tools and confinement(task, policy)[0] == "bwrap"]
+    if confined:
+        hint = "leave out `sandbox: bwrap` or `handrail_tools` there"
+        raise UsageError(f"step '{confined[0]}': {CONFINED}", next_step=hint)
+    asked = {confinement(task, policy): address for address, task in reversed(tasks)}
+    for (sandbox, network), address in asked.items():
+        why = machine.sandbox.unusable(network=network) if sandbox == "bwrap" else ""
+        if why:
+            raise EnvironmentFault(
+                f"step '{address}' asks for `sandbox: bwrap`: {why}", next_step=machine.sandbox.remedy()
+            )

@@ -7,8 +7,7 @@ from handrail.model.history.run_state import RunState
 from handrail.ports.log import RUNS, Append, Filter, Holder, Log, TimerSet
 from handrail.ports.log_care import Finding
 from handrail.runtime.history import state_of
-from handrail.runtime.run_summary import summary_of
-from handrail.runtime.timers import timers_of
+from handrail.runtime.run_summary import summary_of, timers_of
 
 OVER = ("succeeded", "cancelled")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
-from handrail.engine.state.performer import is_holders
+from handrail.engine.state.agent_calls import is_holders
 from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, Shortfall, ShortfallCode, StepEnded, StepRefused

@@ -8,7 +8,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.model.document import Document
+from handrail.model.source import Document
 from handrail.operations.pull.workflow_offer import Offered
 from handrail.operations.runs.lifecycle import written
 from handrail.operations.workflows.check import Checked, check

@@ -2,7 +2,7 @@
 
 from typing import TypeAlias
 
-from handrail.engine.state.performer import OF_AGENTS
+from handrail.engine.state.agent_calls import OF_AGENTS
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.workflow.actions import (

@@ -4,15 +4,14 @@ import time
 from collections.abc import Callable
 from dataclasses import field, replace
 from hashlib import sha256
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import rfc8785
 
-from handrail.engine.decide.from_outside import Answer, decide_approval
-from handrail.engine.state import fork as copies
 from handrail.engine.state.codec import encode_state
 from handrail.errors import NotFound, UsageError, VersionConflict
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.codec import encode
 from handrail.model.history.events import Decision, Event, Hands, RunForked, RunStarted
 from handrail.model.history.run_state import RunState
@@ -21,13 +20,21 @@ from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.views.inner_steps import refusal
 from handrail.operations.views.step_addresses import BEGINS
 from handrail.ports.log import Filter, Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import events_of, plan_of, state_before, state_of
 from handrail.runtime.ports import Pinned
 from handrail.runtime.run_writer import RunWriter
+
+if TYPE_CHECKING:
+    from handrail.engine.decide import from_outside
+    from handrail.engine.state import fork as copies
+    from handrail.operations.views import inner_steps
+else:
+    inner_steps = late_import("handrail.operations.views.inner_steps")
+    copies = late_import("handrail.engine.state.fork")
+    from_outside = late_import("handrail.engine.decide.from_outside")
 
 
 @frozen
@@ -146,7 +153,9 @@ def answer(writer: RunWriter, run: str, decision: Decision, by: str, feedback: s
     if pending is None or pending.kind != "approval":
         raise UsageError(f"{run} asks nobody for approval", next_step=f"handrail status {run}")
     # An answer that cannot be given is refused here: once sent it would use up the question.
-    decide_approval(plan_of(log, state.plan), state, Answer(decision, by, feedback), time.time())
+    from_outside.decide_approval(
+        plan_of(log, state.plan), state, from_outside.Answer(decision, by, feedback), time.time()
+    )
     key = f"answer:{point(log, run, pending.seq)}"
     if not writer.send(run, key, "answer", decision=decision, by=by, feedback=feedback, asked=pending.seq):
         way = "resume" if log.inbox(run, limit=1) else "status"
@@ -244,7 +253,7 @@ def _own_place(log: Log, run: str, step: str, command: Literal["rewind", "fork"]
     try:
         return place_of(log, run, step)
     except NotFound:
-        refused = refusal(log, run, step, command)
+        refused = inner_steps.refusal(log, run, step, command)
         if refused is None:
             raise
         raise refused from None

@@ -15,10 +15,8 @@ from handrail.model.diagnostics import Diagnostic
 from handrail.model.parts import every_step
 from handrail.model.workflow.actions import CallAction, Checks
 from handrail.model.workflow.plan import Plan
-from handrail.operations.agents.configured_agents import ConfiguredAgents
-from handrail.operations.agents.for_run import override_of, policy_of
-from handrail.operations.agents.require_agents import require_agents
-from handrail.operations.agents.require_wrappings import require_wrappings
+from handrail.operations.agents.configured_agents import ConfiguredAgents, override_of, policy_of
+from handrail.operations.agents.require_agents import require_agents, require_wrappings
 from handrail.operations.runs.lifecycle import Request
 from handrail.operations.runs.secrets import Secrecy
 from handrail.operations.runs.worktree_source import borrowed, ground_of
@@ -26,7 +24,6 @@ from handrail.operations.workflows.check import Checked, check, valid
 from handrail.operations.workflows.find_targets import one
 from handrail.operations.workflows.inputs import bind
 from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
-from handrail.operations.workflows.trust import TrustQuestion, examine
 from handrail.ports.agents import CASSETTE, SCRIPTED, AgentCatalog
 from handrail.ports.machine import Machine
 from handrail.runtime.ports import Pinned, Workflows
@@ -36,8 +33,10 @@ from handrail.sources.trust.store import TrustStore
 
 if TYPE_CHECKING:
     from handrail.operations.workflows import list as workflow_list
+    from handrail.operations.workflows import trust
 else:
     workflow_list = late_import("handrail.operations.workflows.list")
+    trust = late_import("handrail.operations.workflows.trust")
 
 LookUp: TypeAlias = Callable[[Place, str], tuple[Checked, Catalog]]
 """Gives a workflow by name or path as it compiles, and what it may draw on."""
@@ -96,8 +95,9 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     repositories, catalog = machine.repositories, machine.agents
     ground = ground_of(repositories, place, configured, wanted.base) if wanted.folder is None else None
     known = ConfiguredAgents(catalog, place.folders, place.repository)
-    script, policy = _script(place, wanted, catalog), policy_of(configured, known.installed())
     said = wanted.agent or ("" if wanted.script is None else SCRIPTED)
+    # Where one agent performs every step, nobody asks which ones are installed.
+    script, policy = _script(place, wanted, catalog), policy_of(configured, () if said else known.installed())
     agent = override_of(said, wanted.model, catalog.names)
     pulled = pinned.plan if wanted.connected else None
     agents = require_agents((pinned.plan, *called), Given(agent, policy, inputs, wanted.task), known, pulled)
@@ -221,16 +221,16 @@ def _folder(place: Place, given: str | None) -> Path:
     return folder.resolve()
 
 
-def missing_trust(place: Place, words: str) -> TrustQuestion | None:
+def missing_trust(place: Place, words: str) -> "trust.TrustQuestion | None":
     """Find the first content that a run of this workflow needs and that is not trusted."""
-    asked = examine(place, words)
+    asked = trust.examine(place, words)
     if not asked.granted:
         return asked
     plan = valid(place, check(place, one(place, words), catalog_for(place))).plan
     for name in (step.action.workflow for _, step in every_step(plan.steps) if isinstance(step.action, CallAction)):
-        asked = examine(place, name)
+        asked = trust.examine(place, name)
         if not asked.granted:
             return asked
     config = place.repository / CONFIG if place.repository is not None else None
-    asked = examine(place, str(config)) if config is not None and config.is_file() else None
+    asked = trust.examine(place, str(config)) if config is not None and config.is_file() else None
     return asked if asked is not None and not asked.granted else None

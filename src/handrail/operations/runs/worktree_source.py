@@ -3,16 +3,19 @@
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.errors import NotFound, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.operations.workflows.repository_config import Configured
-from handrail.ports.delivery import Delivery
 from handrail.ports.repositories import Repositories
 from handrail.ports.workspaces import Workspaces
 from handrail.sources.config.config import RepositoryConfig, Worktrees
 from handrail.sources.tiers import Place
+
+if TYPE_CHECKING:
+    from handrail.ports.delivery import Delivery
 
 BRANCH = "work/{run}"
 
@@ -74,7 +77,7 @@ def take_along(workspaces: Workspaces, repositories: Repositories, source: TreeS
     return replace(source, changes=taken.id)
 
 
-def future_tree(workspaces: Delivery, source: TreeSource | None, run: str) -> str | None:
+def future_tree(workspaces: "Delivery", source: TreeSource | None, run: str) -> str | None:
     """Give the folder in which a run's work tree will be made; None where it gets none."""
     if source is None:
         return None

@@ -13,8 +13,7 @@ from handrail.errors import UsageError
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.agents.configured_agents import ConfiguredAgents
-from handrail.operations.agents.require_agents import require_agents
-from handrail.operations.agents.require_wrappings import require_wrappings
+from handrail.operations.agents.require_agents import require_agents, require_wrappings
 from handrail.operations.runs.lifecycle import written
 from handrail.operations.runs.prepare import called_by, pin
 from handrail.operations.runs.secrets import Secrecy

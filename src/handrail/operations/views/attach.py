@@ -15,7 +15,7 @@ from handrail.ports.processes import Processes, Running
 from handrail.ports.windows import OpenWindows, WindowSystem
 from handrail.runtime.event_records import from_log
 from handrail.runtime.glimpses import newest_start
-from handrail.runtime.handlers.agents.tmux_windows import session_of, show, wish
+from handrail.runtime.handlers.agents.host import session_of, show, wish
 from handrail.runtime.history import state_of
 
 

@@ -3,15 +3,21 @@
 import re
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from handrail.engine.composite.fan_out import running_items
 from handrail.errors import NotFound
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.run_state import RunState
 from handrail.operations.views.overview import root_of
 from handrail.ports.log import Filter, Holder, Log
 from handrail.runtime.history import state_of
 from handrail.runtime.run_writer import RunWriter
+
+if TYPE_CHECKING:
+    from handrail.engine.composite import fan_out
+else:
+    fan_out = late_import("handrail.engine.composite.fan_out")
 
 __all__ = [
     "Standing",
@@ -75,7 +81,7 @@ def _awaited(state: RunState) -> tuple[str, ...]:
     """The runs that a run waits for: a called workflow, or the items of a fan-out."""
     if state.pending is None:
         return ()
-    return running_items(state) if state.pending.kind == "items" else (state.pending.child,)
+    return fan_out.running_items(state) if state.pending.kind == "items" else (state.pending.child,)
 
 
 def _open(log: Log, run: str) -> RunState | None:

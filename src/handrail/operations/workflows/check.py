@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from handrail.errors import InvalidWorkflow, Untrusted
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.model.document import Document
+from handrail.model.source import Document
 from handrail.sources.open_workflow import Opened, open_workflow
 from handrail.sources.tiers import Found, Place
 

@@ -3,7 +3,7 @@
 from handrail.compiler.bounds import Bound, agent_calls
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic
-from handrail.model.document import Form
+from handrail.model.source import Form
 from handrail.operations.workflows.check import Valid, check, valid
 from handrail.operations.workflows.find_targets import one
 from handrail.sources.open_workflow import catalog_for

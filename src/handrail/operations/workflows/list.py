@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.model.document import Form
-from handrail.model.source import Mapping, Scalar, Sequence
+from handrail.model.source import Form, Mapping, Scalar, Sequence
 from handrail.operations.workflows.check import Checked, check
 from handrail.operations.workflows.staleness import Staleness, shown, staleness, stamp_of
 from handrail.sources.library import builtins

@@ -2,8 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from handrail.model.document import Document
-from handrail.model.source import Scalar
+from handrail.model.source import Document, Scalar
 
 Staleness: TypeAlias = Literal["none", "likely", "possible"]
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from handrail.authoring.read import read_bundle
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, Entry, Node, Scalar, SourceText, plain
+from handrail.model.source import Bundle, Document, Entry, Node, Scalar, SourceText, plain
 from handrail.operations.workflows.staleness import STAMP_KEYS
 
 AFTER = {"native": ("description", "name"), "workrail": ("version", "description", "name", "id")}

@@ -25,9 +25,9 @@ from handrail.model.workflow.actions import DynamicAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.environments import RunEnvironment
-from handrail.ports.flows import FlowProcess, StartFlow
+from handrail.ports.flows import FlowProcess
 from handrail.runtime.dynamic.flow_calls import Call, RefusedCall, call_of
-from handrail.runtime.ports import Clock
+from handrail.runtime.ports import Clock, Flows
 
 if TYPE_CHECKING:
     from handrail.compiler.builtins import Builtins
@@ -59,14 +59,6 @@ class Lost:
 
 
 Asked: TypeAlias = Call | Returned | Raised | Lost
-
-
-@frozen
-class Flows:
-    """What dynamic steps need from outside: a process for each coroutine, and the library that its calls may name."""
-
-    start: StartFlow
-    builtins: "Callable[[], Builtins]"
 
 
 @dataclass(slots=True)

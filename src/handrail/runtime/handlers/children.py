@@ -1,15 +1,15 @@
 """Starts the child run of a `workflow` step; starting it again finds the one that was started, and how it ended."""
 
 from dataclasses import asdict
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import rfc8785
 
 from handrail.engine.state.budgets import around_children, left_for_children
 from handrail.engine.state.position import current
-from handrail.engine.state.run_outputs import results_of
 from handrail.errors import HandrailError, NotFound, VersionConflict
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.codec import encode
 from handrail.model.history.events import ChildStarted, Parent, RunStarted, StepEnded
 from handrail.model.history.run_state import Pending, RunState
@@ -18,6 +18,11 @@ from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.runtime.history import beginning, plan_of, state_of
 from handrail.runtime.ports import Clock, Workflows
+
+if TYPE_CHECKING:
+    from handrail.engine.state import run_outputs
+else:
+    run_outputs = late_import("handrail.engine.state.run_outputs")
 
 OVER = frozenset({"succeeded", "failed", "cancelled"})
 
@@ -40,7 +45,7 @@ def outcome_of(log: Log, pending: Pending, now: float) -> StepEnded | None:
         address=pending.address,
         began=pending.seq,
         status="succeeded" if good else "failed",
-        output=results_of(plan_of(log, child.plan), child),
+        output=run_outputs.results_of(plan_of(log, child.plan), child),
         error="" if good else f"run {child.run} {child.status}: {child.message}",
         details={"spent": cast("JsonValue", asdict(child.spent)), **_files(child)},
         at=now,

@@ -5,8 +5,7 @@ from dataclasses import replace
 from handrail.engine.decide.complete_guided import Given, complete_guided
 from handrail.engine.guided.agent_call import repaired
 from handrail.engine.state import budgets
-from handrail.engine.state.agent_calls import call_of
-from handrail.engine.state.call_counts import turn_key
+from handrail.engine.state.agent_calls import call_of, turn_key
 from handrail.engine.state.position import current
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, RunBlocked, StepBegan, StepEnded, StepRefused
@@ -15,7 +14,6 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.runtime.handlers.agents.handler import AgentHandler
 
-ACTIONS = frozenset({"guided", "delegate"})
 _KEPT = ("session", "summary", "spent", "agent", "used")
 
 

@@ -3,18 +3,17 @@
 import json
 import re
 from dataclasses import asdict
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import rfc8785
 
-from handrail.engine.composite.fan_out import item_plan, result_of, running_items
 from handrail.engine.state.budgets import around_children, left_for_children
 from handrail.engine.state.codec import step_rows
 from handrail.engine.state.position import holder
-from handrail.engine.state.run_outputs import results_of
 from handrail.engine.state.scope import names_inside
 from handrail.errors import EnvironmentFault, VersionConflict
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.codec import encode
 from handrail.model.history.events import Event, ItemEnded, Parent, RunStarted
 from handrail.model.history.run_state import RunState, WorkState
@@ -28,6 +27,13 @@ from handrail.runtime.handlers.children import OVER
 from handrail.runtime.handlers.trees import in_thread, with_trailer
 from handrail.runtime.history import beginning, plan_of, state_of
 from handrail.runtime.ports import Clock
+
+if TYPE_CHECKING:
+    from handrail.engine.composite import fan_out
+    from handrail.engine.state import run_outputs
+else:
+    fan_out = late_import("handrail.engine.composite.fan_out")
+    run_outputs = late_import("handrail.engine.state.run_outputs")
 
 Data = dict[str, JsonValue]
 LONGEST_NAME = 60
@@ -60,14 +66,14 @@ class ItemHandler:
 
     def running(self, state: RunState) -> tuple[str, ...]:
         """Name the runs of items that are not over."""
-        return running_items(state)
+        return fan_out.running_items(state)
 
     def _start(self, plan: Plan, state: RunState, key: str, child: str) -> None:
         work, step, tree = cast("WorkState", state.stack[-1].work), holder(plan, state), state.tree
         if step is None or tree is None or not tree.owned:
             why = f"step '{work.address}' needs a work tree of its own, and the run works in a plain folder"
             raise EnvironmentFault(why, next_step="start the run inside a git repository, without --in")
-        inner = rfc8785.dumps(encode(item_plan(plan, step)))
+        inner = rfc8785.dumps(encode(fan_out.item_plan(plan, step)))
         names = names_inside(state, {str(work.data["item"]): _item(work, key)})
         seen = {"names": names, "latest": dict(state.latest.items()), "steps": step_rows(state)}
         scope = json.dumps({**seen, "previous": state.previous})
@@ -126,9 +132,9 @@ class ItemHandler:
         commit = ""
         if found.tree is not None:
             commit = self.workspaces.commit(found.tree, with_trailer(f"Work of {child}", child))
-        named: JsonValue = cast("JsonValue", results_of(plan_of(self.log, found.plan), found))
+        named: JsonValue = cast("JsonValue", run_outputs.results_of(plan_of(self.log, found.plan), found))
         last = found.steps.get(found.previous)
-        result = result_of(
+        result = fan_out.result_of(
             key,
             _item(work, key),
             "succeeded" if good else "failed",

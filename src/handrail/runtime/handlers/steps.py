@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from handrail.engine.prompts.conversation_summary import is_carried, listed
+from handrail.engine.state.agent_calls import GUIDED
 from handrail.engine.state.position import current
 from handrail.engine.state.scope import evaluated, value_of
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.events import (
     Event,
     StepBegan,
@@ -24,13 +27,16 @@ from handrail.model.workflow.values import JsonValue
 from handrail.ports.workspaces import Snapshot
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.handlers.guided import ACTIONS as GUIDED
-from handrail.runtime.handlers.guided import GuidedHandler
 from handrail.runtime.handlers.items import ItemHandler
 from handrail.runtime.handlers.proofs.file_evidence import ProofScene
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.proofs.results import feedback, record
 from handrail.runtime.handlers.trees import TreeHandler
+
+if TYPE_CHECKING:
+    from handrail.runtime.handlers import guided
+else:
+    guided = late_import("handrail.runtime.handlers.guided")
 
 TREE_STEPS = frozenset({"commit", "merge"})
 
@@ -86,7 +92,7 @@ class StepHandler:
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, refused: StepRefused | None
     ) -> tuple[Event, ...]:
         """Perform a guided step, and keep the work tree."""
-        events = await GuidedHandler(self.agents).perform(plan, state, pending, began, refused)
+        events = await guided.GuidedHandler(self.agents).perform(plan, state, pending, began, refused)
         return tuple([await self._kept(state, each) for each in events])
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
@@ -96,7 +102,7 @@ class StepHandler:
         if began.action == "agent":
             await self.agents.stop(state, pending, began)
         elif began.action in GUIDED:
-            await GuidedHandler(self.agents).stop(state, pending, began)
+            await guided.GuidedHandler(self.agents).stop(state, pending, began)
 
     async def _kept(self, state: RunState, event: Event) -> Event:
         """Keep the files as a call left them; what was refused is worked on further."""

@@ -21,8 +21,7 @@ from handrail.runtime.driver import Driver, Handlers
 from handrail.runtime.event_records import to_log, without_secrets
 from handrail.runtime.history import Known, state_of
 from handrail.runtime.ports import Clock
-from handrail.runtime.run_summary import summary_of
-from handrail.runtime.timers import timers_of
+from handrail.runtime.run_summary import summary_of, timers_of
 
 IDLE = 0.05
 HELD = 1.0

@@ -1,19 +1,23 @@
 """The settings known so far: a repository's `.handrail/config.toml` and the user's `config.toml`."""
 
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.settings import Limits, Sandbox
 from handrail.ports.agent_definitions import Defined
-from handrail.sources.config.agents_file import definitions_in
 from handrail.sources.config.pull import NO_PULL, PullSetting, read_pull
-from handrail.sources.config.sandbox import read_sandbox
 from handrail.sources.config.toml_file import TomlFile, read_toml
 from handrail.sources.folders import Folders
 from handrail.sources.foreign_files import contained, stays_inside
+
+if TYPE_CHECKING:
+    from handrail.sources.config import agents_file
+else:
+    agents_file = late_import("handrail.sources.config.agents_file")
 
 REPOSITORY_TABLES = ("workflows", "checks", "agent", "agents", "worktrees", "routing", "budget", "pull")
 USER_TABLES = ("trust", *REPOSITORY_TABLES)
@@ -92,7 +96,7 @@ def read_repository_config(root: Path, report: Report, shown: str | None = None)
         tuple(_texts(file, "agent", "pass_env", agent, report)),
         tuple(_texts(file, "agent", "fallback", agent, report)),
         _limits(file, agent, report),
-        definitions_in(file, report),
+        agents_file.definitions_in(file, report) if "agents" in file.tables else (),
         _seconds(file, ("agent", "idle_timeout"), agent, 600, report) if "idle_timeout" in agent else 0,
         read_sandbox(file, agent, report),
         read_pull(file, report),
@@ -231,3 +235,19 @@ def _absolute(file: TomlFile, text: str, report: Report) -> Path | None:
     message = f"the repository '{text}' is not an absolute path"
     report.error("config-value", message, file.place("trust", "repositories"), "write the whole path, from / or ~")
     return None
+
+
+KNOWN = ("kind", "network")
+
+
+def read_sandbox(file: TomlFile, agent: dict[str, Any], report: Report) -> tuple[Sandbox, bool]:
+    """Give the sandbox and whether agents reach the network out of it; what cannot be read keeps most to itself."""
+    said = agent.get("sandbox", "none")
+    table = cast("dict[str, Any]", said) if isinstance(said, dict) else {"kind": said}
+    kind, network = table.get("kind"), table.get("network", True)
+    if kind in get_args(Sandbox) and isinstance(network, bool) and not set(table) - set(KNOWN):
+        return cast("Sandbox", kind), network
+    message = "'sandbox' is none of none, bwrap, nor a table of kind and network"
+    hint = 'write sandbox = "bwrap", or sandbox = {kind = "bwrap", network = false}'
+    report.error("config-value", message, file.place("agent", "sandbox"), hint)
+    return "bwrap", False

@@ -6,8 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Bundle, Mapping, Node, Scalar, Sequence, SourceText, Span
+from handrail.model.source import Bundle, Document, Mapping, Node, Scalar, Sequence, SourceText, Span
 from handrail.sources.foreign_files import Refusal, decode, printable
 from handrail.sources.python.loader import Dynamic, PythonFault, load_python
 from handrail.sources.workflow_snapshot import VERSIONS, Snapshot

@@ -15,10 +15,9 @@ from handrail.store.kernel_locks import KernelLocks
 from handrail.store.sqlite.blobs import SqliteBlobs
 from handrail.store.sqlite.database import BUSY_MS, FILE, Database
 from handrail.store.sqlite.faults import named_faults
-from handrail.store.sqlite.inbox import SqliteInbox
 from handrail.store.sqlite.leases import SqliteLeases
 from handrail.store.sqlite.read_models import SqliteModels
-from handrail.store.sqlite.streams import SqliteStreams
+from handrail.store.sqlite.streams import SqliteInbox, SqliteStreams
 
 if TYPE_CHECKING:
     from handrail.store.sqlite import doctor as sqlite_doctor

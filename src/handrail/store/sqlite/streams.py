@@ -7,13 +7,39 @@ import apsw
 
 from handrail.errors import LeaseLost, MessagesWaiting, StorageDamaged, VersionConflict
 from handrail.ports.hash_chain import START, intact, link, seal
-from handrail.ports.log import Append, Checkpoint, Head, Lease, StoredEvent, Timer, TimerCleared, TimerSet
-from handrail.store.sqlite.blobs import write_blob
-from handrail.store.sqlite.compression import pack, unpack
+from handrail.ports.log import Append, Checkpoint, Head, Lease, Message, StoredEvent, Timer, TimerCleared, TimerSet
+from handrail.store.sqlite.blobs import pack, unpack, write_blob
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database
 from handrail.store.sqlite.faults import REPAIR
 from handrail.store.sqlite.read_models import as_row, write_summary
+
+
+class SqliteInbox:
+    """What others want a stream to know."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def send(self, stream: str, key: str, payload: bytes) -> bool:
+        """Leave a message; False when the stream was ever sent one with this key."""
+        with self._db.reading() as session:
+            if session.one("was_sent", stream, key) is not None:
+                return False
+        with self._db.writing("send") as session:
+            return session.run("send", stream, key, payload) == 1
+
+    def inbox(self, stream: str, limit: int | None = None) -> tuple[Message, ...]:
+        """Give the messages that were not consumed."""
+        with self._db.reading() as session:
+            rows = session.all("pending", stream, -1 if limit is None else limit)
+        return tuple(Message(*row) for row in rows)
+
+    def pending_streams(self) -> tuple[str, ...]:
+        """Name the streams that have messages to consume."""
+        with self._db.reading() as session:
+            return tuple(str(row[0]) for row in session.all("pending_streams"))
+
 
 MOST_ENDS = 1_000
 _Row: TypeAlias = tuple[str, int, str, int, bytes, str]

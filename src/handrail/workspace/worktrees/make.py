@@ -6,20 +6,26 @@ import shutil
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Source
 from handrail.workspace.git.command import Git
 from handrail.workspace.git.data_places import Places, plain
 from handrail.workspace.git.repositories import branches, common_dir, find_root, git_dir
 from handrail.workspace.snapshots.private_index import PrivateIndex
-from handrail.workspace.snapshots.restore import put_files
 from handrail.workspace.snapshots.state import REFS
 from handrail.workspace.worktrees.copy_ignored import copy_ignored
 from handrail.workspace.worktrees.records import WorktreeRecord, read_record, record_path, write_record
 from handrail.workspace.worktrees.start_point import Start, starting_point, work_on_top
+
+if TYPE_CHECKING:
+    from handrail.workspace.snapshots import restore
+else:
+    restore = late_import("handrail.workspace.snapshots.restore")
 
 _USUAL = re.compile(r"[a-z0-9_]+([/-][a-z0-9_]+)*", re.ASCII)
 """Names that git takes for a branch without being asked."""
@@ -135,7 +141,7 @@ def _fill(places: Places, site: _Site, record: WorktreeRecord, tip: str) -> Tree
         private = PrivateIndex(git, places.private(site.path))
         private.forget()
         private.follow()
-        put_files(git, private, on_top)
+        restore.put_files(git, private, on_top)
     copy_ignored(site.git.where, site.path, site.source.copy)
     write_record(site.note, record.made())
     return record.tree()

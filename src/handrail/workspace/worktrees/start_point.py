@@ -1,16 +1,23 @@
 """What a new worktree starts from: a commit, the merge of several, and a snapshot put on top."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.ports.workspaces import Source
-from handrail.workspace.commits.commit import write_commit
-from handrail.workspace.commits.merge_trees import is_ancestor, merge_trees, three_way
 from handrail.workspace.git.command import Git
 from handrail.workspace.git.repositories import commit_of
 from handrail.workspace.snapshots.state import State
 from handrail.workspace.snapshots.take import load
+
+if TYPE_CHECKING:
+    from handrail.workspace.commits import commit
+    from handrail.workspace.commits import merge_trees as merges
+else:
+    commit = late_import("handrail.workspace.commits.commit")
+    merges = late_import("handrail.workspace.commits.merge_trees")
 
 
 @frozen
@@ -43,7 +50,7 @@ def work_on_top(git: Git, source: Source, start: str) -> State | None:
     if point.head == start:
         return point
     tip = git.line("rev-parse", f"{start}^{{tree}}")
-    found = three_way(git, f"{point.head}^{{tree}}", tip, point.work)
+    found = merges.three_way(git, f"{point.head}^{{tree}}", tip, point.work)
     if found.files:
         message = f"the uncommitted changes do not fit on {start[:12]}: {', '.join(found.files)}"
         raise WorkspaceFault(message, next_step="commit them first, or start from another branch", files=found.files)
@@ -51,12 +58,12 @@ def work_on_top(git: Git, source: Source, start: str) -> State | None:
 
 
 def _merged(git: Git, ours: str, theirs: str) -> str:
-    if is_ancestor(git, theirs, ours):
+    if merges.is_ancestor(git, theirs, ours):
         return ours
-    if is_ancestor(git, ours, theirs):
+    if merges.is_ancestor(git, ours, theirs):
         return theirs
-    found = merge_trees(git, ours, theirs)
+    found = merges.merge_trees(git, ours, theirs)
     if found.files:
         message = f"{ours[:12]} and {theirs[:12]} conflict, so nothing can start from both: {', '.join(found.files)}"
         raise WorkspaceFault(message, next_step="merge one into the other by hand, then go on", files=found.files)
-    return write_commit(git, found.tree, f"Merge {theirs[:12]}", (ours, theirs))
+    return commit.write_commit(git, found.tree, f"Merge {theirs[:12]}", (ours, theirs))

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from handrail.runtime.handlers.agents.pace import Pace
+from handrail.runtime.handlers.agents.account_limits import Pace
 
 APART = 0.05
 

@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 
 from handrail.model.workflow.settings import AgentPolicy
 from handrail.operations.runs import lifecycle as runs
-from handrail.runtime.handlers.agents.sandbox import AgentHost
+from handrail.runtime.handlers.agents.host import AgentHost
 from handrail.testing.memory_host import MemorySandbox, MemoryWindows
 from support.runtime.steps_room import StepsRoom
 

@@ -10,8 +10,7 @@ from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import mappings, text, texts
 from handrail.compiler.workrail.visit import change_prompts, rewrite
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Entry, Mapping, Scalar, SourceText
+from handrail.model.source import Document, Entry, Mapping, Scalar, SourceText
 from handrail.model.suggest import did_you_mean, suggest
 from handrail.model.workflow.guidance import Slot
 

@@ -9,8 +9,7 @@ from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import change_texts, items, made, mapping, node_of, with_entry
 from handrail.compiler.workrail.visit import rewrite
 from handrail.frozen import frozen
-from handrail.model.document import Document
-from handrail.model.source import Mapping, Node, Scalar, Sequence
+from handrail.model.source import Document, Mapping, Node, Scalar, Sequence
 from handrail.model.workflow.guidance import FeatureUse
 from handrail.model.workflow.values import JsonValue
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import items, made, mapping, text, with_entry, without
 from handrail.compiler.workrail.visit import rewrite
-from handrail.model.document import Document
-from handrail.model.source import Mapping, Node, Scalar, Sequence
+from handrail.model.source import Document, Mapping, Node, Scalar, Sequence
 
 
 def render_prompt_blocks(document: Document, work: Compilation) -> Document:

@@ -6,8 +6,7 @@ from handrail.compiler.workrail.message_names import listed, unknown
 from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import made, mapping, text, with_entry, without
 from handrail.compiler.workrail.visit import rewrite
-from handrail.model.document import Document
-from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
+from handrail.model.source import Document, Entry, Mapping, Node, Scalar, Sequence
 
 
 def resolve_refs(document: Document, work: Compilation) -> Document:

@@ -7,7 +7,7 @@ from handrail.compiler.workrail.message_names import quoted
 from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import text
 from handrail.compiler.workrail.visit import every_step, prompts
-from handrail.model.document import Document
+from handrail.model.source import Document
 
 LEFT = re.compile(r"\{\{wr\.[^{}]*(?:\}\})?")
 

@@ -10,8 +10,7 @@ from handrail.compiler.workrail.tree import made, mapping, moved, node_of, text,
 from handrail.compiler.workrail.visit import rewrite
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
-from handrail.model.document import Document
-from handrail.model.source import Entry, Mapping, Scalar, Span
+from handrail.model.source import Document, Entry, Mapping, Scalar, Span
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.plan import Injected
 

@@ -6,6 +6,7 @@
 3. A note is only a hint: one that cannot be read or written holds nobody, and the agent says itself what is so.
 """
 
+import asyncio
 import json
 from collections.abc import Mapping
 from hashlib import sha256
@@ -129,3 +130,20 @@ def _read(path: Path) -> Limit | None:
         return Limit(str(told["agent"]), float(told["until"]), str(told["run"]), str(told["message"]))
     except (OSError, ValueError, TypeError, KeyError):
         return None
+
+
+class Pace:
+    """When each agent may be started next; one for all runs of a process."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, float] = {}
+
+    async def turn(self, agent: str, apart: float) -> None:
+        """Wait until an agent may be started, and let the next one wait for so many seconds."""
+        if not apart:
+            return
+        now = asyncio.get_running_loop().time()
+        due = max(now, self._next.get(agent, now))
+        self._next[agent] = due + apart
+        if due > now:
+            await asyncio.sleep(due - now)

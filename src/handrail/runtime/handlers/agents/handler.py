@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from handrail.engine.contracts.result_in_text import from_text
 from handrail.engine.contracts.returns import Misfit, ask_again, checked
 from handrail.errors import HandrailError, NotFound, UsageError
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.events import QuestionAsked, RunBlocked, StepBegan, StepEnded, WorkReported
 from handrail.model.history.run_state import Hindrance, Pending, RunState
 from handrail.model.workflow.types import Type
@@ -25,19 +25,21 @@ from handrail.model.workflow.values import JsonValue
 from handrail.ports.agent_demands import unmet
 from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, OutcomeStatus
 from handrail.ports.processes import Ended, Gone, ProcessSpec
-from handrail.runtime.handlers.agents.account_limits import FOLDER, AccountLimits, Accounts
-from handrail.runtime.handlers.agents.call import call_of, spoken
-from handrail.runtime.handlers.agents.costs import counted, spent
+from handrail.runtime.handlers.agents.account_limits import FOLDER, AccountLimits, Accounts, Pace
+from handrail.runtime.handlers.agents.call import call_of, counted, spent, spoken
 from handrail.runtime.handlers.agents.hindrances import WAITS, Answered, Refusal, ended_by_budget, refused, weighed
+from handrail.runtime.handlers.agents.host import AgentHost, show, unwrapped, wished
 from handrail.runtime.handlers.agents.live_messages import SaidSince, Speech, listens, opened
-from handrail.runtime.handlers.agents.pace import Pace
-from handrail.runtime.handlers.agents.sandbox import AgentHost, unwrapped
 from handrail.runtime.handlers.agents.step_tools import Tooling
 from handrail.runtime.handlers.agents.step_tools import hindrance as untooled
-from handrail.runtime.handlers.agents.tmux_windows import show, wished
 from handrail.runtime.handlers.agents.watch import Cut, Watch
 from handrail.runtime.handlers.commands.start_command import GRACE, MOST_TEXT, Effect, Lost, Starts, require_started
 from handrail.runtime.ports import Clock
+
+if TYPE_CHECKING:
+    from handrail.engine.contracts import result_in_text
+else:
+    result_in_text = late_import("handrail.engine.contracts.result_in_text")
 
 SLOT = "agent"
 MOST_TRANSCRIPT = 256 << 20
@@ -240,7 +242,7 @@ class AgentHandler:
         if not error and returns is not None:
             output, error, more = _fitting(outcome, returns)
         elif not error and "schema" in began.spec and not outcome.has_output:
-            found = from_text(outcome.text)
+            found = result_in_text.from_text(outcome.text)
             output = outcome.text if found is None else found
         return StepEnded(
             address=pending.address,
@@ -280,7 +282,7 @@ def _failure(outcome: AgentOutcome) -> tuple[str, dict[str, JsonValue]]:
 
 def _fitting(outcome: AgentOutcome, returns: Type) -> tuple[JsonValue, str, dict[str, JsonValue]]:
     """Give the result that was asked for, or what is wrong with what came."""
-    found = outcome.output if outcome.has_output else from_text(outcome.text, returns)
+    found = outcome.output if outcome.has_output else result_in_text.from_text(outcome.text, returns)
     verdict = checked(returns, found)
     if isinstance(verdict, Misfit):
         error = f"the result does not have the shape that was asked for: {verdict.problems[0]}"

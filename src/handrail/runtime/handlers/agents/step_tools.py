@@ -4,17 +4,22 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import handrail
 from handrail.engine.fold.step_tools import question_in
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.run_state import Pending, RunState
-from handrail.model.tokens import NO_BRANCH, Token, mint
 from handrail.ports.agents import AgentOutcome, ToolServer
 from handrail.ports.log import Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.handlers.agents.hindrances import Refusal
+
+if TYPE_CHECKING:
+    from handrail.model import tokens
+else:
+    tokens = late_import("handrail.model.tokens")
 
 TOKEN = "HANDRAIL_AGENT_TOKEN"  # noqa: S105 - the name of a variable
 RUN, STEP, TOOLS = "HANDRAIL_RUN", "HANDRAIL_STEP", "HANDRAIL_AGENT_TOOLS"
@@ -35,7 +40,7 @@ class Tooling:
         tools = tuple(map(str, spec.get("handrail_tools") or ()))
         if not tools:
             return None
-        token = mint(Token("agent", state.run, pending.seq, NO_BRANCH), self.keys()[0])
+        token = tokens.mint(tokens.Token("agent", state.run, pending.seq, tokens.NO_BRANCH), self.keys()[0])
         names = {RUN: state.run, STEP: pending.address, TOKEN: token, TOOLS: ",".join(tools)}
         return ToolServer(server_command(), tuple({**names, **self.home}.items()), tools)
 

@@ -17,7 +17,7 @@ from handrail.model.history.prices import PriceList
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Agent, AgentOutcome, Lines, so_far
 from handrail.ports.processes import Ended, Gone, Processes, TimedOut
-from handrail.runtime.handlers.agents.costs import spent
+from handrail.runtime.handlers.agents.call import spent
 from handrail.runtime.handlers.agents.hindrances import WAITS
 from handrail.runtime.handlers.commands.start_command import Effect
 

@@ -4,18 +4,25 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from handrail.engine.contracts.fit_type import given
-from handrail.engine.contracts.schema import shown
 from handrail.engine.state.scope import parsed, rendered
 from handrail.engine.text.globs import glob_problem, matching
 from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError, LanguageError
+from handrail.late_import import late_import
 from handrail.model.workflow.proofs import ExistsProof, ExpectProof, FilesProof, Proof, ReportProof
 from handrail.model.workflow.values import Expression, JsonValue, Value
-from handrail.runtime.handlers.proofs.junit import LARGEST, Counted, read_junit
 from handrail.runtime.handlers.proofs.results import ProofResult, one_line
-from handrail.runtime.handlers.proofs.workspace_files import Unreachable, inside, read_inside
+
+if TYPE_CHECKING:
+    from handrail.engine.contracts import schema
+    from handrail.runtime.handlers.proofs import junit, workspace_files
+else:
+    junit = late_import("handrail.runtime.handlers.proofs.junit")
+    workspace_files = late_import("handrail.runtime.handlers.proofs.workspace_files")
+    schema = late_import("handrail.engine.contracts.schema")
 
 MOST_PATHS = 10
 MOST_VALUE = 120
@@ -93,7 +100,7 @@ def _globs(value: JsonValue) -> list[str]:
     globs = [each for each in found if isinstance(each, str)]
     if len(globs) != len(found):
         raise NoEvidence(f"it needs globs, and was given {given(value)}")
-    odd = [f"the glob {shown(each)} {problem}" for each in globs if (problem := glob_problem(each)) is not None]
+    odd = [f"the glob {schema.shown(each)} {problem}" for each in globs if (problem := glob_problem(each)) is not None]
     if odd:
         raise NoEvidence("; ".join(odd))
     return globs
@@ -110,8 +117,8 @@ def exists(scene: ProofScene, proof: ExistsProof) -> ProofResult:
     path, reason = "the path", ""
     try:
         path = _path(scene, proof.path)
-        inside(scene.workspace, path)
-    except (NoEvidence, Unreachable) as error:
+        workspace_files.inside(scene.workspace, path)
+    except (NoEvidence, workspace_files.Unreachable) as error:
         reason = str(error)
     return held(scene, proof, f"{path} exists", reason, "it is there")
 
@@ -156,21 +163,21 @@ async def report(scene: ProofScene, proof: ReportProof) -> ProofResult:
         path = _path(scene, proof.junit)
         counted = await asyncio.to_thread(_counted, scene.workspace, path, since)
         reason, fine = _lacking(counted, proof.min_tests), _numbers(counted)
-    except (NoEvidence, Unreachable, ValueError) as error:
+    except (NoEvidence, workspace_files.Unreachable, ValueError) as error:
         reason = str(error)
     tests = f"{proof.min_tests} test{'' if proof.min_tests == 1 else 's'}"
     return held(scene, proof, f"{path} shows that at least {tests} ran and none failed", reason, fine)
 
 
-def _counted(workspace: str, path: str, since: float | None) -> Counted:
-    return read_junit(read_inside(workspace, path, LARGEST, since))
+def _counted(workspace: str, path: str, since: float | None) -> "junit.Counted":
+    return junit.read_junit(workspace_files.read_inside(workspace, path, junit.LARGEST, since))
 
 
-def _lacking(counted: Counted, least: int) -> str:
+def _lacking(counted: "junit.Counted", least: int) -> str:
     if counted.failures or counted.errors:
         return f"some tests failed: {_numbers(counted)}"
     return "" if counted.ran >= least else f"too few tests ran: {_numbers(counted)}"
 
 
-def _numbers(counted: Counted) -> str:
+def _numbers(counted: "junit.Counted") -> str:
     return f"{counted.tests} tests, {counted.failures} failed, {counted.errors} errors, {counted.skipped} skipped"

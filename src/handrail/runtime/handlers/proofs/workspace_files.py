@@ -5,7 +5,7 @@ import os
 import stat
 from pathlib import Path
 
-from handrail.model.path_rules import escape
+from handrail.model.names import escape
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 

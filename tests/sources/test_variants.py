@@ -1,6 +1,6 @@
 import pytest
 
-from handrail.compiler.workrail.variants import variant_rank
+from handrail.sources.workflow_files import variant_rank
 
 
 def test_the_variants_of_one_workflow_have_one_order() -> None:

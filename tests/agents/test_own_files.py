@@ -1,4 +1,4 @@
-"""The account that an agent is logged in to, as its own files name it; nothing that it logs in with is looked at."""
+"""What the own files of agents tell: where their data is, and the account that they are logged in to."""
 
 import json
 from pathlib import Path
@@ -8,10 +8,30 @@ import pytest
 from handrail.agents.claude.profile import PROFILE as CLAUDE
 from handrail.agents.codex.profile import PROFILE as CODEX
 from handrail.agents.gemini.profile import PROFILE as GEMINI
-from handrail.agents.logins import find_account
 from handrail.agents.opencode.profile import PROFILE as OPENCODE
+from handrail.agents.own_files import find_account, find_config_folders
 from handrail.ports.agent_profiles import AgentProfile
 from handrail.runtime.handlers.agents.account_limits import account_of
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    for name in (".claude", ".codex", ".config/opencode", ".gemini"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / ".claude.json").touch()
+    return tmp_path
+
+
+def test_only_what_belongs_to_the_agent_and_is_there_is_named(home: Path) -> None:
+    env = {"HOME": str(home)}
+    assert find_config_folders(CLAUDE, env) == (home / ".claude", home / ".claude.json")
+    assert find_config_folders(OPENCODE, env) == (home / ".config/opencode",)
+
+
+def test_a_folder_of_its_own_stands_in_the_place_of_the_usual_one(home: Path) -> None:
+    env = {"HOME": str(home), "CODEX_HOME": str(home / ".gemini"), "CLAUDE_CONFIG_DIR": str(home / "missing")}
+    assert find_config_folders(CODEX, env) == (home / ".gemini",)
+    assert find_config_folders(CLAUDE, env) == ()
 
 
 @pytest.mark.parametrize(
