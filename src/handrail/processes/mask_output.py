@@ -44,7 +44,9 @@ class MaskedFile:
             self._size = size
             while self._step(self._file, last=last):
                 pass
-            self.complete = last
+            if last:
+                os.close(self._file)
+                self._file, self.complete = None, True
 
     def _step(self, file: int, *, last: bool) -> bool:
         data = os.pread(file, BLOCK, self._done)

@@ -33,3 +33,11 @@ SAMPLES = {
 """By name."""
 NEEDLES = (WORD[:16].encode(), b"ABCDEFGHIJ234567", b"0123456789abcdef0123")
 """One of these stands in each of them."""
+VALUES = {
+    "DEPLOY_TOKEN": "hunter2-hunter2",
+    "DB_PASSWORD": 'pa"ss/wo\\rd-ü1',
+    "CERT_KEY": "first line of it\nsecond line of it\n",
+}
+"""Values of variables that are secrets by their names."""
+SECRET_PIECES = [*SAMPLES.values(), *VALUES.values(), "sk-", "ghp_", "eyJ", "://", "a:b@", "\\", '"', "\n", "-----"]
+"""What is a secret, or begins or ends like one."""

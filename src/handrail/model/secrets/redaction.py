@@ -81,10 +81,6 @@ class Redactor:
         data = text.encode("utf-8", "surrogatepass")
         return tuple(dict.fromkeys(self._names[word] for word in self._words if word in data))
 
-    def kinds_in(self, text: str) -> tuple[str, ...]:
-        """Name what stands in a text: variables whose values do, and kinds of credentials."""
-        return tuple(dict.fromkeys(each.kind for each in self.find(text.encode("utf-8", "surrogatepass"))))
-
     def settled(self, data: bytes) -> int:
         """Say up to where nothing that follows can change what is a secret: whole lines, but no open private key."""
         end = data.rfind(b"\n") + 1
@@ -105,33 +101,6 @@ class Redactor:
             if each.since < end < each.until:
                 end = each.since
         return len(data[:end].rstrip(b"\\"))
-
-
-class RedactedStream:
-    """Masks what comes in pieces; a piece is given out once nothing that follows can make it a secret's part."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
-        self._held = bytearray()
-        self._looked = 0
-
-    def feed(self, chunk: bytes) -> bytes:
-        """Take a piece; give what is settled of all pieces so far."""
-        self._held += chunk
-        # Many small pieces of one long line are looked at together.
-        if b"\n" not in chunk and len(self._held) - self._looked <= HELD:
-            return b""
-        return self._give(self._redactor.settled(bytes(self._held)))
-
-    def close(self) -> bytes:
-        """Give the rest."""
-        return self._give(len(self._held))
-
-    def _give(self, size: int) -> bytes:
-        masked = self._redactor.data(bytes(self._held))[:size]
-        del self._held[:size]
-        self._looked = len(self._held)
-        return masked
 
 
 def _line_ends(word: bytes) -> list[int]:
