@@ -50,7 +50,8 @@ def skim(monkeypatch: pytest.MonkeyPatch) -> json_lines.Skim:
 def test_much_is_read_by_the_faster_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_lines, "MUCH", 10)
     skim = json_lines.Skim()
-    assert [skim(b'{"a":1}'), skim.is_fast, skim(b'{"a":2}'), skim.is_fast] == [{"a": 1}, False, {"a": 2}, True]
+    # The faster one takes what Python's own refuses here, so one can tell which of them reads.
+    assert ["a" in skim(b'{"a":NaN}') for _ in range(3)] == [False, False, True]
 
 
 @pytest.mark.parametrize("line", BROKEN)

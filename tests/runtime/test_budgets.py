@@ -188,7 +188,7 @@ def test_a_called_workflow_spends_what_its_caller_has_left(shop: StepsRoom) -> N
     run = shop.start(case("{usd: 1}", steps), {"default": CALL})
     shop.drive()
     stands = standing(shop.log, run)
-    assert stands.needs_child
+    assert stands.acting.run != run
     assert blocked(stands.acting)[0] == "the budget is used up: $0.50 of $0.50"
     assert exit_code(run_document(shop.log, run)) == 5
     assert shop.resume(stands.acting.run).status == "succeeded"

@@ -53,11 +53,6 @@ class Skim:
             return read_line(line)
         return said if said.__class__ is dict else {}
 
-    @property
-    def is_fast(self) -> bool:
-        """Whether the faster parser reads."""
-        return self._parse is not None
-
     def hurry(self) -> None:
         """Read by the faster parser from now on."""
         from pydantic_core import from_json  # noqa: PLC0415 - only where it pays

@@ -17,7 +17,6 @@ ALWAYS = frozenset({"kind", "format"})
 PLAIN = frozenset({str, int, float, bool, NoneType})
 
 T = TypeVar("T")
-Encoder = Callable[[Any], JsonValue]
 Decoder = Callable[[Any], Any]
 
 

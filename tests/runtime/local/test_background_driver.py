@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from handrail.model.history.events import TimerFired
-from handrail.operations.driving.background_driver import AlreadyRunning, Started, continue_run, ensure, keep_going, who
+from handrail.operations.driving.background_driver import AlreadyRunning, Started, ensure, keep_going, who
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Lease
 from handrail.processes.local_programs import LocalPrograms
@@ -109,7 +109,8 @@ def test_a_failed_run_is_resumed_without_a_terminal(home: Home) -> None:
     ensure(home.folders, LocalPrograms())
     home.reaches(run, "failed")
     (home.shop / "thing").touch()
-    continue_run(home.folders, LocalPrograms(), home.writer, run, "me")
+    runs.resume(home.writer, run, "me")
+    keep_going(home.folders, LocalPrograms(), home.log, run)
     assert home.reaches(run, "succeeded").steps["need"].status == "succeeded"
 
 

@@ -1,6 +1,6 @@
 """Plain data to readable YAML: block style, literal blocks, quotes wherever a reader could misread.
 
-The law: `read_yaml(emit(data))` gives the data again, for this reader and for those of YAML 1.1.
+The law: `read_yaml(emit_workflow(data))` gives the data again, for this reader and for those of YAML 1.1.
 """
 
 import json
@@ -22,13 +22,6 @@ _BLOCK = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\ufff
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _SPACED = frozenset({"steps"})
 """Lists whose items stand apart by an empty line."""
-
-
-def emit(data: JsonValue) -> str:
-    """Write data as one YAML document."""
-    if not isinstance(data, dict | list) or not data:
-        return _leaf(data, 0) + "\n"
-    return "\n".join(_lines(data, 0, spaced=False)) + "\n"
 
 
 def emit_workflow(data: dict[str, JsonValue]) -> str:

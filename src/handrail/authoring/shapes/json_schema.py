@@ -3,17 +3,9 @@
 from typing import Any, cast
 
 from handrail.authoring.shapes import shapes
-from handrail.authoring.shapes.shapes import Kind, Shape
+from handrail.authoring.shapes.shapes import Shape
 
 PLACEHOLDER = {"type": "string", "pattern": r"^\$\{[\s\S]+\}$"}
-TYPES: dict[Kind, str] = {
-    "text": "string",
-    "number": "number",
-    "flag": "boolean",
-    "nothing": "null",
-    "list": "array",
-    "map": "object",
-}
 
 
 class SchemaWriter:

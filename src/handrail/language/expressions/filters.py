@@ -189,8 +189,6 @@ FILTERS: Mapping[str, FilterSpec] = {
 FILE_FILTER = "file"
 """Known by name only: in a shell command `${x | file}` passes the path of a file that holds the value."""
 
-FILTER_NAMES: frozenset[str] = frozenset(FILTERS) | {FILE_FILTER}
-
 
 def arrange(spec: FilterSpec, count: int, names: tuple[str, ...]) -> tuple[list[int | None], str | None]:
     """Say which given argument fills each parameter (positional first, then named), or what is wrong with them."""

@@ -1,17 +1,14 @@
 """`${...}` in the values of a workflow file, and conditions in every form that older files use."""
 
 import re
-from collections.abc import Mapping
 
 from handrail.frozen import frozen
-from handrail.language.expressions.evaluate import evaluate_within
 from handrail.language.expressions.parser import parse
 from handrail.language.expressions.syntax import Attribute, Expression, Name
 from handrail.language.expressions.unparse import quote, unparse
 from handrail.language.problems import LanguageError, Problem
 from handrail.language.templates.lexer import find_close
 from handrail.language.templates.parse import go_style
-from handrail.language.values import Budget, Limits, Value, text_of
 
 _OPENING = re.compile(r"\$\$\{|\$\{\{|\$\{")
 _SHELL_DEFAULT = re.compile(r"\s*([A-Za-z_][\w.]*)\s*:?[-=]([^}]*)$", re.ASCII)
@@ -42,11 +39,6 @@ class Interpolated:
             case _:
                 return None
 
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """Every expression in it."""
-        return tuple(part.expr for part in self.parts if isinstance(part, Placeholder))
-
 
 def parse_text(text: str) -> Interpolated:
     """Read a value of a workflow file."""
@@ -71,22 +63,6 @@ def parse_text(text: str) -> Interpolated:
     pending += text[at:]
     parts += [pending] if pending or not parts else []
     return Interpolated(tuple(parts), tuple(warnings))
-
-
-def fill(text: Interpolated, scope: Mapping[str, object], limits: Limits = Limits()) -> Value:  # noqa: B008 - frozen
-    """Give the value: a lone placeholder keeps its type, anything else is text."""
-    place = Placeholder(Name(""), 0, 0)
-    budget = Budget(limits, place)
-    if text.whole is not None:
-        return evaluate_within(text.whole, scope, budget)
-    made: list[str] = []
-    size = 0
-    for part in text.parts:
-        shown = part if isinstance(part, str) else text_of(evaluate_within(part.expr, scope, budget), budget)
-        size += len(shown)
-        budget.spend_text(size)
-        made.append(shown)
-    return "".join(made)
 
 
 def actions_warning(text: str, start: int) -> Problem:

@@ -7,7 +7,6 @@ import time
 
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
-from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Holder, Log
 from handrail.ports.programs import Detached, Programs
 from handrail.runtime.local import background_driver as background
@@ -15,7 +14,6 @@ from handrail.runtime.local.background_driver import Background
 from handrail.runtime.local.driver_lock import DriverInfo, DriverLock
 from handrail.runtime.local.driver_lock import who as who_drives
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders
 
 IDLE = "HANDRAIL_DRIVER_IDLE"
@@ -105,14 +103,6 @@ def keep_going(folders: Folders, programs: Programs, log: Log, run: str) -> Hold
         time.sleep(_LOOK_EVERY)
         holder = log.holder(run)
     return ensure(folders, programs)
-
-
-def continue_run(
-    folders: Folders, programs: Programs, writer: RunWriter, run: str, by: str
-) -> Holder | Started | AlreadyRunning:
-    """Resume a run without waiting for it."""
-    runs.resume(writer, run, by)
-    return keep_going(folders, programs, writer.log, run)
 
 
 def drive(folders: Folders, programs: Programs, log: Log, supervisor: Supervisor) -> AlreadyRunning | None:

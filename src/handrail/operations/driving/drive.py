@@ -40,10 +40,6 @@ class Follower:
     _seen: dict[str, int] = field(default_factory=dict[str, int])
     _via: dict[str, str] = field(default_factory=dict[str, str])
 
-    def skip(self) -> None:
-        """Begin with what comes from now on."""
-        self.news()
-
     def has_told(self, run: str, seq: int) -> bool:
         """Whether an event was given already."""
         return self._seen.get(run, 0) >= seq

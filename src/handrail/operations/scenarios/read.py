@@ -23,7 +23,6 @@ from handrail.sources.foreign_files import Refusal, decode, read_bytes
 
 DEFAULT_TIMEOUT = 60.0
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-Result = dict[str, JsonValue]
 
 
 @frozen

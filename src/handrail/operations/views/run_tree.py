@@ -59,11 +59,6 @@ class Standing:
     acting: RunState
     """The run in the family that decides: itself, or the child at which it stands."""
 
-    @property
-    def needs_child(self) -> bool:
-        """Whether a child is what keeps it."""
-        return self.acting.run != self.state.run
-
 
 def standing(log: Log, run: str) -> Standing:
     """Find where a run stands."""

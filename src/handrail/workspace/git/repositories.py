@@ -102,8 +102,3 @@ def uncommitted(root: Path) -> tuple[str, ...]:
     """List the files of a checkout that differ from HEAD or are not tracked."""
     listing = split(Git(root).out("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"))
     return tuple(shown(entry[3:]) for entry in listing)
-
-
-def is_dirty(root: Path) -> bool:
-    """Tell whether a checkout has anything uncommitted."""
-    return bool(uncommitted(root))
