@@ -5,6 +5,7 @@ from pathlib import Path
 from inline_snapshot import snapshot
 
 from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import take
 from support.sources.workplace import Workplace
 
 
@@ -12,11 +13,11 @@ def test_the_difference_shows_what_changed_since(store: TrustStore, work: Workpl
     main = work.workflow("fix/workflow.yaml", "name: fix\nsteps: []\n")
     work.workflow("fix/prompts/10-a.md", "first\n")
     store.trust(main)
-    assert store.difference(main) == ""
+    assert store.difference_of(take(main)) == ""
     work.workflow("fix/workflow.yaml", "name: fix\nsteps: [{command: make}]\n")
     work.workflow("fix/prompts/20-b.md", "new")
     (main.parent / "prompts" / "10-a.md").unlink()
-    assert store.difference(main) == snapshot("""\
+    assert store.difference_of(take(main)) == snapshot("""\
 --- trusted/prompts/10-a.md
 +++ now/prompts/10-a.md
 @@ -1 +0,0 @@
@@ -37,7 +38,7 @@ def test_the_difference_shows_what_changed_since(store: TrustStore, work: Workpl
 
 def test_what_was_never_trusted_differs_in_everything(store: TrustStore, work: Workplace) -> None:
     main = work.workflow("fix/workflow.yaml", "name: fix\n")
-    assert store.difference(main) == snapshot("""\
+    assert store.difference_of(take(main)) == snapshot("""\
 --- trusted/workflow.yaml
 +++ now/workflow.yaml
 @@ -0,0 +1 @@
@@ -48,16 +49,16 @@ def test_what_was_never_trusted_differs_in_everything(store: TrustStore, work: W
 def test_the_difference_hides_nothing_from_the_eye(store: TrustStore, work: Workplace) -> None:
     main = work.workflow("fix/workflow.yaml", "")
     main.write_bytes("a\tb\\t\r\x1b[2K\u202e\u2028c\n".encode())
-    assert "+a\tb\\t\\r\\x1b[2K\\u202e\\u2028c\n" in store.difference(main)
+    assert "+a\tb\\t\\r\\x1b[2K\\u202e\\u2028c\n" in store.difference_of(take(main))
     main.write_bytes(b"\xff\x00")
     store.trust(main)
     main.write_bytes(b"\xfe")
-    assert "binary content differs (2 and 1 bytes)" in store.difference(main)
+    assert "binary content differs (2 and 1 bytes)" in store.difference_of(take(main))
 
 
 def test_a_kept_content_that_is_gone_or_forged_is_said(store: TrustStore, main: Path, work: Workplace) -> None:
     store.trust(main)
     for blob in (work.folders.data / "trust").iterdir():
         blob.write_text("forged")
-    assert "the content that was trusted is no longer kept" in store.difference(main)
-    assert store.is_trusted(main)
+    assert "the content that was trusted is no longer kept" in store.difference_of(take(main))
+    assert store.status_of(take(main)).granted

@@ -62,9 +62,15 @@ def test_a_damaged_record_is_an_error_and_is_left_as_it_is(
     store: TrustStore, main: Path, work: Workplace, text: str
 ) -> None:
     path = write(work.folders.data / "trust.json", text)
-    for ask in (store.is_trusted, store.trust, store.forget, store.difference):
+    shown = take(main)
+    for ask in (
+        lambda: store.status_of(shown),
+        lambda: store.trust(main),
+        lambda: store.forget(main),
+        lambda: store.difference_of(shown),
+    ):
         with pytest.raises(EnvironmentFault, match="the record of trusted workflows cannot be used") as caught:
-            ask(main)
+            ask()
         assert str(path) in (caught.value.next_step or "")
     assert path.read_text() == text
 
@@ -72,7 +78,7 @@ def test_a_damaged_record_is_an_error_and_is_left_as_it_is(
 def test_a_record_that_is_no_text_is_damaged(store: TrustStore, main: Path, work: Workplace) -> None:
     write(work.folders.data / "trust.json", "").write_bytes(b"\xff\xff")
     with pytest.raises(EnvironmentFault):
-        store.is_trusted(main)
+        store.status_of(take(main))
 
 
 def test_a_data_folder_that_cannot_be_made_is_said(main: Path, work: Workplace) -> None:
@@ -119,4 +125,4 @@ def test_processes_that_trust_at_the_same_time_lose_nothing(work: Workplace, sto
         assert process.returncode == 0
     recorded = json.loads((work.folders.data / "trust.json").read_text())["trusted"]
     assert len(recorded) == 45
-    assert all(store.is_trusted(main) for mains in groups for main in mains)
+    assert all(store.status_of(take(main)).granted for mains in groups for main in mains)

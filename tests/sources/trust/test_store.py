@@ -8,21 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.errors import UsageError
-from handrail.sources.trust.store import TrustStore, fingerprint
+from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import take
 from support.sources.workplace import YAML, Workplace, write
 
 
 def test_a_repositorys_workflow_is_not_trusted_by_itself(store: TrustStore, main: Path, work: Workplace) -> None:
-    assert store.status(main).state == "never"
-    assert not store.is_trusted(main)
+    assert store.status_of(take(main)).state == "never"
+    assert not store.status_of(take(main)).granted
     assert not work.folders.data.exists()
 
 
 def test_trusted_content_stays_trusted(store: TrustStore, main: Path, work: Workplace) -> None:
     store.trust(main)
-    assert store.status(main).state == "trusted"
-    assert TrustStore(work.folders).is_trusted(main.parent)
+    assert store.status_of(take(main)).state == "trusted"
+    assert TrustStore(work.folders).status_of(take(main)).granted
 
 
 @pytest.mark.parametrize(
@@ -40,32 +40,32 @@ def test_trusted_content_stays_trusted(store: TrustStore, main: Path, work: Work
 def test_any_change_of_what_can_matter_needs_trust_again(store: TrustStore, main: Path, path: str, text: str) -> None:
     store.trust(main)
     write(main.parent / path, text)
-    assert store.status(main).state == "changed"
-    assert not store.is_trusted(main)
+    assert store.status_of(take(main)).state == "changed"
+    assert not store.status_of(take(main)).granted
 
 
 @pytest.mark.parametrize("path", ["tests/test_x.yaml", "__pycache__/workflow.cpython-311.pyc", ".x"])
 def test_what_cannot_matter_does_not_change_trust(store: TrustStore, main: Path, path: str) -> None:
     store.trust(main)
     write(main.parent / path, "new")
-    assert store.is_trusted(main)
+    assert store.status_of(take(main)).granted
 
 
 def test_removing_and_renaming_files_needs_trust_again(store: TrustStore, main: Path) -> None:
     store.trust(main)
     (main.parent / "prompts" / "10-a.md").rename(main.parent / "prompts" / "10-b.md")
-    assert store.status(main).state == "changed"
+    assert store.status_of(take(main)).state == "changed"
     (main.parent / "prompts" / "10-b.md").unlink()
-    assert store.status(main).state == "changed"
+    assert store.status_of(take(main)).state == "changed"
 
 
 def test_going_back_to_the_trusted_content_is_trusted_again(store: TrustStore, main: Path) -> None:
     before = main.read_text()
     store.trust(main)
     main.write_text("")
-    assert not store.is_trusted(main)
+    assert not store.status_of(take(main)).granted
     main.write_text(before)
-    assert store.is_trusted(main)
+    assert store.status_of(take(main)).granted
 
 
 def test_a_prompt_turned_into_an_escaping_link_needs_trust_again(store: TrustStore, main: Path, tmp_path: Path) -> None:
@@ -74,46 +74,46 @@ def test_a_prompt_turned_into_an_escaping_link_needs_trust_again(store: TrustSto
     write(tmp_path / "same.md", prompt.read_text())
     prompt.unlink()
     prompt.symlink_to(tmp_path / "same.md")
-    assert store.status(main).state == "changed"
-    assert "not used: prompts/10-a.md, it leads outside the workflow's folder" in store.difference(main)
+    assert store.status_of(take(main)).state == "changed"
+    assert "not used: prompts/10-a.md, it leads outside the workflow's folder" in store.difference_of(take(main))
 
 
 def test_the_same_content_elsewhere_is_not_trusted(store: TrustStore, main: Path, work: Workplace) -> None:
     store.trust(main)
     copy = work.workflow("copy/workflow.py", main.read_text())
     work.workflow("copy/prompts/10-a.md", "first\n")
-    assert fingerprint(copy) == fingerprint(main)
-    assert store.status(copy).state == "never"
+    assert take(copy).fingerprint == take(main).fingerprint
+    assert store.status_of(take(copy)).state == "never"
 
 
 def test_a_link_to_a_trusted_workflow_is_that_workflow(store: TrustStore, main: Path, work: Workplace) -> None:
     store.trust(main)
     link = work.repo / "link"
     link.symlink_to(main.parent)
-    assert store.is_trusted(link / "workflow.py")
+    assert store.status_of(take(link / "workflow.py")).granted
 
 
 def test_a_single_file_is_trusted_with_its_prompts(store: TrustStore, work: Workplace) -> None:
     main = work.workflow("fix.yaml", YAML.format(name="fix"))
     store.trust(main)
     work.workflow("other.yaml", "name: other")
-    assert store.is_trusted(main)
+    assert store.status_of(take(main)).granted
     work.workflow("prompts/10-a.md", "new")
-    assert store.status(main).state == "changed"
+    assert store.status_of(take(main)).state == "changed"
 
 
 def test_a_configuration_with_commands_can_be_trusted_too(store: TrustStore, work: Workplace) -> None:
     config = work.repository(".handrail/config.toml", '[checks]\ntest = "make"\n')
     store.trust(config)
-    assert store.is_trusted(config)
+    assert store.status_of(take(config)).granted
     config.write_text('[checks]\ntest = "rm -rf ~"\n')
-    assert store.status(config).state == "changed"
+    assert store.status_of(take(config)).state == "changed"
 
 
 def test_trust_can_be_withdrawn(store: TrustStore, main: Path, work: Workplace) -> None:
     store.trust(main)
     assert store.forget(main)
-    assert store.status(main).state == "never"
+    assert store.status_of(take(main)).state == "never"
     assert not store.forget(main)
     assert list((work.folders.data / "trust").iterdir()) == []
 
@@ -134,7 +134,7 @@ def test_trust_is_given_to_the_bytes_that_were_shown(store: TrustStore, main: Pa
     main.write_text("import os; os.system('evil')\n")
     store.trust_snapshot(shown)
     assert store.status_of(shown).granted
-    assert store.status(main).state == "changed"
+    assert store.status_of(take(main)).state == "changed"
 
 
 names = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=5).filter(str.isprintable)
@@ -151,6 +151,6 @@ def test_fingerprints_are_equal_just_when_contents_are(
         (base / "prompts").mkdir()
         for name, data in files.items():
             (base / "prompts" / name).write_bytes(data)
-        return fingerprint(base)
+        return take(base / "workflow.yaml").fingerprint
 
     assert (of(one) == of(two)) == (one == two)

@@ -32,25 +32,12 @@ class Trust:
         return self.state in {"trusted", "repository"}
 
 
-def fingerprint(path: Path) -> str:
-    """Give the digest of all files of a workflow that trust covers."""
-    return _taken(path).fingerprint
-
-
 class TrustStore:
     """What one user has trusted."""
 
     def __init__(self, folders: Folders) -> None:
         self._folders = folders
         self._file = TrustFile(folders.data)
-
-    def is_trusted(self, path: Path) -> bool:
-        """Tell whether the present content may run; to run it, ask `status_of` about the bytes that will run."""
-        return self.status(path).granted
-
-    def status(self, path: Path) -> Trust:
-        """Tell how the present content of a workflow stands."""
-        return self.status_of(_taken(path))
 
     def status_of(self, snapshot: Snapshot) -> Trust:
         """Tell how a content that was read stands."""
@@ -67,7 +54,7 @@ class TrustStore:
 
     def trust(self, path: Path) -> None:
         """Trust the present content of a workflow."""
-        self.trust_snapshot(_taken(path))
+        self.trust_snapshot(take(_main_of(path)))
 
     def trust_snapshot(self, snapshot: Snapshot) -> None:
         """Trust a content that was read, such as the one that was shown to the user."""
@@ -82,10 +69,6 @@ class TrustStore:
         """Withdraw trust; tell whether there was any."""
         with self._file.change() as entries:
             return entries.pop(_key(real(_main_of(path))), None) is not None
-
-    def difference(self, path: Path) -> str:
-        """Show what has changed since the content was trusted, as a unified diff; everything, if it never was."""
-        return self.difference_of(_taken(path))
 
     def difference_of(self, snapshot: Snapshot) -> str:
         """Show how a content that was read differs from what was trusted."""
@@ -136,10 +119,6 @@ def _lines(text: str) -> list[str]:
     """Split at line breaks only, and make visible what a terminal would hide, overwrite or reorder."""
     lines = ["\t".join(map(printable, line.split("\t"))) for line in text.split("\n")]
     return lines[:-1] if lines[-1] == "" else [*lines, "\\ no newline at end of file"]
-
-
-def _taken(path: Path) -> Snapshot:
-    return take(_main_of(path))
 
 
 def _main_of(path: Path) -> Path:
