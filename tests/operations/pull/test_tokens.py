@@ -196,7 +196,7 @@ def test_who_does_not_hold_the_run_any_more_is_told_who_does(pull: Pull) -> None
         assert said.code == "HELD_BY_ANOTHER"
         assert f"handrail take {first.run}" in said.text
     holder = new_name()
-    runs.take(pull.writer, first.run, held_name(holder), "agents")
+    runs.take(pull.writer, first.run, held_name(holder))
     pull.drive()
     assert pull.advance(second).code == "HELD_BY_ANOTHER"
     state = pull.state(first.run)

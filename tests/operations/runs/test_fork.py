@@ -5,16 +5,12 @@ import time
 
 import pytest
 
-from handrail.model.history.events import StepBegan, StepRefused
 from handrail.operations.driving.background_driver import ensure
 from handrail.operations.runs import lifecycle as runs
-from handrail.operations.runs.outside_performer import complete_step, pending_step
 from handrail.ports.log import Timer
 from handrail.processes.local_programs import LocalPrograms
-from handrail.runtime.ports import Pinned
-from support.compiler.native_case import compile_text
 from support.runtime.background_home import home_in
-from support.runtime.room import Room, assert_sound, of_kind, supervisor_of
+from support.runtime.room import Room, assert_sound, supervisor_of
 
 RETRYING = "name: x\nsteps:\n  - {name: a, command: 'echo a >> trace; test -e go', retry: {max: 1, backoff: 10s}}\n"
 
@@ -81,40 +77,3 @@ def test_the_background_driver_wakes_a_copy_at_its_time(
         ensure(home.folders, LocalPrograms())
         assert home.reaches(copy, "succeeded").steps["a"].attempts == 2
         assert home.state(run).reason == "pause"
-
-
-GUIDED = """
-{
-  "id": "guided-two", "name": "Guided", "description": "A guided loop.", "version": "1.0.0",
-  "steps": [
-    {"id": "again", "type": "loop", "title": "Again",
-     "loop": {"type": "while", "condition": {"var": "more", "equals": "yes"}, "maxIterations": 3},
-     "body": [{"id": "look", "title": "Look", "prompt": "Look."}]}
-  ]
-}
-"""
-
-
-def test_a_copy_taken_after_a_refusal_is_at_the_same_try_and_can_be_completed(room: Room) -> None:
-    compiled, _, _ = compile_text(GUIDED, main="workflow.json")
-    assert compiled.plan is not None
-    pinned = Pinned(compiled.plan, compiled.hash or "")
-    run = runs.start(room.writer, runs.Request(pinned, str(room.workspace), {"more": "yes"}, task="look"))
-    runs.take(room.writer, run, "agent")
-    room.drive()
-    first = pending_step(room.log, run)
-    assert first is not None
-    complete_step(room.writer, run, first.seq, {"context": {"more": "no"}}, "agent")
-    copy = runs.fork(room.writer, run, None, "me")
-    runs.take(room.writer, copy, "other")
-    room.drive()
-    ours, theirs = pending_step(room.log, run), pending_step(room.log, copy)
-    assert ours is not None
-    assert theirs is not None
-    assert (theirs.address, theirs.attempt, theirs.spec) == (ours.address, ours.attempt, ours.spec)
-    assert [each.shortfalls for each in of_kind(room.log, copy, StepRefused)] == [
-        each.shortfalls for each in of_kind(room.log, run, StepRefused)
-    ]
-    assert complete_step(room.writer, copy, theirs.seq, "Looked.", "other").status == "succeeded"
-    assert [event.address for event in of_kind(room.log, copy, StepBegan)] == ["again@1/look"]
-    assert complete_step(room.writer, run, ours.seq, "Looked.", "agent").status == "succeeded"

@@ -171,7 +171,7 @@ def test_a_run_changes_hands_in_a_loop_and_the_engine_goes_on_with_the_rest(shop
     holder = held_name("0a1b2c3d")
 
     def take() -> None:
-        runs.take(shop.writer, run, holder, "agents")
+        runs.take(shop.writer, run, holder)
 
     shop.during(take, lambda: "again@1/work" in shop.state(run).steps)
     state = shop.state(run)

@@ -1,4 +1,4 @@
-"""Turns what the outside says into events: a person's answer, an outcome reported by an outside performer."""
+"""Turns a person's answer into an event."""
 
 from typing import TYPE_CHECKING
 
@@ -7,10 +7,9 @@ from handrail.engine.state.position import list_of
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.late_import import late_import
-from handrail.model.history.events import ApprovalDecided, Decision, StepEnded
-from handrail.model.history.run_state import Pending, RunState, awaits_confirmation
+from handrail.model.history.events import ApprovalDecided, Decision
+from handrail.model.history.run_state import RunState, awaits_confirmation
 from handrail.model.workflow.plan import Plan
-from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
     from handrail.engine.guided import confirmation
@@ -61,23 +60,3 @@ def _target(plan: Plan, state: RunState, address: str) -> tuple[int, str]:
             f"'{address}' was revised as often as it may be", next_step=f"handrail approve or reject {state.run}"
         )
     return place, target
-
-
-def complete(state: RunState, seq: int, output: JsonValue, by: str, now: float) -> StepEnded:
-    """Give the event by which an outside performer ends the pending step."""
-    address = _pending(state, seq).address
-    return StepEnded(address=address, began=seq, status="succeeded", output=output, by=by, at=now)
-
-
-def fail(state: RunState, seq: int, error: str, by: str, now: float) -> StepEnded:
-    """Give the event by which an outside performer says that the pending step failed, and why."""
-    address = _pending(state, seq).address
-    if not error.strip():
-        raise UsageError(f"say why step '{address}' failed", next_step="give a message with what went wrong")
-    return StepEnded(address=address, began=seq, status="failed", error=error, by=by, at=now)
-
-
-def _pending(state: RunState, seq: int) -> Pending:
-    if state.pending is None or state.pending.seq != seq:
-        raise UsageError(f"event {seq} of {state.run} is not what is pending", next_step=f"handrail status {state.run}")
-    return state.pending

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from itertools import islice, product
 
 from handrail.engine.contracts.context_conditions import holds, variables
-from handrail.engine.decide.from_outside import fail
 from handrail.engine.guided.loops import visible
 from handrail.engine.simulation.endings import ended
 from handrail.engine.simulation.world import Choice, Facts, World
@@ -30,7 +29,7 @@ def moves(world: World, state: RunState, place: str, facts: Facts) -> Iterator[C
         if steered:
             yield _done(state, place, f"{says}, says stop", changes, stop=True)
     if state.pending is not None:
-        yield Choice("fails", (fail(state, state.pending.seq, "it failed", BY, 0.0),), place, 1)
+        yield Choice("fails", (ended(state, ok=False, output=None),), place, 1)
 
 
 def _done(state: RunState, place: str, says: str, changes: Changes, *, stop: bool = False) -> Choice:

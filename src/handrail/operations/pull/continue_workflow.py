@@ -4,6 +4,7 @@ import json
 from dataclasses import field, replace
 
 from handrail.engine.decide.complete_guided import Given, complete_guided
+from handrail.engine.state.performer import GUIDED
 from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
 from handrail.model.tokens import NO_BRANCH, Token
@@ -13,8 +14,8 @@ from handrail.operations.pull.branches import branch_of
 from handrail.operations.pull.decision_trace import non_tip
 from handrail.operations.pull.desk import Desk, PullRefused, held_name
 from handrail.operations.pull.history_points import first_stand, reached_from
+from handrail.operations.runs.lease import acquire_lease
 from handrail.operations.runs.lifecycle import point
-from handrail.operations.runs.outside_performer import GUIDED, leased
 from handrail.runtime.history import plan_of
 from handrail.runtime.recorder import Recorder
 
@@ -111,7 +112,7 @@ def _stale(state: RunState) -> PullRefused:
 def _completed(desk: Desk, token: Token, handed: Handed) -> Answer:
     """Complete a guided step, and decide what follows, in one commit."""
     by = held_name(token.holder)
-    lease = leased(desk.log, token.run, by)
+    lease = acquire_lease(desk.log, token.run, by)
     try:
         found = desk.known.folded(desk.log, token.run)
         state = found.state

@@ -11,7 +11,7 @@ from handrail.operations.pull.answer_context import at_return, at_start
 from handrail.operations.pull.answers import Answer, Caution, answer_at, waits_for_holder
 from handrail.operations.pull.continue_workflow import require_holder
 from handrail.operations.pull.desk import Desk, PullRefused, held_name, new_name
-from handrail.operations.runs.outside_performer import leased
+from handrail.operations.runs.lease import acquire_lease
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import Known, plan_of, state_before
 from handrail.runtime.recorder import Recorder
@@ -74,7 +74,7 @@ def checkpoint(desk: Desk, token: Token) -> Kept:
     """Keep the point of a token; kept twice it is kept once."""
     state = desk.known.folded(desk.log, token.run).state
     require_holder(desk, state, token)
-    lease = leased(desk.log, token.run, held_name(token.holder))
+    lease = acquire_lease(desk.log, token.run, held_name(token.holder))
     try:
         found = Known().folded(desk.log, token.run)
         at = state_before(desk.log, token.run, token.seq + 1)

@@ -23,7 +23,7 @@ class Handover:
 def hand_to_agent(writer: RunWriter, run: str) -> str:
     """Ask for a run on behalf of an agent that is to be given its token; give the name of that holder."""
     holder = new_name()
-    take(writer, run, held_name(holder), "agents")
+    take(writer, run, held_name(holder))
     return holder
 
 

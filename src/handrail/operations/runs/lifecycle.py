@@ -13,7 +13,7 @@ from handrail.errors import NotFound, UsageError, VersionConflict
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.codec import encode
-from handrail.model.history.events import Decision, Event, Hands, RunForked, RunStarted
+from handrail.model.history.events import Decision, Event, RunForked, RunStarted
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.suggest import did_you_mean
@@ -274,14 +274,14 @@ def place_of(log: Log, run: str, step: str) -> int:
     raise NotFound(message, next_step=f"steps it began: {', '.join(known) or 'none'}")
 
 
-def take(writer: RunWriter, run: str, by: str, hands: Hands = "all") -> None:
-    """Hand a run to an outside performer: all of its steps, or only those of agents."""
+def take(writer: RunWriter, run: str, by: str) -> None:
+    """Hand a run to an outside performer, for the steps of agents; the engine performs the others."""
     state = state_of(writer.log, run)
     if state.held_by:
         raise UsageError(f"{run} is held by {state.held_by}", next_step=f"handrail release {run}")
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
-    writer.send(run, f"take:{point(writer.log, run, state.seq)}", "take", by=by, hands=hands)
+    writer.send(run, f"take:{point(writer.log, run, state.seq)}", "take", by=by, hands="agents")
 
 
 def release(writer: RunWriter, run: str, by: str) -> None:

@@ -1,0 +1,22 @@
+"""The lease of a run, for whoever records something in it without driving it."""
+
+import time
+
+from handrail.errors import LogConflict
+from handrail.ports.log import Holder, Lease, Log
+
+_PATIENCE = 2.0
+"""Seconds in which a driver that only looks at the run has let go of it."""
+_LOOK_EVERY = 0.02
+
+
+def acquire_lease(log: Log, run: str, by: str) -> Lease:
+    """Get the lease of a run, waiting a little for a driver that only looks at it."""
+    until = time.monotonic() + _PATIENCE
+    while isinstance(lease := log.acquire(run, by), Holder):
+        if time.monotonic() > until:
+            raise LogConflict(
+                f"{run} is driven by {lease.name} (process {lease.pid})", next_step=f"handrail take {run}, then again"
+            )
+        time.sleep(_LOOK_EVERY)
+    return lease
