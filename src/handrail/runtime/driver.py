@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from handrail.engine.state.agent_calls import GUIDED, is_holders
+from handrail.engine.state.agent_calls import GUIDED, is_for_holder, is_holders
 from handrail.errors import MessagesWaiting
 from handrail.frozen import frozen
 from handrail.late_import import late_import
-from handrail.model.history.events import ChildStarted, Event, StepBegan, StepRefused, WorkReported
+from handrail.model.history.events import ChildStarted, Event, RunReleased, StepBegan, StepRefused, WorkReported
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.agent_names import NO_AGENT_NAMES
 from handrail.model.workflow.plan import Plan
@@ -142,6 +142,9 @@ class Driver:
             return None if outcome is None else Performed(state, (outcome,))
         if not isinstance(began, StepBegan) or (is_holders(state, pending.action) and not pending.reported):
             return None
+        if is_for_holder(began) and not state.held_by:
+            # In a copy of a run that somebody held: the engine begins the step anew, with a call of its own.
+            return Performed(state, (RunReleased(by=self.lease.holder, at=self.clock()),))
         return await self._watched(self._effect(plan, state, pending, began), state)
 
     async def _watched(self, work: "Coroutine[Any, Any, tuple[Event, ...]]", state: RunState) -> Performed:

@@ -13,6 +13,7 @@ from handrail.engine.decide.from_outside import Answer, decide_approval
 from handrail.engine.fold.apply import apply
 from handrail.engine.fold.step_tools import Call, child_ended, decided
 from handrail.engine.guided.preferences import Wish, preferred
+from handrail.engine.state.agent_calls import is_for_holder
 from handrail.engine.state.transitions import ALLOWED
 from handrail.errors import HandrailError, UsageError
 from handrail.frozen import frozen
@@ -21,6 +22,7 @@ from handrail.model.history import events as ev
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Log, Message
+from handrail.runtime.event_records import from_log
 from handrail.runtime.handlers.children import outcome_of
 from handrail.runtime.history import state_of
 from handrail.runtime.run_writer import Heard, Letter
@@ -51,7 +53,7 @@ def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, .
     letters: list[Letter] = []
     for each in messages:
         data = _read(each.payload)
-        if data.get("kind") == "take" and _engine_performs(state):
+        if data.get("kind") == "take" and _engine_performs(log, state):
             continue
         consumed.append(each.id)
         for event in _meant(_Scene(log, plan, state, now, begins, letters), data):
@@ -62,10 +64,14 @@ def understood(log: Log, plan: Plan, state: RunState, messages: tuple[Message, .
     return Heard(tuple(caused), state, tuple(consumed), tuple(given_up), tuple(begins), tuple(letters))
 
 
-def _engine_performs(state: RunState) -> bool:
+def _engine_performs(log: Log, state: RunState) -> bool:
     """Whether a step is in our own hands: it is finished before the run changes hands."""
     pending = state.pending
-    return state.status == "running" and not state.held_by and pending is not None and pending.kind == "step"
+    if state.status != "running" or state.held_by or pending is None or pending.kind != "step":
+        return False
+    began = from_log(log.read(state.run, after=state.steps[pending.address].began - 1, limit=1)[0])
+    # A copy of a run that somebody held may stand at a step that was begun for its holder.
+    return not (isinstance(began, ev.StepBegan) and is_for_holder(began))
 
 
 def _gives_up(state: RunState, event: ev.Event) -> bool:

@@ -1,6 +1,7 @@
 """A run of the engine in the hands of a connected agent for a while: its token, what the engine keeps, and back."""
 
 import asyncio
+import json
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from handrail.agents.registry import KnownAgents
-from handrail.model.history.events import RetryScheduled, RunReleased, RunTaken, StepEnded
+from handrail.model.history.events import RetryScheduled, RunReleased, RunTaken, StepBegan, StepEnded, StepRefused
 from handrail.operations.pull.desk import Desk
 from handrail.operations.pull.take_over import hand_to_agent, handover
 from handrail.operations.runs import lifecycle as runs
@@ -19,7 +20,7 @@ from handrail.store.signing_keys import keys_in
 from handrail.store.sqlite.log import open_log
 from handrail.wiring.machine import this_machine
 from support.cli.fresh import make_machine
-from support.pull.room import Pull, advancing, definition, step
+from support.pull.room import Pull, advancing, definition, loop, step
 from support.runtime.room import of_kind
 from support.runtime.steps_room import Hand, StepsRoom, Turns
 
@@ -215,3 +216,30 @@ def test_a_step_cannot_be_completed_while_another_process_drives_its_run(pull: P
     assert (refused.code, refused.data["retry"]["kind"]) == ("LOG_CONFLICT", "retryable_after_ms")
     assert f"{first.run} is driven by another (process" in refused.text
     assert pull.advance(first).address == "two"
+
+
+def test_a_copy_taken_after_a_refusal_is_at_the_same_try_and_can_be_completed(pull: Pull) -> None:
+    again = loop("again", step("look"), type="while", condition={"var": "more", "equals": "yes"})
+    first = pull.start(definition(again), more="yes")
+    ours = pull.advance(first, notes=None, context={"more": "no"})
+    copy = runs.fork(pull.writer, first.run, None, "ann")
+    holder = hand_to_agent(pull.writer, copy)
+    pull.drive()
+    theirs = pull.rehydrate(handover(pull.calls.desk, copy, holder).continue_token)
+    assert theirs.address == ours.address == "again@1/look"
+    refusals = [[each.shortfalls for each in of_kind(pull.log, run, StepRefused)] for run in (first.run, copy)]
+    assert len(refusals[0]) == 1
+    assert refusals[0] == refusals[1]
+    assert pull.advance(theirs, "Looked.").complete
+    assert [event.address for event in of_kind(pull.log, copy, StepBegan)] == ["again@1/look"]
+    assert pull.advance(ours, "Looked.").complete
+
+
+def test_the_engine_goes_on_by_itself_with_a_copy_of_a_run_that_somebody_holds(shop: StepsRoom) -> None:
+    run = shop.start(json.dumps(definition(step("look"))), {"look": [{"output": {"notesMarkdown": "Looked."}}]})
+    refused = report(shop, taken(shop, run), "")
+    assert [each["code"] for each in refused.data["blockers"]] == ["MISSING_REQUIRED_NOTES"]
+    copy = runs.fork(shop.writer, run, None, "ann")
+    shop.drive()
+    assert shop.state(copy).status == "succeeded"
+    assert (shop.state(run).status, shop.state(run).held_by[:15]) == ("running", "connected agent")

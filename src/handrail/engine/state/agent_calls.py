@@ -4,9 +4,15 @@ import re
 
 from rpds import HashTrieMap
 
+from handrail.engine.state.performer import OF_AGENTS
 from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
+
+
+def is_for_holder(began: StepBegan) -> bool:
+    """Tell whether a step was begun for the holder of the run: it calls no agent that the engine could call."""
+    return began.action in OF_AGENTS and call_of(began) is None
 
 
 def call_of(began: StepBegan) -> dict[str, JsonValue] | None:

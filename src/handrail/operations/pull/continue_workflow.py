@@ -4,7 +4,7 @@ import json
 from dataclasses import field, replace
 
 from handrail.engine.decide.complete_guided import Given, complete_guided
-from handrail.engine.state.performer import GUIDED
+from handrail.engine.state.agent_calls import GUIDED
 from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
 from handrail.model.tokens import NO_BRANCH, Token
