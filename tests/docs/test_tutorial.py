@@ -59,6 +59,6 @@ def test_a_run_up_to_its_approval_loads_only_what_it_needs(shop: DocShop) -> Non
     _, printed = shop.run('python ../count.py run mend "x" --script ../play.yaml')
     assert "mend-1 needs you" in printed, printed
     loaded = printed.partition("LOADED ")[2].split()
-    print(f"{len(loaded)} modules of Handrail, at most {MOST_MODULES}")
+    print(f"{len(loaded)} modules of Handrail, at most {MOST_MODULES}")  # noqa: T201
     assert len(loaded) <= MOST_MODULES, "\n".join(loaded)
     assert not [name for name in loaded if set(name.split(".")) & set(FENCED)]

@@ -13,14 +13,11 @@ from handrail.errors import HandrailError
 from handrail.ports.log import (
     Append,
     Checkpoint,
-    Document,
     Filter,
     Holder,
     Lease,
     Log,
     NewEvent,
-    Projection,
-    StoredEvent,
     TimerCleared,
     TimerSet,
 )
@@ -34,15 +31,6 @@ STATUSES = st.sampled_from(["running", "failed"])
 EVENTS = st.lists(st.builds(NewEvent, st.text(max_size=3), st.integers(1, 3), st.binary(max_size=40)), max_size=3)
 TIMERS = st.one_of(st.builds(TimerSet, KEYS, st.floats(0, 100)), st.builds(TimerCleared, KEYS))
 BLOBS = st.sampled_from([b"", b"one", b"large" * 2000])
-
-
-def _fold(before: Document | None, event: StoredEvent) -> Document:
-    seen = (before or {}).get("kinds")
-    return {"kinds": [*(seen if isinstance(seen, list) else []), event.kind], "status": event.kind}
-
-
-def _projection(version: int) -> Projection:
-    return Projection("kinds", version, key=lambda event: event.kind[:1] or None, fold=_fold)
 
 
 class TwoLogs(RuleBasedStateMachine):
@@ -123,13 +111,9 @@ class TwoLogs(RuleBasedStateMachine):
         self.both(handle, lambda log: log.erase_blob(digest))
         self.both(handle, lambda log: log.get_blob(digest))
 
-    @rule(handle=HANDLES, version=st.integers(1, 2))
-    def project(self, handle: int, version: int) -> None:
-        self.both(handle, lambda log: log.apply_projection(_projection(version)))
-
-    @rule(handle=HANDLES, name=st.sampled_from(["kinds", "runs"]))
-    def rebuild(self, handle: int, name: str) -> None:
-        self.both(handle, lambda log: log.rebuild(name))
+    @rule(handle=HANDLES)
+    def forget_summaries(self, handle: int) -> None:
+        self.both(handle, lambda log: log.forget_summaries())
 
     @rule(handle=HANDLES, stream=STREAMS, after=st.integers(0, 9), limit=st.none() | st.integers(0, 5))
     def read(self, handle: int, stream: str, after: int, limit: int | None) -> None:
@@ -165,7 +149,7 @@ def _everything(log: Log) -> object:
         log.due(100.0),
         log.summaries(),
         log.summaries(Filter(prefix="é", status="failed")),
-        log.documents("kinds", Filter(limit=2)),
+        log.summaries(Filter(limit=2)),
     )
 
 

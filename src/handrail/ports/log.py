@@ -1,4 +1,4 @@
-"""The event log: streams of facts, the inbox of each, blobs, leases, timers, checkpoints and read models.
+"""The event log: streams of facts, the inbox of each, blobs, leases, timers, checkpoints and summaries.
 
 The log knows nothing of what events mean: a kind, the version of its shape, and bytes. Calls are synchronous, and
 each either happens as a whole or raises an error of `handrail.errors`. Only the holder of a stream's lease appends
@@ -13,9 +13,6 @@ from typing import NamedTuple, Protocol, TypeAlias
 from handrail.frozen import frozen
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.log_care import Report, Salvage
-
-RUNS = "runs"
-"""The read model that `Append.summary` writes."""
 
 Document: TypeAlias = Mapping[str, JsonValue]
 OnPoint: TypeAlias = Callable[[str], None]
@@ -129,18 +126,8 @@ class Holder:
 
 
 @frozen
-class Projection:
-    """A read model that is folded from all events: `key` names the document that an event changes."""
-
-    name: str
-    version: int
-    key: Callable[[StoredEvent], str | None]
-    fold: Callable[[Document | None, StoredEvent], Document]
-
-
-@frozen
 class Row:
-    """A document of a read model, and the position of the last event that changed it."""
+    """The summary of a stream, and the position of the last event that changed it."""
 
     key: str
     position: int
@@ -149,7 +136,7 @@ class Row:
 
 @frozen
 class Filter:
-    """Which documents of a read model to give: newest first, by the start of the key and by their `status`."""
+    """Which summaries to give: newest first, by the start of the key and by their `status`."""
 
     prefix: str = ""
     status: str | None = None
@@ -240,27 +227,19 @@ class Leases(Protocol):
         ...
 
 
-class ReadModels(Protocol):
-    """Documents that can be thrown away and built again from the events."""
-
-    def apply_projection(self, projection: Projection) -> int:
-        """Fold the events since the last time, from the first when the version changed; give how many."""
-        ...
-
-    def rebuild(self, name: str) -> None:
-        """Throw a read model away; the next `apply_projection` begins with the first event."""
-        ...
-
-    def documents(self, name: str, wanted: Filter | None = None) -> tuple[Row, ...]:
-        """Give documents of a read model."""
-        ...
+class Summaries(Protocol):
+    """The line of each stream in lists; it can be thrown away and made again from the events."""
 
     def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
-        """Give the documents that appends left in `Append.summary`, by stream."""
+        """Give what appends left in `Append.summary`, by stream."""
+        ...
+
+    def forget_summaries(self) -> None:
+        """Throw all summaries away."""
         ...
 
 
-class Log(Streams, Inbox, Blobs, Leases, ReadModels, Protocol):
+class Log(Streams, Inbox, Blobs, Leases, Summaries, Protocol):
     """The whole log, as one process holds it."""
 
     def check(self) -> Report:

@@ -4,7 +4,7 @@ import math
 
 from handrail.errors import HandrailError, NotFound, StorageFault
 from handrail.model.history.run_state import RunState
-from handrail.ports.log import RUNS, Append, Filter, Holder, Log, TimerSet
+from handrail.ports.log import Append, Filter, Holder, Log, TimerSet
 from handrail.ports.log_care import Finding
 from handrail.runtime.history import state_of
 from handrail.runtime.run_summary import summary_of, timers_of
@@ -15,7 +15,7 @@ OVER = ("succeeded", "cancelled")
 def mend_lists(log: Log) -> None:
     """Let each run be listed as its history has it, and wake it when its history says."""
     if unreadable_lists(log):
-        log.rebuild(RUNS)
+        log.forget_summaries()
     listed = {row.key: row.document for row in log.summaries(Filter())}
     timers = {(each.stream, each.key, each.due) for each in log.due(math.inf)}
     for run in log.streams():

@@ -12,7 +12,6 @@ from typing import TypeVar
 from handrail.errors import NotFound
 from handrail.ports.hash_chain import START, digest_of, intact
 from handrail.ports.log import (
-    RUNS,
     Append,
     Checkpoint,
     Filter,
@@ -21,7 +20,6 @@ from handrail.ports.log import (
     Lease,
     Message,
     OnPoint,
-    Projection,
     Row,
     StoredEvent,
     Timer,
@@ -167,36 +165,19 @@ class MemoryLog:
             held = self._state.held.get(stream)
         return None if held is None else held.holder
 
-    def apply_projection(self, projection: Projection) -> int:
-        """Fold the events since the last time."""
-        with self._writing("apply_projection") as state:
-            version, position = state.projections.get(projection.name, (None, 0))
-            if version != projection.version:
-                state.documents[projection.name], position = {}, 0
-            new = state.events[position:]
-            for event in new:
-                _fold(state.documents[projection.name], projection, event)
-            state.projections[projection.name] = (projection.version, len(state.events))
-        return len(new)
-
-    def rebuild(self, name: str) -> None:
-        """Throw a read model away."""
-        with self._writing("rebuild") as state:
-            state.documents.pop(name, None)
-            state.projections.pop(name, None)
-
-    def documents(self, name: str, wanted: Filter | None = None) -> tuple[Row, ...]:
-        """Give documents of a read model, newest first."""
+    def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
+        """Give the summaries by stream, newest first."""
         wanted = wanted or Filter()
         with self._state.lock:
-            rows = [row for row in self._state.documents.get(name, {}).values() if row.key.startswith(wanted.prefix)]
+            rows = [row for row in self._state.summaries.values() if row.key.startswith(wanted.prefix)]
         if wanted.status is not None:
             rows = [row for row in rows if row.document.get("status") == wanted.status]
         return _first(sorted(rows, key=lambda row: (-row.position, row.key)), wanted.limit)
 
-    def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
-        """Give the documents that appends left."""
-        return self.documents(RUNS, wanted)
+    def forget_summaries(self) -> None:
+        """Throw all summaries away."""
+        with self._writing("forget_summaries") as state:
+            state.summaries.clear()
 
     def check(self) -> Report:
         """Verify the chain of each stream."""
@@ -235,11 +216,3 @@ class MemoryLog:
 
 def _first(rows: Iterable[T], limit: int | None) -> tuple[T, ...]:
     return tuple(rows)[:limit]
-
-
-def _fold(documents: dict[str, Row], projection: Projection, event: StoredEvent) -> None:
-    key = projection.key(event)
-    if key is not None:
-        before = documents.get(key)
-        document = projection.fold(None if before is None else before.document, event)
-        documents[key] = Row(key, event.position, document)

@@ -8,7 +8,6 @@ from handrail.errors import LeaseLost, MessagesWaiting, VersionConflict
 from handrail.frozen import frozen
 from handrail.ports.hash_chain import START, digest_of, link
 from handrail.ports.log import (
-    RUNS,
     Append,
     Checkpoint,
     Head,
@@ -56,8 +55,7 @@ class State:
     held: dict[str, Held] = field(default_factory=dict[str, Held])
     timers: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     checkpoints: dict[str, list[Checkpoint]] = field(default_factory=dict[str, list[Checkpoint]])
-    projections: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    documents: dict[str, dict[str, Row]] = field(default_factory=dict[str, dict[str, Row]])
+    summaries: dict[str, Row] = field(default_factory=dict[str, Row])
 
     def head(self, stream: str) -> Head:
         """Say where a stream ends."""
@@ -78,8 +76,7 @@ class State:
             dict(self.held),
             dict(self.timers),
             {stream: list(each) for stream, each in self.checkpoints.items()},
-            dict(self.projections),
-            {name: dict(rows) for name, rows in self.documents.items()},
+            dict(self.summaries),
         )
 
     def become(self, other: "State") -> None:
@@ -117,7 +114,7 @@ def apply_append(state: State, append: Append) -> list[StoredEvent]:
     if append.summary is not None:
         position = state.events[-1].position if state.events else 0
         row = Row(append.stream, stored[-1].position if stored else position, dict(append.summary))
-        state.documents.setdefault(RUNS, {})[append.stream] = row
+        state.summaries[append.stream] = row
     state.blobs.update({digest_of(blob): blob for blob in append.blobs})
     return stored
 

@@ -16,8 +16,8 @@ from handrail.store.sqlite.blobs import SqliteBlobs
 from handrail.store.sqlite.database import BUSY_MS, FILE, Database
 from handrail.store.sqlite.faults import named_faults
 from handrail.store.sqlite.leases import SqliteLeases
-from handrail.store.sqlite.read_models import SqliteModels
 from handrail.store.sqlite.streams import SqliteInbox, SqliteStreams
+from handrail.store.sqlite.summaries import SqliteSummaries
 
 if TYPE_CHECKING:
     from handrail.store.sqlite import doctor as sqlite_doctor
@@ -27,7 +27,7 @@ else:
     rebuild = late_import("handrail.store.sqlite.rebuild")
 
 
-class SqliteLog(SqliteStreams, SqliteInbox, SqliteBlobs, SqliteLeases, SqliteModels):
+class SqliteLog(SqliteStreams, SqliteInbox, SqliteBlobs, SqliteLeases, SqliteSummaries):
     """A log that many processes share; each part is in the file of its base class."""
 
     def __init__(self, database: Database, locks: KernelLocks, clock: Callable[[], float]) -> None:

@@ -12,7 +12,7 @@ from handrail.store.sqlite.blobs import pack, unpack, write_blob
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database
 from handrail.store.sqlite.faults import REPAIR
-from handrail.store.sqlite.read_models import as_row, write_summary
+from handrail.store.sqlite.summaries import as_row, write_summary
 
 
 class SqliteInbox:

@@ -15,14 +15,14 @@ from handrail.testing.conformance.log_blobs import BlobConformance
 from handrail.testing.conformance.log_drivers import DrivingConformance
 from handrail.testing.conformance.log_inbox import InboxConformance
 from handrail.testing.conformance.log_leases import LeaseConformance
-from handrail.testing.conformance.log_models import ModelConformance
 from handrail.testing.conformance.log_streams import StreamConformance
+from handrail.testing.conformance.log_summaries import SummaryConformance
 from handrail.testing.conformance.log_worlds import LogWorld
 
 __all__ = ["LogConformance", "LogWorld"]
 
 
 class LogConformance(
-    StreamConformance, DrivingConformance, InboxConformance, BlobConformance, LeaseConformance, ModelConformance
+    StreamConformance, DrivingConformance, InboxConformance, BlobConformance, LeaseConformance, SummaryConformance
 ):
     """All behaviour of a log; subclass it and give the fixture `world`."""
