@@ -12,7 +12,7 @@ from handrail.errors import StorageBusy, StorageFull, StorageRefused, StorageToo
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import FILE, Database
 from handrail.store.sqlite.log import open_log, salvage_folder
-from handrail.store.sqlite.statements import migrations, sql
+from handrail.store.sqlite.statements import migrations, statements
 from handrail.testing.conformance.log_worlds import leased, record
 from handrail.testing.small_disks import closed, fill, mounted, opened_again
 from support.places import ROOT
@@ -200,4 +200,4 @@ def test_every_statement_is_named_and_described() -> None:
         for block in blocks[1:]:
             name, description, *_ = block.splitlines()
             assert description.startswith("-- "), name
-            assert sql(name).rstrip().endswith(";"), name
+            assert statements()[name].rstrip().endswith(";"), name

@@ -26,7 +26,7 @@ def _old_log(folder: Path, events: int, highest: int) -> None:
         event = NewEvent("noted", 1, str(number).encode())
         head = link("a", head, event)
         row = ("a", head.seq, event.kind, event.version, event.payload, head.hash)
-        session.execute(statements.sql("append_event"), row)
+        session.execute(statements.statements()["append_event"], row)
     session.execute("INSERT INTO streams (name, seq, hash) VALUES ('a', ?, ?)", (head.seq, head.hash))
     session.execute(
         "INSERT INTO documents (projection, key, status, position, document) VALUES ('runs', 'a', 'waiting', ?, ?)",

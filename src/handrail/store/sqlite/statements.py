@@ -6,11 +6,6 @@ from pathlib import Path
 NAME = "-- name: "
 
 
-def sql(name: str) -> str:
-    """Give the statement with this name."""
-    return statements()[name]
-
-
 @cache
 def migrations() -> tuple[str, ...]:
     """Give the scripts that bring a database from each version to the next, the first one from 0 to 1."""
