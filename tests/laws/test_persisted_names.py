@@ -29,6 +29,7 @@ from handrail.sources.config import config
 from handrail.sources.trust.file import Entry, TrustFile
 from handrail.store.signing_keys import keys_in
 from handrail.store.sqlite.statements import migrations
+from handrail.workspace.delivery.deliver import remove
 from support.laws.record_shapes import record_shapes
 from support.workspace.git_room import GitRoom, git
 
@@ -151,7 +152,7 @@ def test_the_files_of_a_worktree_keep_their_names(tmp_path: Path) -> None:
         "refs": room.refs(),
         "snapshot": keys_of(json.loads(git(room.repo, "log", "-1", "--format=%b", "refs/handrail/fix-1"))),
     }
-    room.spaces.remove(tree, "fix-1")
+    remove(room.spaces.places, tree, "fix-1")
     check_golden("worktree_files", found)
 
 

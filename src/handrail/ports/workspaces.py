@@ -117,7 +117,3 @@ class Workspaces(Protocol):
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:
         """Give the same as a patch."""
         ...
-
-    def remove(self, tree: Tree, run: str) -> str:
-        """Remove an owned worktree after keeping what is in it under a ref; gives that ref."""
-        ...

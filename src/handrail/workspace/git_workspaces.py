@@ -88,10 +88,6 @@ class GitWorkspaces:
         """Give the same as a patch."""
         return changes.diff(self.places, tree, since, until, stat=stat)
 
-    def remove(self, tree: Tree, run: str) -> str:
-        """Remove an owned worktree after keeping what is in it under a ref; gives that ref."""
-        return delivering.remove(self.places, tree, run)
-
     def throw_away(self, repository: Path, run: str) -> None:
         """Remove a worktree that was only made to try something, with its branch; nothing of it is kept."""
         discard_files.throw_away(self.places, repository, run)

@@ -9,7 +9,7 @@ from handrail.errors import NotFound, WorkspaceFault
 from handrail.ports.delivery import Life
 from handrail.ports.workspaces import Conflict, FileChange, Merged
 from handrail.workspace.delivery.apply import apply_to_checkout, undo_apply
-from handrail.workspace.delivery.deliver import discard, merge_into_base
+from handrail.workspace.delivery.deliver import discard, merge_into_base, remove
 from handrail.workspace.delivery.janitor import clean, survey
 from support.workspace.git_room import GitRoom, commit, everything, fill, git, listing
 
@@ -202,9 +202,9 @@ def test_discarding_twice_and_after_the_folder_is_gone_loses_no_commit(shop: Git
 def test_removing_gives_the_ref_and_leaves_the_branch(shop: GitRoom) -> None:
     tree, path = shop.prepare()
     fill(path, {"loose.txt": "l"})
-    ref = shop.spaces.remove(tree, "r1")
+    ref = remove(shop.spaces.places, tree, "r1")
     assert git(shop.repo, "show", f"{ref}:loose.txt") == "l"
-    assert shop.spaces.remove(tree, "r1") == ref
+    assert remove(shop.spaces.places, tree, "r1") == ref
     assert git(shop.repo, "rev-parse", "work/r1") == tree.commit
 
 
@@ -250,7 +250,7 @@ def test_the_janitor_finds_branches_whose_worktree_is_gone(shop: GitRoom) -> Non
     two, path = shop.prepare("two")
     commit(path, a_txt="a")
     for run, tree in (("one", one), ("two", two)):
-        shop.spaces.remove(tree, run)
+        remove(shop.spaces.places, tree, run)
     found = survey(shop.spaces.places, lambda _: "over", [str(shop.repo)])
     branches = {one.name: one.reasons for one in found if one.kind == "branch"}
     assert branches == {"work/one": (), "work/two": ("it has commits that no other branch has",)}

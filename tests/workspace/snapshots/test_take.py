@@ -7,6 +7,7 @@ import pytest
 
 from handrail.errors import WorkspaceFault
 from handrail.model.history.trees import Tree
+from handrail.workspace.delivery.deliver import remove
 from support.workspace.git_room import GitRoom, commit, everything, fill, git, listing
 
 
@@ -177,7 +178,7 @@ def test_nested_repositories_and_empty_folders_are_named_and_left_alone(shop: Gi
     assert (path / "vendor/lib/x.txt").exists()
     assert (path / "fresh/.git").is_dir()
     with pytest.raises(WorkspaceFault, match="holds what cannot be kept"):
-        shop.spaces.remove(tree, "r1")
+        remove(shop.spaces.places, tree, "r1")
 
 
 @pytest.mark.parametrize("folders", [3, 200])
@@ -209,9 +210,9 @@ def test_dirt_in_a_submodule_is_named_and_its_commit_is_kept(shop: GitRoom) -> N
     shop.spaces.restore(tree, "r1", taken.id)
     assert (path / "lib/lib.txt").read_text() == "dirty"
     with pytest.raises(WorkspaceFault):
-        shop.spaces.remove(tree, "r1")
+        remove(shop.spaces.places, tree, "r1")
     git(path / "lib", "checkout", "-q", ".")
-    shop.spaces.remove(tree, "r1")
+    remove(shop.spaces.places, tree, "r1")
     assert not path.exists()
 
 
@@ -244,7 +245,7 @@ def test_a_borrowed_tree_is_snapshotted_and_never_restored_or_committed(shop: Gi
     for forbidden in (
         lambda: shop.spaces.restore(tree, "r9", taken.id),
         lambda: shop.spaces.commit(tree, "no"),
-        lambda: shop.spaces.remove(tree, "r9"),
+        lambda: remove(shop.spaces.places, tree, "r9"),
     ):
         with pytest.raises(WorkspaceFault, match="the user's own checkout"):
             forbidden()

@@ -57,11 +57,6 @@ class Settings:
             "worktrees": {name: value for name, value in worktrees.items() if value},
         }
 
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing to write."""
-        return not any(self.tables().values())
-
 
 def assignment(name: str, value: str | tuple[str, ...]) -> str:
     """Give a key and its value as a line of TOML, whatever characters they hold."""
