@@ -32,6 +32,8 @@ SECRET = (
 """Names of variables that hold secrets."""
 _MARK_LENGTH = 12
 _PATH = "/usr/local/bin:/usr/bin:/bin"
+NAMED = "HANDRAIL_SECRETS"
+"""Names or globs of further variables whose values are secrets, separated by commas."""
 
 
 def allowed_environment(parent: Mapping[str, str], pass_env: Iterable[str] = ()) -> dict[str, str]:
@@ -69,10 +71,6 @@ def _passes(name: str, asked: tuple[str, ...]) -> bool:
     if fits(name, tuple(pattern for pattern in asked if pattern.strip("*"))):
         return True
     return not fits(name.upper(), SECRET) and ("*" in asked or fits(name, ALLOWED))
-
-
-NAMED = "HANDRAIL_SECRETS"
-"""Names or globs of further variables whose values are secrets, separated by commas."""
 
 
 def secret_values(environ: Mapping[str, str]) -> dict[str, str]:

@@ -17,6 +17,9 @@ from handrail.sources.foreign_files import printable, real, reason, stays_inside
 from handrail.sources.library import library_root
 from handrail.sources.workflow_files import Candidate, from_path, routines_in, workflows_in
 
+ENDINGS = (".yaml", ".yml", ".json", ".py")
+__all__ = ["Found", "Place", "Tier", "discover", "find", "folders_of", "here", "same_name"]
+
 
 class Tier(StrEnum):
     """Where a workflow was found, the strongest first; a file given by its path counts as the repository's."""
@@ -44,10 +47,7 @@ class Found:
     """Why it cannot be used whatever it holds, as the end of a sentence about it."""
 
 
-ENDINGS = (".yaml", ".yml", ".json", ".py")
 ORDER = {tier: number for number, tier in enumerate(Tier)}
-
-__all__ = ["Found", "Place", "Tier", "discover", "find", "folders_of", "here", "same_name"]
 
 
 @frozen

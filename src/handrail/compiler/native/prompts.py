@@ -14,6 +14,7 @@ from handrail.model.workflow.values import Prompt
 
 HEADER = re.compile(r"\s*<!--\s*(version|description|template)\s*:\s*(.*?)\s*-->[ \t]*\n?", re.IGNORECASE | re.DOTALL)
 ORDERED = re.compile(r"(\d+)-(.+)\.md")
+_MISSING = {"prompt": "missing-prompt", "schema": "missing-schema"}
 
 
 def lower_prompt(work: Lowering, node: Node) -> Prompt:
@@ -120,9 +121,6 @@ def read_header(text: str) -> tuple[dict[str, str], int]:
     while at < len(text) and headers and text[at] in "\r\n":
         at += 1
     return headers, at
-
-
-_MISSING = {"prompt": "missing-prompt", "schema": "missing-schema"}
 
 
 def bundled(work: Lowering, node: Scalar, path: str, what: Literal["prompt", "schema"]) -> SourceText | None:

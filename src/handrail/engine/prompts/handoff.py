@@ -29,6 +29,23 @@ _WORDS: dict[StepStatus, str] = {
     "skipped": "skipped",
 }
 _INSIDE = re.compile(r"[/@\[#]")
+MOST = 40
+"""Artifacts that are listed, the newest."""
+_MOST_LOOKED_AT = 2_000
+"""Values of one output in which artifacts are looked for."""
+_MOST_TEXT = 120
+_KINDS = {
+    "branch": "branch",
+    "commit": "commit",
+    "path": "path",
+    "paths": "path",
+    "file": "path",
+    "files": "path",
+    "url": "url",
+    "issue": "issue",
+    "issues": "issue",
+}
+"""Keys of outputs that name an artifact, with its kind; `test_path` is one like `path`."""
 
 
 @frozen
@@ -199,26 +216,6 @@ def _made(state: RunState, listed: list[_Past]) -> Iterator[_Part]:
     lines = artifacts(state, tuple((each.address, each.step) for each in listed))
     if lines:
         yield _Part("artifacts", "\n".join(lines))
-
-
-MOST = 40
-"""Artifacts that are listed, the newest."""
-_MOST_LOOKED_AT = 2_000
-"""Values of one output in which artifacts are looked for."""
-_MOST_TEXT = 120
-
-_KINDS = {
-    "branch": "branch",
-    "commit": "commit",
-    "path": "path",
-    "paths": "path",
-    "file": "path",
-    "files": "path",
-    "url": "url",
-    "issue": "issue",
-    "issues": "issue",
-}
-"""Keys of outputs that name an artifact, with its kind; `test_path` is one like `path`."""
 
 
 def artifacts(state: RunState, steps: tuple[tuple[str, StepState], ...]) -> list[str]:

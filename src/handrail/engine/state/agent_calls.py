@@ -4,10 +4,15 @@ import re
 
 from rpds import HashTrieMap
 
-from handrail.engine.state.performer import OF_AGENTS
 from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
+
+_ROUND = re.compile(r"@\d+")
+GUIDED = frozenset({"guided", "delegate"})
+"""Steps whose performer is told one at a time what to do, and refused what does not hold."""
+OF_AGENTS = GUIDED | {"agent"}
+"""Steps that an agent performs, whoever else performs the others."""
 
 
 def is_for_holder(began: StepBegan) -> bool:
@@ -19,9 +24,6 @@ def call_of(began: StepBegan) -> dict[str, JsonValue] | None:
     """Give the call of an agent by which the engine performs a step; None where it calls none."""
     call = began.spec if began.action == "agent" else began.spec.get("call")
     return call if isinstance(call, dict) else None
-
-
-_ROUND = re.compile(r"@\d+")
 
 
 def turn_key(address: str) -> str:
@@ -41,12 +43,6 @@ def taken_back(turns: "HashTrieMap[str, int]", address: str) -> "HashTrieMap[str
     for key in {turn_key(address), address}:
         turns = turns.insert(key, max(turns.get(key, 0) - 1, 0))
     return turns
-
-
-GUIDED = frozenset({"guided", "delegate"})
-"""Steps whose performer is told one at a time what to do, and refused what does not hold."""
-OF_AGENTS = GUIDED | {"agent"}
-"""Steps that an agent performs, whoever else performs the others."""
 
 
 def holds_all(state: RunState) -> bool:

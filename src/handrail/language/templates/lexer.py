@@ -17,6 +17,9 @@ LONGEST = 1 << 20
 _OPENING = re.compile(r"\{\{-?|\{%-?|\{#-?")
 _CLOSERS = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _END_RAW = re.compile(r"\{%-?\s*endraw\s*-?%\}")
+_MARK = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]""", re.DOTALL)
+FARTHEST = 20_000
+"""How far an end is looked for, so that many openings without an end stay cheap."""
 
 
 @frozen
@@ -144,11 +147,6 @@ def _strip_end(result: list[Piece]) -> None:
         if result[index].text:
             break
         index -= 1
-
-
-_MARK = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]""", re.DOTALL)
-FARTHEST = 20_000
-"""How far an end is looked for, so that many openings without an end stay cheap."""
 
 
 def find_close(text: str, start: int, closer: str) -> int:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 else:
     agents_file = late_import("handrail.sources.config.agents_file")
 
+NO_SANDBOX = ("none", True)
+
 
 class ConfiguredAgents:
     """The `Agents` that configuration adds to the built-in ones, read when one is asked for."""
@@ -99,9 +101,6 @@ def _users(folders: Folders) -> tuple[Defined, ...]:
     if wrong is not None:
         raise UsageError(f"{wrong.file}:{wrong.line}: {wrong.message}", next_step="correct your agents.toml")
     return found
-
-
-NO_SANDBOX = ("none", True)
 
 
 def override_of(agent: str, model: str, names: AgentNames) -> str:

@@ -22,6 +22,7 @@ else:
 REPOSITORY_TABLES = ("workflows", "checks", "agent", "agents", "worktrees", "routing", "budget", "pull")
 USER_TABLES = ("trust", *REPOSITORY_TABLES)
 BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
+KNOWN = ("kind", "network")
 
 
 @frozen
@@ -235,9 +236,6 @@ def _absolute(file: TomlFile, text: str, report: Report) -> Path | None:
     message = f"the repository '{text}' is not an absolute path"
     report.error("config-value", message, file.place("trust", "repositories"), "write the whole path, from / or ~")
     return None
-
-
-KNOWN = ("kind", "network")
 
 
 def read_sandbox(file: TomlFile, agent: dict[str, Any], report: Report) -> tuple[Sandbox, bool]:

@@ -12,6 +12,7 @@ from handrail.store.sqlite.database import Database
 LARGE = 4096
 FAST = 1
 """Text shrinks nearly as much as at the best level, in a third of the time."""
+RESTORE = "restore the data folder from a backup; events and runs that do not need this content are not affected"
 
 
 def pack(data: bytes) -> tuple[int, bytes]:
@@ -29,9 +30,6 @@ def unpack(packed: int, data: bytes) -> bytes | None:
         return zlib.decompress(data) if packed else data
     except zlib.error:
         return None
-
-
-RESTORE = "restore the data folder from a backup; events and runs that do not need this content are not affected"
 
 
 class SqliteBlobs:

@@ -14,6 +14,10 @@ from handrail.store.sqlite.database import Database
 from handrail.store.sqlite.faults import REPAIR
 from handrail.store.sqlite.summaries import as_row, write_summary
 
+MOST_ENDS = 1_000
+_Row: TypeAlias = tuple[str, int, str, int, bytes, str]
+_NOTHING = Append("", 0)
+
 
 class SqliteInbox:
     """What others want a stream to know."""
@@ -39,12 +43,6 @@ class SqliteInbox:
         """Name the streams that have messages to consume."""
         with self._db.reading() as session:
             return tuple(str(row[0]) for row in session.all("pending_streams"))
-
-
-MOST_ENDS = 1_000
-_Row: TypeAlias = tuple[str, int, str, int, bytes, str]
-
-_NOTHING = Append("", 0)
 
 
 class _Unusual(Exception):

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from handrail.ports.windows import Windows
 
 _MANNER = ("tmux", "sandbox", "network")
+VIEW = "view"
+"""The command of Handrail that a window runs."""
+_WISH = "tmux"
+_DESCENT = re.compile(r"(\.[0-9]+)+$", re.ASCII)
 
 
 def manner_of(spec: Mapping[str, JsonValue]) -> dict[str, str]:
@@ -83,11 +87,6 @@ def has_network(manner: Mapping[str, str]) -> bool:
 
 if TYPE_CHECKING:
     from handrail.ports.windows import Windows
-
-VIEW = "view"
-"""The command of Handrail that a window runs."""
-_WISH = "tmux"
-_DESCENT = re.compile(r"(\.[0-9]+)+$", re.ASCII)
 
 
 def session_of(run: str) -> str:
