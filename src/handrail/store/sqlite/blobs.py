@@ -1,35 +1,14 @@
 """Blobs on SQLite."""
 
-import zlib
-
 import apsw
 
 from handrail.errors import NotFound, StorageDamaged
 from handrail.ports.hash_chain import digest_of
+from handrail.store.sqlite.compression import pack, unpack
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database
 
-LARGE = 4096
-FAST = 1
-"""Text shrinks nearly as much as at the best level, in a third of the time."""
 RESTORE = "restore the data folder from a backup; events and runs that do not need this content are not affected"
-
-
-def pack(data: bytes) -> tuple[int, bytes]:
-    """Give whether the content is compressed, and the bytes to store."""
-    if len(data) >= LARGE:
-        packed = zlib.compress(data, FAST)
-        if len(packed) < len(data):
-            return 1, packed
-    return 0, data
-
-
-def unpack(packed: int, data: bytes) -> bytes | None:
-    """Give the content, or None when the stored bytes cannot be read."""
-    try:
-        return zlib.decompress(data) if packed else data
-    except zlib.error:
-        return None
 
 
 class SqliteBlobs:

@@ -8,7 +8,8 @@ import apsw
 from handrail.errors import LeaseLost, MessagesWaiting, StorageDamaged, VersionConflict
 from handrail.ports.hash_chain import START, intact, link, seal
 from handrail.ports.log import Append, Checkpoint, Head, Lease, Message, StoredEvent, Timer, TimerCleared, TimerSet
-from handrail.store.sqlite.blobs import pack, unpack, write_blob
+from handrail.store.sqlite.blobs import write_blob
+from handrail.store.sqlite.compression import pack, unpack
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database
 from handrail.store.sqlite.faults import REPAIR
