@@ -14,6 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+
 from handrail.engine.state.codec import encode_state
 from handrail.model.history import events
 from handrail.model.history import run_state as run
@@ -140,7 +142,10 @@ def test_the_files_of_a_process_keep_their_names(tmp_path: Path) -> None:
     check_golden("process_files", {name: names_in(folder / name) for name in ("process.json", "status")})
 
 
-def test_the_files_of_a_worktree_keep_their_names(tmp_path: Path) -> None:
+def test_the_files_of_a_worktree_keep_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "Ada")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "ada@example.org")
     room = GitRoom(tmp_path).make()
     tree, path = room.prepare("fix-1")
     (path / "README.md").write_text("changed\n")

@@ -14,7 +14,9 @@ from pathlib import Path
 
 LINUX = sys.platform == "linux"
 PROC = Path("/proc")
-_LOOKS, _MOMENT = 5, 0.001
+_LOOKS, _MOMENT = 25, 0.001
+_KERNEL = 2
+"""The parent of all threads of the Linux kernel."""
 _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER."""
 
@@ -66,7 +68,7 @@ def marked(name: str, value: str, then: str = "") -> dict[int, Row]:
     start = whole + then.encode()
     found: dict[int, Row] = {}
     for row in _rows():
-        entries = _environment(row.pid)
+        entries = _environment(row)
         if any(entry == whole or (then and entry.startswith(start)) for entry in entries):
             found[row.pid] = row
     return found
@@ -122,22 +124,22 @@ def _boot() -> str:
     return (PROC / "sys/kernel/random/boot_id").read_bytes()[:8].decode()
 
 
-def _environment(pid: int) -> list[bytes]:
-    if LINUX:
-        place = PROC / str(pid)
-        try:
-            found = (place / "environ").read_bytes()
-            for _ in range(_LOOKS):
-                # A process that becomes another program has none for a moment; the kernel's own have no program.
-                if found or not (place / "exe").readlink():
-                    break
-                time.sleep(_MOMENT)
-                found = (place / "environ").read_bytes()
-            return found.split(b"\0")
-        except OSError:
-            return []
-    shown = _run_ps("-E", "-ww", "-o", "command=", "-p", str(pid))
-    return shown.encode(errors="surrogateescape").split()
+def _environment(row: Row) -> list[bytes]:
+    if not LINUX:
+        shown = _run_ps("-E", "-ww", "-o", "command=", "-p", str(row.pid))
+        return shown.encode(errors="surrogateescape").split()
+    place, found = PROC / str(row.pid) / "environ", b""
+    try:
+        found = place.read_bytes()
+        for _ in range(_LOOKS):
+            # A process that becomes another program has none for a moment; the kernel's own never have any.
+            if found or row.dead or _KERNEL in (row.pid, row.parent):
+                break
+            time.sleep(_MOMENT)
+            found = place.read_bytes()
+    except OSError:
+        return []
+    return found.split(b"\0")
 
 
 def _ps(*which: str) -> Iterator[Row]:
