@@ -105,7 +105,7 @@ class Place:
         text = WORKFLOW.format(agent=agent, script=script)
         document = read_bundle(Bundle("workflow.yaml", {"workflow.yaml": SourceText("workflow.yaml", text)}), Report())
         assert document is not None
-        compiled = compile_document(document, Catalog(builtins(), workflow=lambda _: None))
+        compiled = compile_document(document, Catalog(builtins()))
         assert compiled.plan is not None, compiled.diagnostics
         head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.shop, capture_output=True, text=True, check=True)
         source = TreeSource(repository=str(self.shop), base="main", commit=head.stdout.strip(), branch="work/{run}")

@@ -5,6 +5,7 @@
     │   └── NotFound         no such workflow, file, step
     ├── InvalidWorkflow      a workflow file is wrong; carries its diagnostics
     ├── Untrusted            the content was never trusted, or has changed since
+    ├── PersonOnly           an agent called what is for people
     ├── LogConflict          another process was first
     │   ├── VersionConflict  the stream has moved on, or the message was consumed already
     │   └── LeaseLost        another process drives the run now
@@ -12,6 +13,7 @@
         ├── ProcessFault     a command of a run cannot be started or has no room
         ├── StorageFault     the log cannot be kept: Storage{Full, Refused, Busy, TooNew, Damaged}
         └── WorkspaceFault   git, or the state of a repository or worktree, does not let the work go on
+            └── GitSettingsChanged  settings that start programs differ from those at the run's set-up
 
 Each carries a stable code, the exit code, and what to do next.
 """
@@ -63,6 +65,13 @@ class Untrusted(HandrailError):
     """Content that may run code or commands has not been trusted by the user."""
 
     code = "untrusted"
+    exit_code = 3
+
+
+class PersonOnly(HandrailError):
+    """An agent, or the command of a step, called what only a person may decide."""
+
+    code = "person-only"
     exit_code = 3
 
 
@@ -121,6 +130,18 @@ class WorkspaceFault(EnvironmentFault):
     def __init__(self, message: str, *, next_step: str | None = None, files: Sequence[str] = ()) -> None:
         super().__init__(message, next_step=next_step)
         self.files = tuple(files)
+
+
+class GitSettingsChanged(WorkspaceFault):
+    """What makes the user's git start programs has changed since the run was set up; a person must look at it."""
+
+    code = "git-settings-changed"
+    exit_code = 3
+    retryable = False
+
+    def __init__(self, message: str, *, next_step: str, changes: Sequence[str]) -> None:
+        super().__init__(message, next_step=next_step)
+        self.changes = tuple(changes)
 
 
 class StorageFull(StorageFault):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import handrail.agents
-from handrail.agents.profiles import PROFILES, every_profile, find_profile, make_agent
+from handrail.agents.profiles import ANY_AGENT, PROFILES, agent_in_shell, every_profile, find_profile, make_agent
 from handrail.ports.agent_profiles import AgentProfile
 
 
@@ -52,3 +52,16 @@ def test_profiles_are_read_without_an_adapter() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("profile", every_profile(), ids=lambda each: each.name)
+def test_the_shell_of_an_agent_is_known_by_each_of_its_marks(profile: AgentProfile) -> None:
+    assert profile.shell_marks
+    for mark in profile.shell_marks:
+        assert agent_in_shell({"PATH": "/bin", mark: "1"}) == profile.name
+        assert agent_in_shell({"PATH": "/bin", mark: ""}) == ""
+
+
+def test_an_agent_that_is_not_known_may_name_itself() -> None:
+    assert agent_in_shell({ANY_AGENT: "somebody_1"}) == "somebody_1"
+    assert agent_in_shell({"PATH": "/bin", "CODEX_HOME": "/x", "GEMINI_API_KEY": "k"}) == ""

@@ -11,6 +11,7 @@ from handrail.compiler.catalog import Catalog
 from handrail.compiler.native.calls import MOST_STEPS
 from handrail.model.diagnostics import MOST, Report
 from handrail.model.source import Bundle, SourceText
+from support.compiler.named_shelf import NamedShelf
 from support.corpus.loading import as_text, catalog_of, diagnose_bundle
 
 HEAD = "name: limits\n"
@@ -100,7 +101,7 @@ def test_routines_cannot_multiply_without_end() -> None:
         return f"name: level-{level}\nsteps:\n{body}"
 
     levels = {f"level-{level}": read_bundle(bundle(text(level)), Report()) for level in range(1, 8)}
-    found = said(text(0), catalog=Catalog(catalog_of().builtins, None, levels.get))
+    found = said(text(0), catalog=Catalog(catalog_of().builtins, None, NamedShelf(levels.get)))
     assert f"has more than {MOST_STEPS} steps" in found
     assert "[too-many-steps]" in found
 

@@ -9,7 +9,7 @@ from handrail.language.expressions.evaluate import evaluate
 from handrail.language.expressions.filters import FILTERS, signature
 from handrail.language.expressions.parser import parse
 from handrail.language.expressions.syntax import TESTS
-from handrail.language.shell.command import compile_command
+from handrail.language.shell.scan import compile_command
 from support.places import ROOT
 
 PAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")

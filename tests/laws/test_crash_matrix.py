@@ -99,7 +99,7 @@ def test_the_uninterrupted_flow_calls_everything_once(flowed: Ending) -> None:
     run = crashing.run_of(crashing.FLOWING)
     assert flowed.trace == ["before", "first", "count", "weak", "tick 0", "tick 1", "one", "two", "after"]
     said = "hi it's $(touch pwned)"
-    assert flowed.names[run]["flow"] == {"said": said, "weak": 7, "by": "me", "checked": True}
+    assert flowed.names[run]["flow"] == {"said": said, "weak": 7, "by": "person:me", "checked": True}
     assert flowed.names[run]["done"] == "over"
     assert _requested(flowed, run) == [f"flow#{number}" for number in range(1, 8)]
 

@@ -55,7 +55,7 @@ FIX_BUG: dict[str, Any] = {
         },
     ],
     "fix": {
-        "expect_prompt": ["Make tests/test_total.py pass"],
+        "expect_prompt": ["Make `tests/test_total.py` pass"],
         "files": {"src/total.py": MENDED},
         "say": "Added up.",
         "usage": {"input_tokens": 100, "output_tokens": 10, "cost": 0.01},
@@ -254,7 +254,10 @@ def test_deps_nightly_keeps_what_passes_and_takes_back_what_does_not(
 ) -> None:
     nightly(shop, monkeypatch, OUTDATED)
     script = {
-        "bump[odd]/test/fix": {"expect_prompt": "odd went from 1.0.0 to 2.0.0", "files": {"adapted.txt": "yes\n"}},
+        "bump[odd]/test/fix": {
+            "expect_prompt": "`odd` went from `1.0.0` to `2.0.0`",
+            "files": {"adapted.txt": "yes\n"},
+        },
         "bump[bad]/test/fix": {
             "files": {"tried.txt": "no\n"},
             "usage": {"input_tokens": 1, "output_tokens": 1, "cost": 1.25},

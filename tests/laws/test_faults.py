@@ -266,10 +266,13 @@ def test_a_run_whose_history_is_damaged_stops_nobody_else(room: Room) -> None:
     good, bad = room.start(TWO), room.start(TWO)
     room.close()
     damage(room, "UPDATE events SET payload = x'00' WHERE stream = ?", bad)
-    with pytest.raises(HandrailError, match="damaged") as raised:
-        room.drive()
-    assert "doctor --repair" in str(raised.value.next_step)
+    supervisor, met = room.supervisor(), list[HandrailError]()
+    supervisor.on_unreadable = met.append
+    asyncio.run(supervisor.run_until_idle())
+    asyncio.run(supervisor.run_until_idle())
+    assert [(error.code, "doctor --repair" in str(error.next_step)) for error in met] == [("storage-damaged", True)]
     assert state_of(room.log, good).status == "succeeded"
+    assert room.log.holder(bad) is None
 
 
 def test_a_supervisor_that_is_cancelled_leaves_the_command_for_the_next_one(room: Room) -> None:

@@ -35,7 +35,7 @@ def test_each_of_800_messages_from_8_processes_has_its_effect_once(room: Room) -
     room.drive()
     assert [sender.returncode for sender in senders] == [0] * SENDERS
     effects = Counter(event.by for event in of_kind(room.log, run, RunRewound))
-    wanted = {f"s{sender}-{number}" for sender in range(SENDERS) for number in range(many_worker.MESSAGES)}
+    wanted = {f"person:s{sender}-{number}" for sender in range(SENDERS) for number in range(many_worker.MESSAGES)}
     assert set(effects) == wanted
     assert set(effects.values()) == {1}
     assert room.log.inbox(run) == ()

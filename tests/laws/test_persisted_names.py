@@ -8,6 +8,7 @@ HANDRAIL_UPDATE_GOLDEN=1 and read its difference.
 import asyncio
 import json
 import os
+import shutil
 from dataclasses import fields
 from hashlib import sha256
 from importlib.resources import files
@@ -28,12 +29,12 @@ from handrail.ports.log import Checkpoint, NewEvent
 from handrail.ports.processes import ProcessSpec
 from handrail.processes.local import LocalProcesses
 from handrail.sources.config import config
-from handrail.sources.trust.file import Entry, TrustFile
+from handrail.sources.trust.file import TrustFile
 from handrail.store.signing_keys import keys_in
 from handrail.store.sqlite.statements import migrations
-from handrail.workspace.delivery.deliver import remove
+from handrail.workspace.delivery.discard import discard
 from support.laws.record_shapes import record_shapes
-from support.workspace.git_room import GitRoom, git
+from support.workspace.git_room import GitRoom, fill, git
 
 GOLDEN = Path(__file__).parent / "persisted"
 
@@ -150,30 +151,39 @@ def test_the_files_of_a_worktree_keep_their_names(tmp_path: Path, monkeypatch: p
     tree, path = room.prepare("fix-1")
     (path / "README.md").write_text("changed\n")
     room.spaces.snapshot(tree, "fix-1")
+    fill(room.repo / ".git", {"info/attributes": "* text\n", "hooks/pre-commit": "true\n"})
+    git(room.repo, "config", "core.hooksPath", ".githooks")
+    git(room.repo, "config", "include.path", "more")
+    room.spaces.record_settings(tree)
     # The folders of a repository and of a work tree are named by a hash of their paths, which differ here.
     found = {
         "record": names_in(next((room.data / "worktrees").rglob("fix-1.json"))),
         "memo.json": names_in(next((room.data / "indexes").rglob("memo.json"))),
+        "executing-settings.json": names_in(next((room.data / "indexes").rglob("executing-settings.json"))),
         "refs": room.refs(),
         "snapshot": keys_of(json.loads(git(room.repo, "log", "-1", "--format=%b", "refs/handrail/fix-1"))),
     }
-    remove(room.spaces.places, tree, "fix-1")
+    discard(room.spaces.places, tree, "fix-1")
+    found["removed"] = names_in(next((room.data / "removed").glob("*.json")))
     check_golden("worktree_files", found)
 
 
 def test_the_record_of_trust_keeps_its_form(tmp_path: Path) -> None:
     trust = TrustFile(tmp_path)
-    with trust.change() as entries:
-        entries["/w"] = Entry("f" * 64, {"workflow.yaml": trust.keep(b"name: x\n")})
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    with trust.change() as record:
+        record.add(tmp_path / "repo" / "workflow.yaml", trust.keep(b"name: x\n"))
+        record.add(Path("/w/workflow.yaml"), "f" * 64)
     assert json.loads((tmp_path / "trust.json").read_text()) == {
-        "version": 1,
-        "trusted": {
-            "/w": {
-                "fingerprint": "f" * 64,
-                "files": {"workflow.yaml": "a2a79ea37edb1963efaae29281523ab441a8a99df048d204f22f3f413e325afc"},
+        "version": 2,
+        "repositories": {
+            str(tmp_path / "repo"): {
+                "workflow.yaml": ["a2a79ea37edb1963efaae29281523ab441a8a99df048d204f22f3f413e325afc"]
             }
         },
+        "files": {"/w/workflow.yaml": ["f" * 64]},
     }
+    shutil.rmtree(tmp_path / "repo")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["trust", "trust.json", "trust.lock"]
 
 

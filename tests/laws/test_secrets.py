@@ -147,7 +147,7 @@ def test_a_workflow_that_holds_a_secret_is_refused(leaks: Leaks) -> None:
 
 
 def test_what_a_person_says_to_a_run_is_masked_before_it_is_sent() -> None:
-    said = json.loads(message(Redactor({}, FORMS), "say", answer=f"use {SAMPLES['stripe']}"))
+    said = json.loads(message(Redactor({}, FORMS), "say", asked=1, by="person:ann", answer=f"use {SAMPLES['stripe']}"))
     assert _needle(said["answer"].encode()) is None
 
 

@@ -127,4 +127,4 @@ def _assert_every_kind(points: list[str]) -> None:
         *("start.before", "start.after", "wait.before", "wait.after", "git.before", "git.during", "git.after"),
     }
     commands = {point.split(" ")[1] for point in points if point.startswith("git.")}
-    assert commands >= {"worktree", "update-ref", "commit-tree", "read-tree", "update-index", "write-tree"}
+    assert commands >= {"update-ref", "commit-tree", "read-tree", "update-index", "write-tree"}

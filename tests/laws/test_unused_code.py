@@ -13,6 +13,8 @@ ALLOWED = {
     "*.main": "the entry point of a program of its own",
     "handrail.cli.lazy_group.CommandGroup.*": "click calls it",
     "handrail.cli.main.Handrail.*": "click calls it",
+    "handrail.serve.mcp.http_connections.Limited*": "uvicorn calls it",
+    "handrail.serve.mcp.http_connections.OnceInAWhile.filter": "logging calls it",
     "handrail.sources.python.flow_host.FlowContext.*": "for those who write workflows: `ctx` of `async def run(ctx)`",
     "handrail.sources.python.flow_host.Decided.approved": "for those who write workflows: what `ctx.approve` gives",
     "handrail.store.memory.log.MemoryWorld": "the log for tests of our own and of others",

@@ -21,6 +21,7 @@ from handrail.model.history.events import StepBegan
 from handrail.operations.delivery import clean as cleaning
 from handrail.operations.delivery import deliver as delivery
 from handrail.operations.runs import lifecycle as runs
+from handrail.ports.delivery import Retention
 from handrail.ports.log import Holder
 from handrail.runtime.history import state_of
 from handrail.testing.leaks import processes_within
@@ -31,6 +32,7 @@ from support.runtime.steps_room import Hand, StepsRoom, git
 from support.runtime.tree_states import Person, all_refs, everything
 
 ONE = "name: one\nsteps:\n  - {name: work, prompt: Do it please}\n"
+KEEP = Retention(lambda _: 30, 0.0)
 KEPT = ONE + "  - {name: keep, type: commit, message: kept}\n"
 WRITES: dict[str, Any] = {"work": {"files": {"a.txt": "a\n"}}}
 
@@ -53,11 +55,11 @@ def test_complaint_1_a_run_whose_agent_is_gone_is_not_in_progress(shop: StepsRoo
 
 def test_complaint_2_cleaning_up_keeps_commits_that_nobody_has(shop: StepsRoom) -> None:
     first = shop.run(KEPT, WRITES)
-    cleaned = cleaning.clean(shop.log, _spaces(shop), dry_run=False)
+    cleaned = cleaning.clean(shop.log, _spaces(shop), KEEP, dry_run=False)
     assert not cleaned.removed
     assert shop.tree(first.run).is_dir()
     tip = git(shop.repo, "rev-parse", f"work/{first.run}")
-    gone, *_ = delivery.discard(shop.log, _spaces(shop), GitRepositories(), first.run)
+    gone, *_ = delivery.discard(shop.log, _spaces(shop), GitRepositories(shop.folder / "data"), first.run)
     assert git(shop.repo, "merge-base", tip, gone.ref) == tip
 
 
@@ -68,7 +70,7 @@ def test_complaint_3_a_work_tree_in_use_stays_and_an_empty_folder_never_stands_f
     before = everything(shop.repo)
 
     def clean() -> None:
-        cleaned = cleaning.clean(shop.log, _spaces(shop), dry_run=False)
+        cleaned = cleaning.clean(shop.log, _spaces(shop), KEEP, dry_run=False)
         assert not [each for each in cleaned.removed if each.kind == "worktree"]
         _begun(shop)[0].with_name("go.log").touch()
 
@@ -87,7 +89,7 @@ def test_complaint_4_what_was_merged_is_cleaned_up_also_when_it_was_squashed(sho
     first = shop.run(KEPT, WRITES)
     git(shop.repo, "merge", "-q", "--squash", f"work/{first.run}")
     git(shop.repo, "commit", "-qm", "squashed")
-    cleaned = cleaning.clean(shop.log, _spaces(shop), dry_run=False)
+    cleaned = cleaning.clean(shop.log, _spaces(shop), KEEP, dry_run=False)
     assert "worktree" in [each.kind for each in cleaned.removed], cleaned.kept
     assert not shop.tree(first.run).exists()
 
@@ -216,7 +218,7 @@ def test_cyrus_8_15_tear_down_commands_run_before_a_work_tree_goes_and_cannot_ho
     person = _person(shop)
     person.runs("one")
     tree, log = person.tree("one-1"), person.log
-    delivery.discard(log, GitWorkspaces(person.home / "data"), GitRepositories(), "one-1")
+    delivery.discard(log, GitWorkspaces(person.home / "data"), GitRepositories(person.home / "data"), "one-1")
     log.close()
     assert not tree.exists()
     assert (shop.folder / "home/torn-down").read_text() == "a\n"
@@ -273,7 +275,7 @@ def test_cyrus_4_two_runs_never_share_a_work_tree_or_a_branch(shop: StepsRoom) -
 
 def test_cyrus_4_what_is_uncommitted_survives_that_the_run_is_thrown_away(shop: StepsRoom) -> None:
     first = shop.run(ONE, WRITES)
-    gone, *_ = delivery.discard(shop.log, _spaces(shop), GitRepositories(), first.run)
+    gone, *_ = delivery.discard(shop.log, _spaces(shop), GitRepositories(shop.folder / "data"), first.run)
     assert git(shop.repo, "show", f"{gone.ref}:a.txt") == "a"
 
 

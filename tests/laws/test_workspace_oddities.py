@@ -126,16 +126,17 @@ def test_what_an_agent_leaves_running_ends_with_its_step(shop: StepsRoom) -> Non
     assert [each for each in processes_within(shop.folder) if "sleep" in each or "late" in each] == []
 
 
-def test_hooks_and_filters_of_the_repository_do_not_get_in_the_way(shop: StepsRoom) -> None:
+def test_filters_of_the_user_count_and_hooks_and_filters_of_the_repository_do_not(shop: StepsRoom) -> None:
     for name in ("pre-commit", "post-checkout", "commit-msg", "prepare-commit-msg", "reference-transaction"):
         hook = shop.repo / ".git/hooks" / name
         hook.write_text(f"#!/bin/sh\necho {name} >> '{shop.folder}/hooks.txt'\nexit 1\n")
         hook.chmod(0o755)
     (shop.repo / ".git/hooks/reference-transaction").unlink()
-    git(shop.repo, "config", "filter.rot.clean", "tr a-z b-za")
-    git(shop.repo, "config", "filter.rot.smudge", "tr b-za a-z")
-    (shop.repo / ".git/info/attributes").write_text("*.rot filter=rot\n")
-    script = {**WRITES, "work": {"files": {"x.rot": "hello\n"}}}
+    git(shop.repo, "config", "--global", "filter.rot.clean", "tr a-z b-za")
+    git(shop.repo, "config", "--global", "filter.rot.smudge", "tr b-za a-z")
+    git(shop.repo, "config", "filter.own.clean", f"tee -a '{shop.folder}/hooks.txt'")
+    (shop.repo / ".git/info/attributes").write_text("*.rot filter=rot\n*.own filter=own\n")
+    script = {**WRITES, "work": {"files": {"x.rot": "hello\n", "x.own": "hello\n"}}}
     first = shop.run(ASKING, script)
     runs.rewind(shop.writer, first.run, "ok", "ann")
     shop.drive()

@@ -1,12 +1,13 @@
 """The process table, where a process changes while it is looked at."""
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from handrail.processes import process_table as proctable
-from handrail.processes.process_table import marked
+from handrail.processes.process_table import initial_environment, lineage, marked, outputs_of
 
 
 @pytest.mark.skipif(not proctable.LINUX, reason="/proc is Linux's")
@@ -21,3 +22,29 @@ def test_a_process_that_becomes_another_program_again_and_again_is_found_by_its_
         finally:
             process.kill()
     assert all(seen)
+
+
+def test_a_process_descends_from_those_that_started_it() -> None:
+    above = [row.pid for row in lineage(os.getpid())]
+    assert above[:2] == [os.getpid(), os.getppid()]
+    assert len(above) == len(set(above))
+
+
+def test_nothing_is_above_a_process_that_is_gone() -> None:
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    assert not list(lineage(process.pid))
+
+
+@pytest.mark.skipif(not proctable.LINUX, reason="/proc is Linux's")
+def test_a_process_tells_what_it_was_started_with_and_where_it_writes(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("wb") as out:
+        words = ["sh", "-c", "unset SOME_MARK; export OTHER=1; read line"]
+        process = subprocess.Popen(words, env={"SOME_MARK": "x=y"}, stdin=subprocess.PIPE, stdout=out, stderr=out)
+    with process:
+        (row,) = (each for each in lineage(process.pid) if each.pid == process.pid)
+        try:
+            assert initial_environment(row) == {"SOME_MARK": "x=y"}
+            assert outputs_of(row) == (str(tmp_path / "out"),) * 2
+        finally:
+            process.kill()

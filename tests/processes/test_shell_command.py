@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 
 from handrail.errors import EnvironmentFault
 from handrail.language.expressions.unparse import unparse
-from handrail.language.shell.command import compile_command
+from handrail.language.shell.scan import compile_command
 from handrail.model.workflow.values import Command, Expression, ShellBinding
 from handrail.ports.processes import ProcessSpec
 from handrail.processes.shell_command import Prepared, Refused, prepare

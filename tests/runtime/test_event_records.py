@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.errors import UsageError
 from handrail.model.history.events import PassedBy, StepChosen, StepEnded, Why
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import StoredEvent
@@ -17,6 +18,7 @@ MEANING = ("cli", "serve", "operations", "runtime")
 READERS = {
     "runtime/event_records.py": "from_log, the only way from a stored payload to an event",
     "operations/delivery/export_import.py": "exports the bytes as they are",
+    "operations/delivery/release.py": "reads only under which name a run came in",
     "runtime/inbox_events.py": "messages of the inbox, which are no events",
     "operations/pull/continue_workflow.py": "messages of the inbox, which are no events",
 }
@@ -54,8 +56,21 @@ def test_every_value_of_json_is_kept_in_ascii_and_read_again(output: JsonValue) 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_what_is_no_number_of_json_is_refused(number: float) -> None:
-    with pytest.raises(ValueError, match="not JSON compliant"):
+    with pytest.raises(UsageError, match="not JSON compliant"):
         to_log(ended(number))
+
+
+def test_what_is_nested_too_deep_to_be_read_everywhere_is_refused() -> None:
+    value: JsonValue = "x"
+    for _ in range(250):
+        value = [value]
+    assert _read_again(ended(value)) == ended(value)
+    for _ in range(250):
+        value = [value]
+    with pytest.raises(UsageError, match="nested more than"):
+        to_log(ended(value))
+    wide: JsonValue = [["[{"] for _ in range(2000)]
+    assert _read_again(ended(wide)) == ended(wide)
 
 
 def _read_again(event: StepEnded | StepChosen) -> object:

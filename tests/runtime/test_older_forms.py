@@ -97,9 +97,9 @@ BEADS = {
 def test_a_whole_workflow_in_the_older_words_runs_to_its_end(shop: StepsRoom) -> None:
     shop.prompt_files = BEADS
     script = {
-        "convert": {"expect_prompt": "OpenSpec path: changes/one", "output": ["login", "logout"]},
+        "convert": {"expect_prompt": "OpenSpec path: `changes/one`", "output": ["login", "logout"]},
         "implement[0]/implement": {
-            "expect_prompt": ["Previous Step: convert", "login"],
+            "expect_prompt": ["Previous Step: `convert`", "login"],
             "files": {"login.txt": "in\n"},
         },
         "implement[1]/implement": {"expect_prompt": "logout", "files": {"logout.txt": "out\n"}},

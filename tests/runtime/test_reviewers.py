@@ -235,4 +235,4 @@ def test_the_reviewer_is_told_what_changed_and_the_fixer_what_was_found(shop: St
     commit = shop.state(state.run).tree
     assert commit is not None
     assert f"git diff {commit.commit[:12]}" in shop.prompts(state.run, "review@1/reviewer")[0]
-    assert f"Repair 1 in round 1 - {MESSAGES['a']}" in shop.prompts(state.run, "review@1/fixer")[0]
+    assert f"Repair 1 in round 1 - `{MESSAGES['a']}`" in shop.prompts(state.run, "review@1/fixer")[0]

@@ -127,7 +127,7 @@ def test_a_stopped_parent_takes_its_children_with_it(room: Room) -> None:
     room.during(lambda: runs.stop(room.writer, run, "me"), lambda: room.trace() == ["up"])
     child = next(name for name in room.log.streams() if name != run)
     assert room.state(child).status == "cancelled"
-    assert room.state(child).message == f"stopped by {run}"
+    assert room.state(child).message == f"stopped with {run}"
     assert room.state(run).status == "cancelled"
     assert left_in(room) == []
     ended = [event for event in room.log.read_all() if event.kind == "run_ended"]

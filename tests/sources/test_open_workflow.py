@@ -8,6 +8,7 @@ from handrail.model.diagnostics import Diagnostic
 from handrail.model.source import plain
 from handrail.sources.open_workflow import Opened, catalog_for, open_workflow
 from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import take
 from support.sources.workplace import JSON, YAML, Workplace, write
 
 VERSIONED = """\
@@ -167,7 +168,7 @@ def test_python_by_its_path_is_not_trusted_either(work: Workplace, tmp_path: Pat
 
 def test_trusted_python_gives_its_workflow(work: Workplace) -> None:
     main = work.workflow("py/workflow.py", work.python("py"))
-    TrustStore(work.folders).trust(main)
+    TrustStore(work.folders).trust_snapshot(take(main))
     found = opened(work, "py")
     assert told(found) == []
     assert found.document is not None
@@ -178,7 +179,7 @@ def test_trusted_python_gives_its_workflow(work: Workplace) -> None:
 
 def test_changed_python_is_not_imported(work: Workplace) -> None:
     main = work.workflow("py/workflow.py", work.python("py"))
-    TrustStore(work.folders).trust(main)
+    TrustStore(work.folders).trust_snapshot(take(main))
     work.workflow("py/prompts/10-a.md", "new")
     assert only(opened(work, "py")).message == "this workflow is Python and has changed since it was trusted"
     assert not work.mark.exists()

@@ -111,10 +111,6 @@ class TwoLogs(RuleBasedStateMachine):
         self.both(handle, lambda log: log.erase_blob(digest))
         self.both(handle, lambda log: log.get_blob(digest))
 
-    @rule(handle=HANDLES)
-    def forget_summaries(self, handle: int) -> None:
-        self.both(handle, lambda log: log.forget_summaries())
-
     @rule(handle=HANDLES, stream=STREAMS, after=st.integers(0, 9), limit=st.none() | st.integers(0, 5))
     def read(self, handle: int, stream: str, after: int, limit: int | None) -> None:
         self.both(handle, lambda log: log.read(stream, after, limit))

@@ -46,6 +46,7 @@ BUDGETS: dict[str, int] = {
     "tests/runtime/handlers/agents": 40,
     "tests/runtime/handlers/proofs": 20,
     "tests/runtime/local": 20,
+    "tests/security": 120,
     "tests/serve/mcp": 70,
     "tests/store/sqlite": 20,
     "tests/testing": 30,

@@ -66,6 +66,7 @@ TOOLS: dict[str, Callable[[], str]] = {
     "zsh": lambda: _program("zsh"),
     "fish": lambda: _program("fish"),
     "faketime": lambda: _program("faketime"),
+    "git-lfs": lambda: _program("git-lfs"),
     "disk": _disk,
     "disk of a name space": _own_disk,
     "root": _root,
@@ -75,7 +76,10 @@ TOOLS: dict[str, Callable[[], str]] = {
     "opencode": lambda: _npm_agent("opencode"),
 }
 """How to find out why a tool cannot be used; an empty text where it can."""
-_INSTALLED = {"bwrap": "bubblewrap", "tmux": "tmux", "zsh": "zsh", "fish": "fish", "faketime": "faketime"}
+_INSTALLED = {
+    "bwrap": "bubblewrap",
+    **{name: name for name in ("tmux", "zsh", "fish", "faketime", "git-lfs")},
+}
 """The packages of the programs that are installed where the tests run as root."""
 _GRANTED = {"bwrap", "disk", "disk of a name space", "root"}
 """What a machine may forbid."""

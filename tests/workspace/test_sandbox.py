@@ -49,8 +49,9 @@ def test_of_a_work_tree_only_what_a_commit_writes_is_writable(shop: GitRoom) -> 
     own = common / "worktrees" / "tree"
     written = [own, common / "objects", common / "refs", common / "logs"]
     assert bindings(argv, "--bind") == [str(path) for path in (tree, *written)]
-    kept = [common, tree / ".git", own / "commondir", own / "gitdir", common / "refs" / "handrail"]
-    assert bindings(argv, "--ro-bind")[-5:] == [str(path) for path in kept]
+    settings = (own / "commondir", own / "gitdir", own / "config.worktree")
+    kept = [common, tree / ".git", *settings, common / "refs" / "handrail"]
+    assert bindings(argv, "--ro-bind")[-6:] == [str(path) for path in kept]
 
 
 def test_of_a_checkout_hooks_and_settings_are_kept(shop: GitRoom) -> None:
@@ -76,6 +77,10 @@ def test_an_agent_commits_in_its_work_tree_and_changes_nothing_that_git_obeys(ro
         "another git folder": "echo gitdir: /elsewhere > .git",
         "a moved git folder": "mv .git old",
         "another common folder": f"echo /elsewhere > {common}/worktrees/tree/commondir",
+        "settings of the work tree": f"echo x > {common}/worktrees/tree/config.worktree",
+        "other settings in their place": f"echo x > y; mv y {common}/worktrees/tree/config.worktree",
+        "no settings of the work tree": f"rm {common}/worktrees/tree/config.worktree",
+        "settings of the checkout alone": f"echo x > {common}/config.worktree",
         "the checkout": f"rm {shop.repo}/README.md",
         "the home": "touch ~/x /root/x",
     }
@@ -83,6 +88,9 @@ def test_an_agent_commits_in_its_work_tree_and_changes_nothing_that_git_obeys(ro
         name: said(room, tree, script)[0] for name, script in tries.items() if not said(room, tree, script)[0]
     } == {}
     assert not list((common / "hooks").glob("post-commit"))
+    assert not (common / "config.worktree").exists()
+    git(shop.repo, "worktree", "remove", "--force", str(tree))
+    assert not (common / "worktrees").exists()
 
 
 @pytest.mark.system("bwrap")

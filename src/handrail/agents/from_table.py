@@ -8,9 +8,10 @@ from handrail.agents.programs import find_described_program, find_program
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.suggest import did_you_mean
+from handrail.model.workflow.settings import Access
 from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, Defined
-from handrail.ports.agent_profiles import AgentProfile
-from handrail.ports.agents import Abilities, Agent, AgentCall, Launch, Lines, require_program
+from handrail.ports.agent_profiles import AgentProfile, ProjectFiles
+from handrail.ports.agents import Abilities, Agent, AgentCall, Configurable, Launch, Lines, require_program
 
 
 def makers_of(definitions: Iterable[Defined]) -> dict[str, Callable[[], Agent]]:
@@ -86,6 +87,10 @@ class WithVariables:
     def variables(self) -> tuple[str, ...]:
         """The variables of its vendor."""
         return self.agent.variables
+
+    def project_files(self, access: Access) -> ProjectFiles:
+        """Name the files of a repository that count."""
+        return self.agent.project_files(access) if isinstance(self.agent, Configurable) else ProjectFiles()
 
     def require_program(self) -> None:
         """Raise what to install where the program is missing."""

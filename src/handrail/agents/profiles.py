@@ -18,6 +18,8 @@ PROFILES: Mapping[str, str] = {
     "opencode": "handrail.agents.opencode.profile",
 }
 """By the name of the agent. A new agent is a folder and a line here."""
+ANY_AGENT = "AI_AGENT"
+"""The variable in which agents of several vendors tell the commands that they run who they are."""
 
 
 @cache
@@ -30,6 +32,12 @@ def find_profile(name: str) -> AgentProfile | None:
 def every_profile() -> tuple[AgentProfile, ...]:
     """Load the profiles of all agents, in the order of the table."""
     return tuple(profile for name in PROFILES if (profile := find_profile(name)) is not None)
+
+
+def agent_in_shell(environ: Mapping[str, str]) -> str:
+    """Name the agent whose shell set these variables; empty where it is a person's."""
+    known = (each.name for each in every_profile() if any(environ.get(mark) for mark in each.shell_marks))
+    return next(known, environ.get(ANY_AGENT, ""))
 
 
 @cache

@@ -88,3 +88,52 @@ HIDDEN: dict[str, str] = {
     "view": "handrail.cli.look.agent_window:command",
 }
 """Commands that Handrail itself calls, not people: name, and where the command is."""
+
+PEOPLES: dict[str, str] = {
+    "approve": "it decides what a run asks a person",
+    "revise": "it decides what a run asks a person",
+    "reject": "it decides what a run asks a person",
+    "answer": "it says what an agent asked a person",
+    "prefer": "it says how far a run goes on without a person, and what it may risk",
+    "trust": "it decides which commands and which code may run",
+    "init": "what it writes is trusted",
+    "release": "it lets commands run that nobody has looked at, and takes a run from its holder",
+    "take": "it hands a run over, with a token that completes its steps",
+    "rewind": "it gives up what a run has done",
+    "fork": "it makes runs that pass for the person's",
+    "import-run": "it makes runs that pass for the person's",
+    "apply": "it changes the person's checkout",
+    "merge": "it moves the person's branches",
+    "discard": "it stops a run for good and removes its files",
+    "clean": "it removes worktrees, branches and snapshots",
+    "doctor": "a repair cuts what was recorded",
+    "mcp": "a new key makes tokens of connected agents void",
+}
+"""Commands that speak for a person, with the reason: called by an agent or the command of a step they are refused."""
+
+CHILDRENS: dict[str, str] = {
+    "stop": "it ends a run for good",
+    "resume": "it lets a run go on, where that costs more too",
+    "tell": "agents take it for the person's word",
+}
+"""Commands that an agent may call only for runs that its own run started; they are recorded as the agent's."""
+
+ANYONES: dict[str, str] = {
+    **dict.fromkeys(("status", "inbox", "logs", "show", "why", "attach", "diff", "cost", "compare"), "it only looks"),
+    **dict.fromkeys(("list", "inspect", "validate", "lint", "simulate", "compile", "schema"), "it only looks"),
+    **dict.fromkeys(("help", "completion", "view"), "it only looks"),
+    "run": "workflows call others; it runs what is trusted, asks nobody, and is recorded as the agent's",
+    "test": "it runs what is trusted, with a log of its own",
+    "demo": "it has a repository and a log of its own",
+    "export": "it only reads the log",
+    "import": "it writes workflows, which need trust",
+    "stamp": "it writes a workflow, which needs trust",
+    "drive": "it goes on with what was decided, and asks nobody",
+}
+"""Commands that speak for nobody, with the reason."""
+
+ONLY_LOOKS = {"trust": "show", "clean": "dry_run"}
+"""The option with which a command of people changes nothing, so that anybody may call it."""
+
+ACTS_WITH = {"doctor": "repair", "mcp": "rotate_key"}
+"""The option without which a command of people is anybody's."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import click
 
-from handrail.cli.command_table import HIDDEN
+from handrail.cli.command_table import ANYONES, HIDDEN
 
 Table: TypeAlias = dict[str, tuple[str, str]]
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
@@ -38,7 +38,8 @@ class CommandGroup(click.Group):
         if place is None:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = place.partition(":")
-        return cast("click.Command", getattr(import_module(module), attribute))
+        command = cast("click.Command", getattr(import_module(module), attribute))
+        return command if cmd_name in ANYONES else _guarded(command, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -72,6 +73,23 @@ def _renamed(command: click.Command | None, name: str, target: str) -> click.Com
     renamed = copy(command)
     renamed.name, renamed.help = name, f"The same as `handrail {target}`.\n\n{command.help or ''}"
     return renamed
+
+
+def _guarded(command: click.Command, name: str) -> click.Command:
+    """Give a command that looks first whether a person calls it."""
+    callback = command.callback
+    if callback is None:
+        return command
+
+    def called(**given: Any) -> Any:
+        from handrail.cli.whose_word import require_person
+
+        require_person(name, given)
+        return callback(**given)
+
+    guarded = copy(command)
+    guarded.callback = called
+    return guarded
 
 
 @click.pass_context

@@ -11,11 +11,11 @@ from handrail.model.workflow.plan import Plan
 def compile_document(document: Document, catalog: Catalog, report: Report | None = None) -> Compiled:
     """Compile a workflow; every problem is a diagnostic, and an error means there is no plan."""
     report = Report() if report is None else report
-    places = Places()
-    plan = _lower(document, catalog, report, places)
+    places, own = Places(), catalog.afresh().inside(document)
+    plan = _lower(document, own, report, places)
     if plan is None or report.failed:
-        return Compiled(None, None, tuple(report), places)
-    return Compiled(plan, fingerprint(plan), tuple(report), places)
+        return Compiled(None, None, tuple(report), places, tuple(own.asked))
+    return Compiled(plan, fingerprint(plan), tuple(report), places, tuple(own.asked))
 
 
 def _lower(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:

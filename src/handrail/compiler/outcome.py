@@ -42,6 +42,8 @@ class Compiled:
     hash: str | None
     diagnostics: tuple[Diagnostic, ...]
     places: Places
+    asked: tuple[tuple[str, str], ...] = ()
+    """The names that compiling looked up, each with the origin of the document that asked."""
 
     @property
     def ok(self) -> bool:

@@ -1,6 +1,6 @@
 """Which names a step may use, and what is known of their types."""
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
 from handrail.compiler.record_types import ISSUE, REVIEW_ROUND, RUN, record, result_type, step_type
@@ -19,8 +19,10 @@ RESERVED = frozenset(
 class Scope:
     """The names in force while a workflow is walked from top to bottom."""
 
-    def __init__(self, inputs: tuple[Input, ...]) -> None:
+    def __init__(self, inputs: tuple[Input, ...], own_inputs: Collection[str] = ()) -> None:
         self.steps = GrowingRecord()
+        self._own = frozenset(own_inputs)
+        self._outputs: set[str] = set()
         self.names: dict[str, Type] = {
             "input": RecordType(tuple(Field(spoken(each.name), each.type) for each in inputs)),
             "steps": self.steps,
@@ -37,10 +39,18 @@ class Scope:
         self.steps.table[spoken(step.name)] = Field(spoken(step.name), step_type(step))
         if step.output is not None:
             self.names[spoken(step.output)] = result_type(step)
+            self._outputs.add(spoken(step.output))
+
+    def is_own(self, path: tuple[str, ...]) -> bool:
+        """Tell whether a value is the workflow's own: it cannot come from an issue, an agent, a command or a caller."""
+        return path[0] in self._own and path[0] not in self._outputs
 
     @contextmanager
-    def inside(self, names: dict[str, Type], *, leaks: bool = True) -> Generator[None]:
+    def inside(
+        self, names: dict[str, Type], *, leaks: bool = True, own: Collection[str] = frozenset()
+    ) -> Generator[None]:
         """Add names for a body; what the body's steps define stays known after it only if it `leaks`."""
+        own_before, self._own = self._own, (self._own - names.keys()) | frozenset(own)
         hidden = {name: self.names.get(name) for name in names}
         before = None if leaks else (dict(self.names), dict(self.steps.table))
         self.names.update(names)
@@ -52,6 +62,7 @@ class Scope:
                 self.names.update(before[0])
                 self.steps.table.clear()
                 self.steps.table.update(before[1])
+            self._own = own_before
             for name, type_ in hidden.items():
                 if type_ is None:
                     self.names.pop(name, None)

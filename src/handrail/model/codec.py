@@ -1,8 +1,9 @@
 """Plans as JSON data and back: fields at their default are left out, unions are told apart by `kind`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from math import isfinite
 from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -18,6 +19,11 @@ PLAIN = frozenset({str, int, float, bool, NoneType})
 
 T = TypeVar("T")
 Decoder = Callable[[Any], Any]
+
+
+DEEPEST = 100
+"""Levels of a value from outside. A reader may stand deeper in calls than the writer did, so the limit is far off."""
+LARGEST = 2**63 - 1
 
 
 class CodecError(ValueError):
@@ -168,3 +174,45 @@ def _hints(record: type) -> dict[str, Any]:
     for module in (types, values, settings, guidance, proofs, actions, plan, events):
         names.update(vars(module))
     return get_type_hints(record, localns=names)
+
+
+def unrecordable(value: object, forbidden: str = "", depth: int = 0) -> str:
+    """Say why a value from outside cannot be recorded and read back everywhere; an empty text where it can.
+
+    `forbidden` is a sign that texts may not hold.
+    """
+    if isinstance(value, list | tuple | dict):
+        if depth >= DEEPEST:
+            return f"a value that is nested more than {DEEPEST} levels deep"
+        inner = _parts(cast("list[object] | dict[object, object]", value))
+        return next((why for each in inner if (why := unrecordable(each, forbidden, depth + 1))), "")
+    return _bad_text(value, forbidden) if isinstance(value, str) else _bad_scalar(value)
+
+
+def _parts(value: "list[object] | dict[object, object]") -> Iterator[object]:
+    if isinstance(value, dict):
+        # A key that is no text stands for something that JSON does not have.
+        yield from (name if isinstance(name, str) else object() for name in value)
+        yield from value.values()
+    else:
+        yield from value
+
+
+def _bad_text(value: str, forbidden: str) -> str:
+    if forbidden and forbidden in value:
+        return f"the character U+{ord(forbidden):04X}"
+    if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+        return "a text that is no valid Unicode"
+    return ""
+
+
+def _bad_scalar(value: object) -> str:
+    match value:
+        case None | bool():
+            return ""
+        case int():
+            return "" if -LARGEST - 1 <= value <= LARGEST else "a whole number of more than 64 bits"
+        case float():
+            return "" if isfinite(value) else "a number that is not finite"
+        case _:
+            return f"a value or a key that JSON does not have ({type(value).__name__})"

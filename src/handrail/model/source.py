@@ -179,3 +179,5 @@ class Document:
     bundle: Bundle
     dynamic: bool = False
     """Whether the main file is itself the flow: Python whose `run` calls steps; then there are no steps here."""
+    origin: str = ""
+    """Whose it is, which decides what the names inside it mean: `user`, `repository`, `built-in` or `elsewhere`."""

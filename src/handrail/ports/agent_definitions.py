@@ -3,7 +3,7 @@
 from typing import Literal, TypeAlias, get_args
 
 from handrail.frozen import frozen
-from handrail.model.history.call_status import CallStatus
+from handrail.model.history.spending import CallStatus
 from handrail.model.workflow.settings import Access
 
 Protocol: TypeAlias = Literal["command", "acp"]
@@ -63,15 +63,19 @@ class AgentDefinition:
     """Whether the program starts the server of Handrail's tools by itself, as its environment says."""
     install: str = ""
     """How a person gets the program."""
+    project_files: Words = ()
+    """Files of a repository that configure the program, as paths or `FOLDER/**`; they have to be trusted."""
+    without_project_files: Words = ()
+    """The words with which it heeds none of these; without them it is not started until they are trusted."""
 
     @property
     def on_stdin(self) -> bool:
         """Whether the prompt is given on the standard input: no place of the command takes it."""
         return not any("{prompt}" in word or "{prompt_file}" in word for word in self.command)
 
-    def words_for(self, access: Access) -> Words:
-        """Give the words that ask for a level of access."""
-        return dict(self.access).get(access, ())
+    def words_for(self, access: Access, *, bare: bool) -> Words:
+        """Give the words for a level of access and, of a bare call, those that leave out files of the repository."""
+        return (*dict(self.access).get(access, ()), *(self.without_project_files if bare else ()))
 
 
 @frozen

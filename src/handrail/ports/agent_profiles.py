@@ -46,6 +46,21 @@ class ConfigFolders:
     """The variable that names one folder in their place."""
 
 
+@frozen
+class ProjectFiles:
+    """The files by which a repository configures an agent or makes it run something.
+
+    Each is a path or, as `FOLDER/**` or `FOLDER/**/*`, everything below a folder.
+    """
+
+    names: tuple[str, ...] = ()
+    """Looked for in the working folder and in each folder above it, up to the root of the repository."""
+    above: tuple[str, ...] = ()
+    """Looked for in all folders above the repository as well."""
+    checkout: bool = False
+    """Whether those of the main checkout count where the working folder belongs to a linked worktree."""
+
+
 @frozen(kw_only=True)
 class AgentProfile:
     """One agent that comes with Handrail."""
@@ -64,6 +79,8 @@ class AgentProfile:
     """Names or globs of its vendor's environment variables."""
     login: Login
     config: ConfigFolders
+    shell_marks: tuple[str, ...] = ()
+    """Variables that it sets for the commands which it runs: who calls us with one of them is this agent."""
     other_names: tuple[str, ...] = ()
     """What else people call it where they name an agent."""
     labels: tuple[str, ...] = ()
@@ -74,3 +91,14 @@ class AgentProfile:
     """List prices of its vendor's models, the most special first."""
     price: Price | None = None
     """That of its dearest model, for a model that is not in the list."""
+    project_files: tuple[str, ...] = ()
+    """Globs, seen from a repository's root, of the files by which a repository makes the agent run something."""
+    files_above: tuple[str, ...] = ()
+    """Those of them that the agent also looks for in the folders above a repository."""
+    reads_checkout: bool = False
+    """Whether the agent takes such files from the main checkout, too, when it works in a linked worktree."""
+
+    @property
+    def files(self) -> ProjectFiles:
+        """What of a repository configures the agent."""
+        return ProjectFiles(self.project_files, self.files_above, self.reads_checkout)

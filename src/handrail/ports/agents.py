@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from handrail.errors import NotFound
 from handrail.frozen import frozen
-from handrail.model.history.call_status import CallStatus
 from handrail.model.history.prices import PriceList
+from handrail.model.history.spending import CallStatus
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.settings import Access
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agent_definitions import Defined
-from handrail.ports.agent_profiles import AgentProfile
+from handrail.ports.agent_profiles import AgentProfile, ProjectFiles
 from handrail.ports.processes import Ended, Gone
 
 OutcomeStatus: TypeAlias = CallStatus
@@ -28,6 +28,26 @@ class ToolServer:
     env: tuple[tuple[str, str], ...]
     """What the server itself needs, whatever environment the agent gives it."""
     tools: tuple[str, ...]
+
+
+ProjectTrust: TypeAlias = Literal["absent", "trusted", "untrusted"]
+
+
+@frozen
+class Project:
+    """The repository around the folder in which an agent works."""
+
+    folders: tuple[str, ...] = ()
+    """The working folder and each one above it up to the root of the repository, links resolved."""
+    checkout: str = ""
+    """The main checkout, where the folder belongs to a linked worktree."""
+    files: ProjectTrust = "absent"
+    """Whether there are files in it that configure the agent, and whether the user has trusted all of them."""
+
+    @property
+    def root(self) -> str:
+        """The root of the repository."""
+        return self.folders[-1]
 
 
 @frozen(kw_only=True)
@@ -60,6 +80,8 @@ class AgentCall:
     """The tools of Handrail that it is offered."""
     listens: bool = False
     """Its input stays open for what a person says meanwhile; asked of agents that can (`Listening`) alone."""
+    project: Project = Project()
+    """Looked at for agents that a repository can configure (`Configurable`) alone."""
 
 
 @frozen
@@ -155,6 +177,8 @@ class Abilities:
     """It takes an MCP server for a single call, and so can be given tools of Handrail."""
     streams: bool = True
     """It tells what it does while it does it; without it only a step that asks for that is ended for its silence."""
+    without_project_files: bool = False
+    """It can be started so that files of the repository configure nothing; without it they have to be trusted."""
 
 
 @frozen
@@ -197,6 +221,15 @@ class Listening(Protocol):
 
     def said(self, text: str, mark: str) -> bytes:
         """Give the bytes by which it is told something, under a mark in the form of a UUID."""
+        ...
+
+
+@runtime_checkable
+class Configurable(Protocol):
+    """An agent that files of a repository configure, or make run something."""
+
+    def project_files(self, access: Access) -> ProjectFiles:
+        """Name the files that count in a call with this access."""
         ...
 
 

@@ -1,6 +1,6 @@
 """What becomes of a run's work: brought to the user's checkout, merged, discarded; and what runs leave behind."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -26,6 +26,32 @@ class Leftover:
     """Why it stays; empty when it may be removed."""
 
 
+@frozen
+class Retention:
+    """How long refs are kept whose work has arrived elsewhere."""
+
+    days: Callable[[str], int]
+    """Days after the removal of a work tree, by the checkout of its repository."""
+    now: float
+
+
+@frozen
+class UnfinishedApply:
+    """A change of the user's checkout that was cut off."""
+
+    run: str
+    checkout: str
+    undo: bool
+    """Whether it took changes back."""
+
+    @property
+    def words(self) -> str:
+        """Say what was cut off, and what to do."""
+        what = "taking back" if self.undo else "applying"
+        ways = f"handrail apply {self.run} finishes it, handrail apply {self.run} --undo takes it back"
+        return f"{what} the changes of {self.run} in {self.checkout} was cut off: {ways}"
+
+
 class Delivery(Workspaces, Protocol):
     """Workspaces whose work can be delivered, and whose remains can be removed."""
 
@@ -35,6 +61,14 @@ class Delivery(Workspaces, Protocol):
 
     def snapshot_ref(self, run: str) -> str:
         """Give the ref of a run's newest snapshot."""
+        ...
+
+    def changed_settings(self, tree: Tree) -> tuple[str, ...]:
+        """Say what makes the user's git start programs and has changed since the run was set up."""
+        ...
+
+    def accept_settings(self, tree: Tree, files: Collection[str] | None = None) -> None:
+        """Take such changes for known: all of them, or the hooks among some files of the checkout."""
         ...
 
     def apply_to_checkout(self, tree: Tree, run: str) -> tuple[str, ...]:
@@ -53,8 +87,20 @@ class Delivery(Workspaces, Protocol):
         """Merge the run's branch into its base without touching a checkout."""
         ...
 
+    def unfinished_applies(self) -> tuple[UnfinishedApply, ...]:
+        """List the applications that were cut off, and that `apply` or `undo` of the same run finishes."""
+        ...
+
+    def require_discardable(self, tree: Tree, run: str) -> None:
+        """Refuse what `discard` would refuse, without removing anything."""
+        ...
+
     def discard(self, tree: Tree, run: str) -> str:
         """Remove a run's worktree and branch; gives the ref that keeps both."""
+        ...
+
+    def set_aside(self, tree: Tree, run: str) -> str:
+        """Give a worktree up whose repository is gone; its files stay in a plain folder, which is named."""
         ...
 
     def throw_away(self, repository: Path, run: str) -> None:
@@ -65,7 +111,9 @@ class Delivery(Workspaces, Protocol):
         """Give the repositories in which a worktree was made under the name of a run."""
         ...
 
-    def survey_leftovers(self, life: Callable[[str], Life], repositories: Iterable[str]) -> tuple[Leftover, ...]:
+    def survey_leftovers(
+        self, life: Callable[[str], Life], repositories: Iterable[str], retention: Retention
+    ) -> tuple[Leftover, ...]:
         """List what runs left, in the repositories of all worktrees and in those given."""
         ...
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from handrail.errors import StorageTooNew
+from handrail.model.actors import lift_words
 from handrail.model.history.events import VERSION
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import StoredEvent
@@ -26,7 +27,19 @@ Lifter: TypeAlias = Callable[[Fields], Fields]
 Lifters: TypeAlias = Mapping[tuple[str, int], Lifter]
 """By kind and the version that is lifted."""
 
-LIFTERS: Lifters = MappingProxyType({})
+
+def _type_actor(fields: Fields) -> Fields:
+    """Version 1 has the bare name of a person in `by`, or words for whoever else did it."""
+    # A run that stopped its child named itself.
+    return {**fields, "by": lift_words(str(fields.get("by") or ""), may_be_run=fields.get("kind") == "run_ended")}
+
+
+_NAMES_AN_ACTOR = (
+    *("run_started", "run_forked", "run_resumed", "run_rewound", "run_taken", "run_released", "run_ended"),
+    *("question_answered", "message_given", "step_ended", "step_refused", "work_reported", "delegation_reported"),
+    *("checkpoint_made", "preferences_set", "capability_observed", "context_merged", "approval_decided"),
+)
+LIFTERS: Lifters = MappingProxyType({(kind, 1): _type_actor for kind in _NAMES_AN_ACTOR})
 """Every older shape that this Handrail reads."""
 
 LIFTERS_IN_USE: ContextVar[Lifters] = ContextVar("LIFTERS_IN_USE", default=LIFTERS)

@@ -4,15 +4,20 @@ The log knows nothing of what events mean: a kind, the version of its shape, and
 each either happens as a whole or raises an error of `handrail.errors`. Only the holder of a stream's lease appends
 to it; everybody else sends to its inbox.
 
+A stream whose name contains a colon is no run, but one of a kind that its prefix names. It is read and written like any
+other; `summaries` leaves it out unless asked, and what drives, lists or repairs runs takes runs alone.
+
 What a step makes several of, and a long history many, are tuples: nothing else is made as fast.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from handrail.frozen import frozen
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.log_care import Report, Salvage
+
+if TYPE_CHECKING:
+    from handrail.ports.log_care import Cut, Report, Salvage
 
 Document: TypeAlias = Mapping[str, JsonValue]
 OnPoint: TypeAlias = Callable[[str], None]
@@ -136,11 +141,13 @@ class Row:
 
 @frozen
 class Filter:
-    """Which summaries to give: newest first, by the start of the key and by their `status`."""
+    """Which summaries to give: newest first, by the start of the key and by their `status`; those of runs alone."""
 
     prefix: str = ""
     status: str | None = None
     limit: int | None = None
+    runs_only: bool = True
+    """Leave out the streams that are no runs (`model.history.run_lines.is_run`)."""
 
 
 class Streams(Protocol):
@@ -234,20 +241,20 @@ class Summaries(Protocol):
         """Give what appends left in `Append.summary`, by stream."""
         ...
 
-    def forget_summaries(self) -> None:
-        """Throw all summaries away."""
-        ...
-
 
 class Log(Streams, Inbox, Blobs, Leases, Summaries, Protocol):
     """The whole log, as one process holds it."""
 
-    def check(self) -> Report:
+    def check(self) -> "Report":
         """Verify everything that is kept."""
         ...
 
-    def salvage(self) -> Salvage:
+    def salvage(self) -> "Salvage":
         """Cut each damaged stream back to its intact events; what is cut is kept aside."""
+        ...
+
+    def cut(self, lease: Lease, keep: int) -> "Cut":
+        """Cut a stream back to its first events, as a salvage does; for what only its reader knows to be damaged."""
         ...
 
     def close(self) -> None:

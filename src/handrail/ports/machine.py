@@ -13,6 +13,7 @@ from handrail.ports.sandboxes import Sandbox
 if TYPE_CHECKING:
     from handrail.ports.log_files import LogFiles
     from handrail.ports.programs import Programs
+    from handrail.ports.trusted_files import TrustedFiles
     from handrail.ports.windows import WindowSystem
 
 
@@ -30,3 +31,5 @@ class Machine:
     windows: "WindowSystem"
     redactor: Callable[[], Redactor]
     """Makes what takes the secrets of the caller's environment out of a text."""
+    trusted_files: "Callable[[], TrustedFiles]"
+    """Makes what tells which files of a repository the caller has trusted."""

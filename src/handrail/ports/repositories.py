@@ -63,7 +63,7 @@ class Repositories(Protocol):
         ...
 
     def ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
-        """List the files that git ignores and that a glob or `.worktreeinclude` names."""
+        """List the files that git ignores and that a pattern names, written as in `.gitignore`."""
         ...
 
     def observe(self, folder: Path) -> dict[str, str]:

@@ -29,6 +29,8 @@ class Source:
     """Commands that run in the worktree before it is removed."""
     teardown_timeout: int = 120
     """Seconds for all of them together."""
+    born: str = ""
+    """When the run came into being, which tells it from one of the same id in an earlier log."""
 
 
 @frozen
@@ -68,7 +70,8 @@ class FileChange:
     """A file that differs between two trees."""
 
     path: str
-    change: Literal["added", "modified", "deleted", "renamed", "type"]
+    change: Literal["added", "modified", "deleted", "renamed", "type", "repository"]
+    """`repository` is a nested one, in which something changed that no snapshot holds."""
     added: int | None = None
     """Lines; None for binary files."""
     deleted: int | None = None
@@ -82,12 +85,20 @@ class Workspaces(Protocol):
         """Make the worktree of a run, or find the one that was made; a failure is an error, never an empty folder."""
         ...
 
+    def record_settings(self, tree: Tree) -> None:
+        """Record what makes the user's git start programs, once a worktree is set up; what is recorded stays."""
+        ...
+
     def is_there(self, tree: Tree) -> bool:
         """Tell whether a work tree can be worked in; an owned one that cannot is made again by `prepare`."""
         ...
 
-    def snapshot(self, tree: Tree, run: str) -> Snapshot:
-        """Keep the work tree as it stands, borrowed or owned."""
+    def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
+        """Keep the work tree as it stands, borrowed or owned.
+
+        What is ignored is decided by the rules that the snapshot `since` had, so that nothing that was done after it
+        hides anything; without one by the rules as they stand.
+        """
         ...
 
     def restore(self, tree: Tree, run: str, snapshot: str) -> str:
@@ -112,6 +123,10 @@ class Workspaces(Protocol):
 
     def changes(self, tree: Tree, since: str, until: str | None = None) -> tuple[FileChange, ...]:
         """List what differs between two commits or snapshots; None is the work tree as it stands."""
+        ...
+
+    def ignored(self, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
+        """List the files as they stand that `changes` skips as ignored, below some paths; a new cache is one entry."""
         ...
 
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:

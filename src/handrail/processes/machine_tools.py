@@ -1,5 +1,6 @@
 """Which tools the machine has."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -9,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from handrail.ports.programs import Installed
 
 VERSION = re.compile(r"\d+(\.\d+)+")
+NEUTRAL = "/"
+"""Where tools are asked: an agent that is asked in a repository would heed its settings."""
 PATIENCE = 10.0
 """Seconds that a tool has to say its version."""
 LONG_PATIENCE = 8.0
@@ -23,13 +26,19 @@ def find_tools(names: Iterable[str]) -> dict[str, Installed | None]:
 
 
 def _find(name: str) -> Installed | None:
-    path = shutil.which(name)
+    path = _path_of(name)
     if path is None:
         return None
     asks = "-V" if name == "tmux" else "--version"
     try:
         ran = subprocess.run(  # noqa: S603 (a tool of the user, by its full path)
-            [path, asks], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False
+            [path, asks],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=NEUTRAL,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
         return Installed(None)
@@ -39,13 +48,24 @@ def _find(name: str) -> Installed | None:
 
 def exit_code_of(command: str, words: Iterable[str]) -> int | None:
     """Ask a tool something and give how it ended; None where it is not there or takes too long."""
-    path = shutil.which(command)
+    path = _path_of(command)
     if path is None:
         return None
     try:
         ran = subprocess.run(  # noqa: S603 (a tool of the user, by its full path)
-            [path, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=LONG_PATIENCE, check=False
+            [path, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=NEUTRAL,
+            timeout=LONG_PATIENCE,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return ran.returncode
+
+
+def _path_of(name: str) -> str | None:
+    """Find a tool on the PATH, whose entries may be seen from here."""
+    path = shutil.which(name)
+    return None if path is None else os.path.abspath(path)  # noqa: PTH100 - links stay as they are

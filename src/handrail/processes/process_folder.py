@@ -1,12 +1,14 @@
-"""What a process folder says: who was started in it, and how that ended."""
+"""What a process folder says: who was started in it, how that ended, and whether we are called inside of it."""
 
 import json
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from handrail.frozen import frozen
-from handrail.ports.processes import Ended, Stream
-from handrail.processes.process_table import alive
+from handrail.ports.processes import MARK, Ended, Stream
+from handrail.processes.process_table import alive, initial_environment, lineage, outputs_of
 
 
 @frozen
@@ -82,6 +84,55 @@ def ended(folder: Path, status: Status) -> Ended:
     """Make the answer of a status and the files beside it."""
     sizes = size_of(folder, "stdout"), size_of(folder, "stderr")
     return Ended(status.exit_code, status.signal, *sizes, reason=status.reason, incomplete=status.incomplete)
+
+
+class Caller(NamedTuple):
+    """A process above us, or this one: the variables that it was started with, and the files that it writes to."""
+
+    environ: dict[str, str]
+    outputs: tuple[str, ...]
+
+
+class Inside(NamedTuple):
+    """Whose command called us: a step of a run, known by the event that began it."""
+
+    run: str
+    seq: int
+    """0 where it is no step: set-up commands, and what `init` tries."""
+
+
+def callers() -> Iterator[Caller]:
+    """Give this process and those above it, the nearest first."""
+    for row in lineage(os.getpid()):
+        yield Caller(initial_environment(row), outputs_of(row))
+
+
+def find_inside(data: Path, above: Iterable[Caller]) -> Inside | None:
+    """Find the command of a run of this data folder that one of these processes belongs to.
+
+    A keeper writes to files in its process folder as long as it lives, and everything that it keeps stays below it,
+    whatever session, group or environment it chose. The mark tells where a keeper was killed, or cannot be seen.
+    """
+    folder = data.resolve()
+    for caller in above:
+        marked = caller.environ.get(MARK, "").partition("@")[2]
+        for place in (*(Path(each).parent for each in caller.outputs), Path(marked)):
+            if place.is_absolute() and (found := _inside(folder, place)) is not None:
+                return found
+    return None
+
+
+def _inside(data: Path, place: Path) -> Inside | None:
+    for folder in (place, place.resolve()):
+        if folder.is_relative_to(data):
+            match folder.relative_to(data).parts:
+                case ("runs", run, seq, _):
+                    return Inside(run, int(seq) if seq.isdecimal() else 0)
+                case ("trials", trial, _):
+                    return Inside(trial, 0)
+                case _:
+                    return None
+    return None
 
 
 def _number(value: object) -> int:

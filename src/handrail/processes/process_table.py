@@ -62,6 +62,43 @@ def tree(root: int, group: int | None = None) -> dict[int, Row]:
     return {pid: row for pid, row in found.items() if not row.dead}
 
 
+def lineage(pid: int) -> Iterator[Row]:
+    """Give a process and those that it descends from, the nearest first."""
+    find = _stat if LINUX else {row.pid: row for row in _rows()}.get
+    row = find(pid)
+    while row is not None:
+        yield row
+        parent = find(row.parent)
+        # The id of a parent that died may have gone to a younger process.
+        row = parent if parent is None or _is_older(parent, row) else find(_adopter(row))
+
+
+def _adopter(row: Row) -> int:
+    again = _stat(row.pid)
+    return again.parent if again is not None and again.parent != row.parent else 1
+
+
+def _is_older(parent: Row, child: Row) -> bool:
+    if not LINUX:
+        return True
+    return int(parent.started.rpartition(":")[2]) <= int(child.started.rpartition(":")[2])
+
+
+def outputs_of(row: Row) -> tuple[str, ...]:
+    """Give the files that a process writes its output and its errors to; only Linux tells."""
+    found: list[str] = []
+    for number in (1, 2):
+        with contextlib.suppress(OSError):
+            found.append(str((PROC / str(row.pid) / "fd" / str(number)).readlink()))
+    return tuple(found)
+
+
+def initial_environment(row: Row) -> dict[str, str]:
+    """Give the variables that a process was started with, whatever it has changed since."""
+    entries = (os.fsdecode(entry).partition("=") for entry in _environment(row, looks=0))
+    return {name: value for name, _, value in entries if name}
+
+
 def marked(name: str, value: str, then: str = "") -> dict[int, Row]:
     """Give the live processes whose environment sets `name` to `value`, or to what starts with `value` and `then`."""
     whole = f"{name}={value}".encode(errors="surrogateescape")
@@ -124,14 +161,14 @@ def _boot() -> str:
     return (PROC / "sys/kernel/random/boot_id").read_bytes()[:8].decode()
 
 
-def _environment(row: Row) -> list[bytes]:
+def _environment(row: Row, looks: int = _LOOKS) -> list[bytes]:
     if not LINUX:
         shown = _run_ps("-E", "-ww", "-o", "command=", "-p", str(row.pid))
         return shown.encode(errors="surrogateescape").split()
     place, found = PROC / str(row.pid) / "environ", b""
     try:
         found = place.read_bytes()
-        for _ in range(_LOOKS):
+        for _ in range(looks):
             # A process that becomes another program has none for a moment; the kernel's own never have any.
             if found or row.dead or _KERNEL in (row.pid, row.parent):
                 break

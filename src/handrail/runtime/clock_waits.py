@@ -18,7 +18,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from handrail.errors import StorageFault
+from handrail.errors import StorageDamaged, StorageFault, StorageTooNew
+from handrail.model.history.run_lines import is_run
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log, Timer
 from handrail.runtime.event_records import from_log
@@ -75,8 +76,12 @@ class Waits:
     def _begin(self, steady: float) -> None:
         now = self.clock()
         for timer in self._set():
-            latest = self.log.read(timer.stream, after=self.log.last(timer.stream).seq - 1, limit=1)
-            recorded = from_log(latest[0]).at if latest else now
+            try:
+                latest = self.log.read(timer.stream, after=self.log.last(timer.stream).seq - 1, limit=1)
+                recorded = from_log(latest[0]).at if latest else now
+            except (StorageDamaged, StorageTooNew):
+                # Whoever drives the run says that it cannot be read.
+                continue
             if recorded > now + JUMP:
                 self._deadlines[timer] = steady + timer.due - recorded
 
@@ -85,7 +90,7 @@ class Waits:
             self._deadlines.setdefault(timer, timer.due - ahead)
 
     def _set(self) -> list[Timer]:
-        return [timer for timer in self.log.due(math.inf) if self.wanted(timer.stream)]
+        return [timer for timer in self.log.due(math.inf) if is_run(timer.stream) and self.wanted(timer.stream)]
 
     def _tell(self, come: list[Timer]) -> None:
         still = set(self._set())

@@ -26,7 +26,7 @@ from handrail.ports.log import Holder, Lease, Log
 from handrail.runtime.handlers.children import ChildHandler, is_over
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.handlers.steps import StepHandler
-from handrail.runtime.history import Known, plan_of
+from handrail.runtime.history import Known, is_readable, plan_of
 from handrail.runtime.ports import Clock, Flows
 from handrail.runtime.recorder import Recorder
 from handrail.runtime.run_writer import RunWriter
@@ -144,7 +144,7 @@ class Driver:
             return None
         if is_for_holder(began) and not state.held_by:
             # In a copy of a run that somebody held: the engine begins the step anew, with a call of its own.
-            return Performed(state, (RunReleased(by=self.lease.holder, at=self.clock()),))
+            return Performed(state, (RunReleased(by="", at=self.clock()),))
         return await self._watched(self._effect(plan, state, pending, began), state)
 
     async def _watched(self, work: "Coroutine[Any, Any, tuple[Event, ...]]", state: RunState) -> Performed:
@@ -163,7 +163,9 @@ class Driver:
     async def _effect(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> tuple[Event, ...]:
         if began.action == "dynamic":
             if self.flows is None:
-                self.flows = dynamic.FlowHandler(self.clock, self.environment, self.handlers.flows)
+                self.flows = dynamic.FlowHandler(
+                    self.clock, self.environment, self.handlers.flows, self.handlers.commands.folder
+                )
             return await self.flows.perform(plan, state, pending)
         if self.handlers.steps is None:
             return (await self.handlers.commands.perform(state, pending, began),)
@@ -202,8 +204,8 @@ class Driver:
 
     async def _end_child(self, state: RunState, child: str, seq: int) -> None:
         """Stop a child run: whoever drives it sees the stop, and if nobody does we drive it to its end."""
-        while self.log.last(child).seq and not is_over(self.log, child):
-            self.writer.send(child, f"stop:parent:{state.run}:{seq}", "stop", by=state.run)
+        while self.log.last(child).seq and is_readable(self.log, child) and not is_over(self.log, child):
+            self.writer.send(child, f"stop:parent:{state.run}:{seq}", "stop_with", around=state.run)
             lease = self.log.acquire(child, self.lease.holder)
             if isinstance(lease, Holder):
                 await asyncio.sleep(LOOK_EVERY)

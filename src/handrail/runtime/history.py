@@ -2,24 +2,29 @@
 
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+import rfc8785
+
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.codec import decode_state
-from handrail.errors import NotFound, StorageDamaged
-from handrail.model.codec import decode
+from handrail.errors import HandrailError, NotFound, StorageDamaged, StorageFault, StorageTooNew, UsageError
+from handrail.model.codec import decode, encode
 from handrail.model.history.events import Event
+from handrail.model.history.run_lines import is_run
 from handrail.model.history.run_state import REDUCER, RunState
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Log, StoredEvent
-from handrail.runtime.event_records import from_log, to_log, without_secrets
+from handrail.runtime.event_records import from_log, reads_back, to_log, unreadable, without_secrets
+from handrail.runtime.ports import Pinned
 from handrail.runtime.run_summary import summary_of, timers_of
 
 MOST_KNOWN = 32
+GIVE_PLAIN = "give plain texts, numbers, lists and mappings as values"
 
 
 class Folded(NamedTuple):
@@ -69,22 +74,90 @@ def folded(log: Log, run: str) -> Folded:
         raise NotFound(f"there is no run '{run}'", next_step="handrail status")
     first = events[0]
     if kept is None:
-        return _onward(log, Folded(apply(None, from_log(first), first.seq, log.get_blob), first.hash, 0), events[1:])
-    return _onward(log, Folded(decode_state(kept.state), first.hash, kept.seq), events[1:])
+        return _onward(log, Folded(_apply(log, None, first), first.hash, 0), events[1:])
+    try:
+        state = decode_state(kept.state)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        # A checkpoint only saves time: the events before it say the same.
+        return _from_zero(log, run)
+    return _onward(log, Folded(state, first.hash, kept.seq), events[1:])
+
+
+def _from_zero(log: Log, run: str) -> Folded:
+    first, *later = log.read(run)
+    return _onward(log, Folded(_apply(log, None, first), first.hash, 0), later)
 
 
 def _onward(log: Log, kept: Folded, later: Sequence[StoredEvent]) -> Folded:
     state = kept.state
     for stored in later:
-        state = apply(state, from_log(stored), stored.seq, log.get_blob)
+        state = _apply(log, state, stored)
     return Folded(state, later[-1].hash if later else kept.hash, kept.checkpointed)
+
+
+def _apply(log: Log, state: RunState | None, stored: StoredEvent) -> RunState:
+    """Fold an event as it is stored; one that does not fit says so, whatever is wrong with it."""
+    event = from_log(stored)
+    try:
+        return apply(state, event, stored.seq, log.get_blob)
+    except StorageFault:
+        raise
+    except (HandrailError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise unreadable(stored, error) from error
+
+
+def is_readable(log: Log, run: str) -> bool:
+    """Tell whether the whole history of a run can be read."""
+    try:
+        state_of(log, run)
+    except (StorageDamaged, StorageTooNew):
+        return False
+    return True
+
+
+def readable_state(log: Log, run: str) -> RunState:
+    """Give the state of a run, or of as much of its history as can be read."""
+    try:
+        return state_of(log, run)
+    except (StorageDamaged, StorageTooNew):
+        return _readable_part(log, run)
+
+
+def _readable_part(log: Log, run: str) -> RunState:
+    state: RunState | None = None
+    for stored in readable_events(log, run):
+        state = _apply(log, state, stored)
+    if state is None:
+        # Not even its beginning can be read: say why.
+        return state_of(log, run)
+    return state
+
+
+def readable_events(log: Log, run: str) -> tuple[StoredEvent, ...]:
+    """Give the events of a run up to the first that cannot be read."""
+    state: RunState | None = None
+    found: list[StoredEvent] = []
+    for stored in _intact_events(log, run):
+        try:
+            state = _apply(log, state, stored)
+        except (StorageDamaged, StorageTooNew):
+            break
+        found.append(stored)
+    return tuple(found)
+
+
+def _intact_events(log: Log, run: str) -> tuple[StoredEvent, ...]:
+    try:
+        return log.read(run)
+    except StorageDamaged as error:
+        return log.read(run, limit=error.intact) if error.intact else ()
 
 
 def state_before(log: Log, run: str, seq: int) -> RunState:
     """Fold a run's events up to the one before a sequence number."""
     state: RunState | None = None
     for stored in log.read(run, limit=seq - 1):
-        state = apply(state, from_log(stored), stored.seq, log.get_blob)
+        state = _apply(log, state, stored)
     if state is None:
         raise NotFound(f"run '{run}' has nothing before event {seq}")
     return state
@@ -97,7 +170,13 @@ def events_of(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
 
 def beginning(log: Log, redactor: Redactor, run: str, first: Event, *later: Event) -> Append:
     """Give the append by which a run comes into being; a copy may begin with a time that it waits for."""
+    if not is_run(run):
+        hint = "call the workflow otherwise: letters, digits, dots and dashes"
+        raise UsageError(f"'{run}' cannot be the id of a run", next_step=hint)
     clean = tuple(without_secrets(event, redactor) for event in (first, *later))
+    bad = next((event for event in clean if not reads_back(event)), None)
+    if bad is not None:
+        raise UsageError(f"{run} cannot be begun: its {bad.kind} could not be read back", next_step=GIVE_PLAIN)
     state = apply(None, clean[0], 1, log.get_blob)
     for event in clean[1:]:
         state = apply(state, event, state.seq + 1, log.get_blob)
@@ -105,14 +184,46 @@ def beginning(log: Log, redactor: Redactor, run: str, first: Event, *later: Even
     return Append(run, 0, events, timers=timers_of(state, state), summary=summary_of(state))
 
 
+def written_plan(plan: Plan) -> bytes:
+    """Give a plan as it is kept with its runs."""
+    return rfc8785.dumps(encode(plan))
+
+
+def put_calls(log: Log, calls: Mapping[str, Pinned]) -> str:
+    """Keep the workflows that a run may call; give the digest, empty where it calls none."""
+    if not calls:
+        return ""
+    content = {name: {"definition": each.definition, "plan": encode(each.plan)} for name, each in calls.items()}
+    return log.put_blob(rfc8785.dumps(content))
+
+
+def pinned_call(log: Log, calls: str, name: str) -> tuple[bytes, str] | None:
+    """Give the plan of a workflow that was pinned to be called, as it is kept, and its version; None for none."""
+    found = json.loads(log.get_blob(calls)).get(name) if calls else None
+    return None if found is None else (rfc8785.dumps(found["plan"]), str(found["definition"]))
+
+
 def plan_of(log: Log, digest: str) -> Plan:
     """Give a pinned plan by the digest of its blob."""
+    hint = "start the same workflow again, unchanged: that keeps its plan once more; then resume"
     try:
         return _decoded(log.get_blob(digest))
     except NotFound as error:
         message = f"the plan that the run is pinned to is gone from the log ({digest[:12]})"
-        hint = "start the same workflow again, unchanged: that keeps its plan once more; then resume"
         raise StorageDamaged(message, next_step=hint) from error
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        message = f"the plan that the run is pinned to cannot be read ({digest[:12]}): {type(error).__name__}"
+        raise StorageDamaged(message, next_step="start the workflow again as a new run") from error
+
+
+def require_plan(data: bytes, plan: Plan) -> None:
+    """Refuse a plan whose bytes do not give the same plan again."""
+    try:
+        same = _decoded(data) == plan
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise UsageError(f"the workflow '{plan.name}' cannot be recorded: {error}", next_step=GIVE_PLAIN) from error
+    if not same:
+        raise UsageError(f"the workflow '{plan.name}' would not be read back as it is", next_step=GIVE_PLAIN)
 
 
 @lru_cache(maxsize=64)

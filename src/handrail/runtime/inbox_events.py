@@ -17,12 +17,15 @@ from handrail.engine.state.agent_calls import is_for_holder
 from handrail.engine.state.transitions import ALLOWED
 from handrail.errors import HandrailError, UsageError
 from handrail.frozen import frozen
+from handrail.model.actors import actor_words, make_agent, type_actor
 from handrail.model.codec import decode
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import Pending, RunState
+from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.settings import AgentPolicy
 from handrail.ports.log import Log, Message
-from handrail.runtime.event_records import from_log
+from handrail.runtime.event_records import from_log, reads_back
 from handrail.runtime.handlers.children import outcome_of
 from handrail.runtime.history import state_of
 from handrail.runtime.run_writer import Heard, Letter
@@ -85,7 +88,7 @@ def _gives_up(state: RunState, event: ev.Event) -> bool:
 def _read(payload: bytes) -> _Data:
     try:
         data: object = json.loads(payload)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return cast("_Data", data) if isinstance(data, dict) else {}
 
@@ -97,22 +100,34 @@ def _meant(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
         events = () if make is None else make(scene, data)
         state = scene.state
         for event in events:
-            if event.kind not in ALLOWED[state.status]:
+            # What cannot be read back would make the run unreadable; it counts as a message that nobody can read.
+            if event.kind not in ALLOWED[state.status] or not reads_back(event):
                 return ()
             state = apply(state, event, state.seq + 1, scene.log.get_blob)
-    except (KeyError, TypeError, ValueError, UsageError):
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, UsageError):
         return ()
     return events
 
 
+def _by(data: _Data) -> str:
+    """Who sent a message; one that an older Handrail left has the bare name of a person."""
+    return type_actor(str(data.get("by") or ""))
+
+
 def _stop(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    by = str(data.get("by") or "a person")
-    return (ev.RunEnded(status="cancelled", by=by, message=f"stopped by {by}", at=scene.now),)
+    by = _by(data)
+    message = f"stopped by {actor_words(by) if by else 'a person'}"
+    return (ev.RunEnded(status="cancelled", by=by, message=message, at=scene.now),)
+
+
+def _stop_with(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """The run around it gave it up."""
+    return (ev.RunEnded(status="cancelled", message=f"stopped with {data['around']}", at=scene.now),)
 
 
 def _resume(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     if scene.state.status in ("blocked", "failed") or scene.state.reason in ("pause", "timer", "quota"):
-        return (ev.RunResumed(by=str(data.get("by", "")), at=scene.now),)
+        return (ev.RunResumed(by=_by(data), at=scene.now),)
     return ()
 
 
@@ -128,7 +143,7 @@ def _rewind(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
         seq=int(data["seq"]),
         state=str(data["state"]),
         crossed=tuple(data["crossed"]),
-        by=str(data.get("by", "")),
+        by=_by(data),
         at=scene.now,
     )
     return (rewound,)
@@ -138,11 +153,29 @@ def _take(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     if scene.state.held_by:
         return ()
     hands = cast("ev.Hands", data.get("hands", "all"))
-    return (ev.RunTaken(by=str(data.get("by", "")), hands=hands, at=scene.now),)
+    return (ev.RunTaken(by=_by(data), hands=hands, at=scene.now),)
 
 
 def _release(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    return (ev.RunReleased(by=str(data.get("by", "")), at=scene.now),) if scene.state.held_by else ()
+    """Give a run back to the engine; an import goes on only where it is given a place to work in."""
+    state = scene.state
+    return (ev.RunReleased(by=str(data.get("by", "")), at=scene.now),) if state.held_by and not state.foreign else ()
+
+
+def _release_import(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """Let an imported run go on, in the place that the person who released it named."""
+    if not scene.state.foreign:
+        return ()
+    released = ev.RunReleased(
+        by=_by(data),
+        at=scene.now,
+        source=decode(cast("type[TreeSource | None]", TreeSource | None), data["source"]),
+        tree=decode(cast("type[Tree | None]", Tree | None), data["tree"]),
+        workspace=str(data["workspace"]),
+        pass_env=tuple(map(str, data["pass_env"])),
+        agents=decode(AgentPolicy, data["agents"]),
+    )
+    return (released,)
 
 
 def _answer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
@@ -150,7 +183,7 @@ def _answer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     state = scene.state
     if state.pending is None or state.pending.kind != "approval" or state.pending.seq != data["asked"]:
         return ()
-    answer = Answer(cast("ev.Decision", data["decision"]), str(data.get("by", "")), str(data.get("feedback", "")))
+    answer = Answer(cast("ev.Decision", data["decision"]), _by(data), str(data.get("feedback", "")))
     decided = decide_approval(scene.plan, state, answer, scene.now)
     return (ev.RunResumed(by=answer.by, at=scene.now), decided) if state.status == "blocked" else (decided,)
 
@@ -189,7 +222,7 @@ def _say(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
             address=pending.address,
             asked=pending.seq,
             answer=str(data["answer"]),
-            by=str(data.get("by", "")),
+            by=_by(data),
             at=scene.now,
         ),
     )
@@ -200,7 +233,7 @@ def _tell(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     pending = scene.state.pending
     at_work = pending is not None and pending.kind == "step" and pending.action == "agent"
     address = pending.address if pending is not None and at_work else ""
-    return (ev.MessageGiven(text=str(data["text"]), by=str(data.get("by", "")), address=address, at=scene.now),)
+    return (ev.MessageGiven(text=str(data["text"]), by=_by(data), address=address, at=scene.now),)
 
 
 def _report(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
@@ -225,18 +258,32 @@ def _tool(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     call = decode(Call, data["call"])
     found = decided(scene.plan, scene.state, call, scene.now)
     if found.begins is not None:
+        if not reads_back(found.begins):
+            return ()
         scene.begins.append(found.begins)
     if found.event.success and data.get("letter"):
         text = f"(from the agent of {scene.state.run}, which started this run) {data['letter']['text']}"
-        key, by = f"tell:{scene.state.run}:{call.call}", f"the agent of {scene.state.run}"
+        key, by = f"tell:{scene.state.run}:{call.call}", str(make_agent(scene.state.run, call.address))
         scene.letters.append(Letter(str(data["letter"]["run"]), key, text, by))
     return (found.event,)
 
 
 def _prefer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     """A person says how far the run goes on alone."""
-    wish = Wish(by=str(data["by"]), autonomy=str(data["autonomy"]), risk=str(data["risk"]))
+    wish = Wish(by=_by(data), autonomy=str(data["autonomy"]), risk=str(data["risk"]))
     return preferred(scene.plan, scene.state, wish, scene.now)
+
+
+def _tried(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """An agent called a command that is for people."""
+    refused = ev.CommandRefused(
+        command=str(data["command"]),
+        about=str(data["about"]),
+        address=str(data["address"]),
+        by=_by(data),
+        at=scene.now,
+    )
+    return (refused,)
 
 
 _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
@@ -246,12 +293,15 @@ _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
     "prefer": _prefer,
     "tool": _tool,
     "tell": _tell,
+    "tried": _tried,
     "stop": _stop,
+    "stop_with": _stop_with,
     "resume": _resume,
     "pause": _pause,
     "rewind": _rewind,
     "take": _take,
     "release": _release,
+    "release_import": _release_import,
     "child_ended": _child,
     "time_came": _time,
 }

@@ -1,6 +1,7 @@
 """What the runtime needs beside the log and processes: a clock, prepared commands, other workflows, flows."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from handrail.frozen import frozen
@@ -40,6 +41,8 @@ class Pinned:
     definition: str
     written: bytes = b""
     """The plan as it is kept, where that is known already: writing a long one takes a while."""
+    calls: "Mapping[str, Pinned]" = field(default_factory=dict[str, "Pinned"])
+    """Every workflow that it or one of these may call, by the name in the plan."""
 
 
 Workflows: TypeAlias = Callable[[str, str], Pinned]

@@ -2,13 +2,16 @@
 
 from typing import TYPE_CHECKING, cast
 
+from handrail.errors import HandrailError
 from handrail.late_import import late_import
-from handrail.model.history.run_lines import USUAL
+from handrail.model.history.run_lines import UNREADABLE, USUAL
 from handrail.model.history.run_state import Frame, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import TimerCleared, TimerSet
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from handrail.engine.text import byte_limits
 else:
     byte_limits = late_import("handrail.engine.text.byte_limits")
@@ -42,12 +45,36 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
         summary["progress"] = progress
     if state.parent is not None:
         summary["parent"] = state.parent.run
+    if state.imported:
+        summary["imported"] = True
+    summary |= _notices(state)
+    return {**summary, **_found_by(state)} if state.held_by else summary
+
+
+def _notices(state: RunState) -> dict[str, JsonValue]:
+    """Give what a person should know beside how the run stands."""
+    found: dict[str, JsonValue] = {}
     if state.said[1] and state.pending is not None and state.said[0] == state.pending.seq:
-        summary["said"] = state.said[1]
+        found["said"] = state.said[1]
     gaps = len(state.open_gaps) if state.gaps else 0
     if gaps:
-        summary["gaps"] = gaps
-    return {**summary, **_found_by(state)} if state.held_by else summary
+        found["gaps"] = gaps
+    if state.tried:
+        _, at, by, command = state.tried[-1]
+        found["tried"] = {"at": at, "by": by, "command": command}
+    return found
+
+
+def unreadable_summary(run: str, line: "Mapping[str, JsonValue]", error: HandrailError) -> dict[str, JsonValue]:
+    """Give what lists show of a run whose history cannot be read, beside what they showed before."""
+    said: dict[str, JsonValue] = {
+        "status": "blocked",
+        "reason": "fault",
+        "message": error.message,
+        "next_step": error.next_step or "handrail doctor",
+        UNREADABLE: True,
+    }
+    return {"run": run, "workflow": run.rpartition("-")[0] or run, "started_at": 0.0, **line, **said}
 
 
 def _standing(state: RunState) -> dict[str, JsonValue]:

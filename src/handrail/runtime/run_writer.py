@@ -1,20 +1,79 @@
 """Writes to runs on behalf of whoever steers them: brings them into being, and sends them messages."""
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from handrail.engine.fold.step_tools import Call
+from handrail.errors import UsageError
 from handrail.frozen import frozen
+from handrail.model.codec import CodecError, decode, unrecordable
 from handrail.model.history import events as ev
 from handrail.model.history.events import Event
 from handrail.model.history.run_state import Pending, RunState
+from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.secrets.redaction import Redactor
+from handrail.model.workflow.settings import AgentPolicy
 from handrail.ports.log import Log
-from handrail.runtime.history import beginning
+from handrail.runtime.history import GIVE_PLAIN, beginning
+
+MOST_BYTES = 16 * 1024 * 1024
+"""Of one message."""
+_BY: dict[str, Any] = {"by": str}
+_SHAPES: dict[str, dict[str, Any]] = {
+    "answer": {"decision": ev.Decision, "feedback": str, "asked": int, **_BY},
+    "say": {"asked": int, "answer": str, **_BY},
+    "report": {"seq": int, "text": str, "output": Any, "has_output": bool, **_BY},
+    "prefer": {"autonomy": str, "risk": str, **_BY},
+    "tool": {"call": Call, "letter": Any},
+    "tell": {"text": str, **_BY},
+    "stop": _BY,
+    "stop_with": {"around": str},
+    "tried": {"command": str, "about": str, "address": str, **_BY},
+    "resume": _BY,
+    "pause": {},
+    "rewind": {"to": str, "seq": int, "state": str, "crossed": tuple[str, ...], **_BY},
+    "take": {"hands": ev.Hands, **_BY},
+    "release": _BY,
+    "release_import": {
+        "source": TreeSource | None,
+        "tree": Tree | None,
+        "workspace": str,
+        "pass_env": tuple[str, ...],
+        "agents": AgentPolicy,
+        **_BY,
+    },
+    "child_ended": {"child": str},
+    "time_came": {"key": str, "due": float},
+}
+"""The fields of each kind of message, all of which are given, with their types."""
 
 
 def message(redactor: Redactor, kind: str, /, **fields: object) -> bytes:
-    """Write a message for a run's inbox, without secrets."""
-    return redactor.data(json.dumps({"kind": kind, **fields}).encode())
+    """Write a message for a run's inbox, without secrets; refuses one that its reader could not understand."""
+    shape = _SHAPES[kind]
+    if fields.keys() != shape.keys():
+        raise UsageError(f"a message '{kind}' holds {', '.join(shape) or 'nothing'}, not {', '.join(fields)}")
+    for name, value in fields.items():
+        # A prompt may become an argument of a program, which no text with this character can be.
+        require_recordable(f"'{name}' of the message '{kind}'", value, forbidden="\0")
+    payload = json.dumps({"kind": kind, **fields}).encode()
+    if len(payload) > MOST_BYTES:
+        hint = "put it into a file of the work tree, and say where it is"
+        raise UsageError(f"the message '{kind}' has {len(payload)} bytes, more than {MOST_BYTES}", next_step=hint)
+    data = json.loads(payload)
+    for name, wanted in shape.items():
+        try:
+            decode(wanted, data[name])
+        except (CodecError, TypeError) as error:
+            raise UsageError(f"'{name}' of the message '{kind}' does not fit: {error}") from error
+    return redactor.data(payload)
+
+
+def require_recordable(what: str, value: object, forbidden: str = "") -> None:
+    """Refuse a value that could not be read back, or a text with a forbidden character in it."""
+    why = unrecordable(value, forbidden)
+    if why:
+        raise UsageError(f"{what} cannot be recorded: it holds {why}", next_step=GIVE_PLAIN)
 
 
 @frozen

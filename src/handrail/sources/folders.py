@@ -51,3 +51,33 @@ def repository_root(start: Path) -> Path | None:
         if any((folder / mark).exists() for mark in MARKS):
             return folder
     return None
+
+
+def trust_root(path: Path) -> Path | None:
+    """Find the repository under which trust in a file is recorded: that of git, else the folder of its `.handrail`.
+
+    A linked worktree counts as the repository that it belongs to, a submodule as a repository of its own.
+    """
+    for folder in path.parents:
+        if (folder / ".git").exists():
+            return main_checkout(folder)
+    return next((folder for folder in path.parents if (folder / ".handrail").is_dir()), None)
+
+
+def main_checkout(root: Path) -> Path:
+    """Give the checkout that a linked worktree belongs to; any other root is its own.
+
+    Anybody can write a `.git` file that names a repository, so it counts only where that repository names it too.
+    """
+    pointer = root / ".git"
+    try:
+        if not pointer.is_file():
+            return root
+        own = (root / pointer.read_text("utf-8").removeprefix("gitdir:").strip()).resolve()
+        common = (own / (own / "commondir").read_text("utf-8").strip()).resolve()
+        named = Path((own / "gitdir").read_text("utf-8").strip())
+        if own.parent != common / "worktrees" or named.resolve() != pointer.resolve():
+            return root
+    except (OSError, ValueError, RuntimeError):
+        return root
+    return common.parent if common.name == ".git" else common

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from handrail.authoring.readers.limits import MAX_BYTES
+from handrail.frozen import frozen
 
 OUTSIDE = "it leads outside the workflow's folder"
 NOT_TEXT = "it is not UTF-8 text"
@@ -21,6 +22,30 @@ class Refusal(str):
     """Why a file may not be used, as the end of a sentence about it."""
 
     __slots__ = ()
+
+
+@frozen
+class FileContent:
+    """A file as it was read once: what is trusted, compiled and shown are these very bytes."""
+
+    path: Path
+    """Absolute; links are followed up to its workflow's folder, not inside it."""
+    data: bytes | Refusal
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the bytes; a file that may not be used has one of its own, whatever it holds."""
+        from hashlib import sha256  # noqa: PLC0415 (slow to load, and most commands ask for no digest)
+
+        if isinstance(self.data, Refusal):
+            return sha256(b"handrail refused\0" + self.data.encode("utf-8", "replace")).hexdigest()
+        return sha256(self.data).hexdigest()
+
+
+def read_content(path: Path, root: Path) -> FileContent | None:
+    """Read a file that stays inside a folder; None where there is no such file."""
+    data = read_bytes(path, root)
+    return None if data == NOT_THERE else FileContent(real(path.parent) / path.name, data)
 
 
 def read_bytes(path: Path, root: Path) -> bytes | Refusal:

@@ -1,6 +1,7 @@
 """Opens what was found: reads its files and gives the Document, or says at which line it cannot be used."""
 
 import shlex
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,14 +12,15 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, Document, Scalar, SourceText, Span
 from handrail.sources.config.config import bindings_in
-from handrail.sources.foreign_files import OUTSIDE, TOO_LARGE, Refusal, decode, read_bytes
-from handrail.sources.tiers import Found, Place, Tier, discover, same_name
+from handrail.sources.foreign_files import OUTSIDE, TOO_LARGE, FileContent, Refusal, decode, read_bytes, real
+from handrail.sources.tiers import Found, Place, Tier, discover, meant, origin_of, visible_to
 from handrail.sources.workflow_snapshot import COMPANION_FOLDERS, Snapshot, take
 
 if TYPE_CHECKING:
     from handrail.authoring.python.objects import ResolveContext
-    from handrail.compiler.catalog import Catalog
+    from handrail.compiler.catalog import Catalog, Obstacle
 
+UNTRUSTED = "not trusted"
 REASONS = {TOO_LARGE: "file-too-large", OUTSIDE: "path-escape"}
 
 
@@ -55,8 +57,12 @@ def open_workflow(
     if bundle.main in bundle.refused:
         return opened
     if found.form == "python":
-        return _open_python(opened, place, trusted, context)
-    return _named(replace(opened, document=read_bundle(bundle, report)))
+        opened = _open_python(opened, place, trusted, context)
+    else:
+        opened = _named(replace(opened, document=read_bundle(bundle, report)))
+    if opened.document is None:
+        return opened
+    return replace(opened, document=replace(opened.document, origin=origin_of(found, place)))
 
 
 def files_of(found: Found) -> Snapshot:
@@ -70,8 +76,7 @@ def catalog_for(place: Place, context: "ResolveContext | None" = None) -> "Catal
     from handrail.compiler.catalog import Catalog  # noqa: PLC0415 (a list need not compile)
     from handrail.sources.library import builtins  # noqa: PLC0415
 
-    shelf = _Shelf(place, context)
-    return Catalog(builtins(), bindings_for(place), shelf.document, shelf.names)
+    return Catalog(builtins(), bindings_for(place), PlaceShelf(place, context))
 
 
 def bindings_for(place: Place) -> SourceText | None:
@@ -81,39 +86,73 @@ def bindings_for(place: Place) -> SourceText | None:
     return _text_of(path, place) if path is not None else None
 
 
-class _Shelf:
-    """Other workflows by name, each opened at most once."""
+def bindings_content(place: Place, bindings: SourceText | None) -> FileContent | None:
+    """Give the bindings file with the bytes that were read."""
+    root = place.repository or place.cwd
+    path = bindings_in(root) if root is not None else None
+    if bindings is None or path is None:
+        return None
+    return FileContent(real(path.parent) / path.name, bindings.text.encode())
 
-    def __init__(self, place: Place, context: "ResolveContext | None") -> None:
+
+class PlaceShelf:
+    """The workflows of a place by name, each opened at most once; what was read is what trust is asked about."""
+
+    def __init__(self, place: Place, context: "ResolveContext | None" = None) -> None:
         self._place = place
         self._context = context
-        self._winners: dict[str, Found] | None = None
-        self._documents: dict[str, Document | None] = {}
+        self._listed: tuple[Found, ...] | None = None
+        self._opened: dict[Path, Opened | None] = {}
 
-    def document(self, name: str) -> Document | None:
+    def find(self, asker: str, name: str) -> Document | None:
         """Give a workflow that can be read; untrusted Python stays closed."""
-        wanted = same_name(name)
-        if wanted not in self._documents:
-            self._documents[wanted] = None  # A workflow that asks for itself while it is opened gets nothing.
-            found = self._listed().get(wanted)
-            self._documents[wanted] = self._opened(found) if found is not None else None
-        return self._documents[wanted]
+        opened = self.open(asker, name)
+        return None if opened is None else opened.document
 
-    def names(self) -> tuple[str, ...]:
-        """Name every workflow that can be called, whether or not it can be read."""
-        return tuple(found.name for found in self._listed().values())
+    def names(self, asker: str) -> tuple[str, ...]:
+        """Name every workflow that the asker may use, whether or not it can be read."""
+        return tuple(dict.fromkeys(found.name for found in visible_to(asker, self._every())))
 
-    def _listed(self) -> dict[str, Found]:
-        if self._winners is None:
-            every = discover(self._place, Report())
-            self._winners = {same_name(found.name): found for found in every if found.wins}
-        return self._winners
+    def obstacle(self, asker: str, name: str) -> "Obstacle | None":
+        """Say why a workflow that is there is not used."""
+        from handrail.compiler.catalog import Obstacle  # noqa: PLC0415 (a list need not compile)
 
-    def _opened(self, found: Found) -> Document | None:
-        try:
-            return open_workflow(found, self._place, context=self._context).document
-        except HandrailError:
+        found, opened = self._found(asker, name), self.open(asker, name)
+        if found is None:
+            hidden = self._found("", name)
+            hint = f"the repository has one; where you want that one, write {Tier.REPOSITORY}:{name}"
+            message = f"there is no workflow '{name}' of your own or of Handrail"
+            return None if hidden is None else Obstacle("unknown-workflow", message, hint)
+        path = shlex.quote(self._place.shown(found.main))
+        if opened is not None and opened.note == UNTRUSTED:
+            message = f"the workflow '{name}' is Python and not trusted as it is"
+            return Obstacle("untrusted", message, f"read it, then: handrail trust {path}")
+        why = f": {found.problem}" if found.problem is not None else ""
+        return Obstacle("invalid-routine", f"the workflow '{name}' cannot be read{why}", f"handrail validate {path}")
+
+    def qualify(self, asker: str, name: str) -> str:
+        """Put the tier in front of a name that means another workflow for other askers."""
+        found = self._found(asker, name)
+        return name if found is None or found is self._found("", name) else f"{found.tier}:{name}"
+
+    def open(self, asker: str, name: str) -> Opened | None:
+        """Open the workflow that a name means for the asker; None where there is none."""
+        found = self._found(asker, name)
+        if found is None:
             return None
+        if found.main not in self._opened:
+            self._opened[found.main] = None  # A workflow that asks for itself while it is opened gets nothing.
+            with suppress(HandrailError):
+                self._opened[found.main] = open_workflow(found, self._place, context=self._context)
+        return self._opened[found.main]
+
+    def _found(self, asker: str, name: str) -> Found | None:
+        return meant(self._every(), asker, name)
+
+    def _every(self) -> tuple[Found, ...]:
+        if self._listed is None:
+            self._listed = discover(self._place, Report())
+        return self._listed
 
 
 def _open_python(opened: Opened, place: Place, trusted: bool | None, context: "ResolveContext | None") -> Opened:
@@ -124,7 +163,7 @@ def _open_python(opened: Opened, place: Place, trusted: bool | None, context: "R
     if snapshot is None or bundle is None:
         return opened
     if trusted is None:
-        status = TrustStore(place.folders).status_of(snapshot)
+        status = TrustStore(place.folders).status_of(snapshot.contents)
         trusted, changed = status.granted, status.state == "changed"
     else:
         changed = False
@@ -132,7 +171,7 @@ def _open_python(opened: Opened, place: Place, trusted: bool | None, context: "R
         what = "has changed since it was trusted" if changed else "has not been trusted"
         hint = f"read it, then: handrail trust {shlex.quote(place.shown(opened.found.main))}"
         opened.report.error("untrusted", f"this workflow is Python and {what}", Span(bundle.source, 0, 0), hint)
-        return replace(opened, note="not trusted")
+        return replace(opened, note=UNTRUSTED)
     return _named(replace(opened, document=evaluate(snapshot, bundle, context, place.shown, opened.report)))
 
 

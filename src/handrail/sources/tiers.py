@@ -1,6 +1,6 @@
 """Which workflows there are: three tiers, the first that has the name wins, nothing that is broken disappears."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from itertools import groupby
@@ -18,7 +18,6 @@ from handrail.sources.library import library_root
 from handrail.sources.workflow_files import Candidate, from_path, routines_in, workflows_in
 
 ENDINGS = (".yaml", ".yml", ".json", ".py")
-__all__ = ["Found", "Place", "Tier", "discover", "find", "folders_of", "here", "same_name"]
 
 
 class Tier(StrEnum):
@@ -47,6 +46,7 @@ class Found:
     """Why it cannot be used whatever it holds, as the end of a sentence about it."""
 
 
+_TIERS = frozenset(Tier)
 ORDER = {tier: number for number, tier in enumerate(Tier)}
 
 
@@ -93,15 +93,42 @@ def find(place: Place, name_or_path: str, report: Report) -> Found:
     if "/" in name_or_path or name_or_path.endswith(ENDINGS):
         return _by_path(place, name_or_path)
     every = discover(place, report)
-    wanted = same_name(name_or_path)
-    for found in every:
-        if found.wins and same_name(found.name) == wanted:
-            return found
+    found = meant(every, "", name_or_path)
+    if found is not None:
+        return found
     near = did_you_mean(name_or_path, (found.name for found in every))
     beside = from_path((place.cwd or Path.cwd()) / name_or_path) is not None
     hint = f"for the folder in front of you write ./{name_or_path}; " if beside else ""
     hint += f"handrail list shows what there is; searched: {', '.join(_searched(place))}"
     raise NotFound(f"there is no workflow '{printable(name_or_path)}'{near}", next_step=hint)
+
+
+def meant(every: Iterable[Found], asker: str, name: str) -> Found | None:
+    """Find the workflow that a name means for an asker; `TIER:NAME` means the one of a tier, whoever asks."""
+    tier, _, bare = name.partition(":")
+    if tier in _TIERS:
+        seen, wanted = (each for each in every if each.tier == tier), same_name(bare)
+    else:
+        seen, wanted = visible_to(asker, every), same_name(name)
+    return next((each for each in seen if same_name(each.name) == wanted), None)
+
+
+def visible_to(asker: str, every: Iterable[Found]) -> Iterator[Found]:
+    """Give the workflows that a document of some origin sees by their plain names, the strongest of each name first.
+
+    A person who starts one, and a workflow of the repository, see all three tiers. Any other workflow does not see the
+    repository's: else whoever writes a repository could put commands into what is trusted by nature.
+    """
+    return (each for each in every if asker in ("", Tier.REPOSITORY) or each.tier is not Tier.REPOSITORY)
+
+
+def origin_of(found: Found, place: Place) -> str:
+    """Say whose a workflow is; one that was given by its path may lie in another repository, or in none."""
+    if found.tier is not Tier.REPOSITORY:
+        return str(found.tier)
+    root = repository_root(found.main.parent)
+    here = place.repository is not None and root is not None and real(root) == real(place.repository)
+    return str(Tier.REPOSITORY) if here else "elsewhere"
 
 
 def same_name(name: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from handrail.frozen import frozen
 from handrail.model.source import Bundle, SourceText
-from handrail.sources.foreign_files import Refusal, decode, printable, read_bytes, scan, walk
+from handrail.sources.foreign_files import FileContent, Refusal, decode, printable, read_bytes, real, scan, walk
 
 MAIN_NAMES = ("workflow.yaml", "workflow.yml", "workflow.json", "workflow.py")
 COMPANION_FOLDERS = ("prompts", "schemas")
@@ -41,6 +41,13 @@ class Snapshot:
             name = path.encode("utf-8")
             digest.update(len(name).to_bytes(4, "big") + name + len(content).to_bytes(4, "big") + content)
         return digest.hexdigest()
+
+    @property
+    def contents(self) -> tuple[FileContent, ...]:
+        """Every file with its path, for questions of trust."""
+        folder = real(self.folder)
+        refused = ((path, Refusal(why)) for path, why in self.refused.items())
+        return tuple(FileContent(folder / path, data) for path, data in (*self.files.items(), *refused))
 
     def bundle(self, shown: Callable[[Path], str]) -> Bundle:
         """Give the texts that reading and compiling may use; the main file is always there, if need be empty."""

@@ -3,6 +3,7 @@
 Works on local disks; every step is taken while holding the gate, a lock that nobody keeps for longer than that.
 """
 
+import errno
 import fcntl
 import json
 import os
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from handrail.ports.log import Holder
 
 GATE = "gate"
+_NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 
 
 class KernelLocks:
@@ -61,9 +63,9 @@ class KernelLocks:
 
     def holder(self, name: str) -> "Holder | None":
         """Say who holds a lock now."""
-        with self.gate():
+        with self.gate(reads=True):
             try:
-                file = os.open(self._path(name), os.O_RDWR | os.O_CLOEXEC)
+                file = _open(self._path(name), reads=True)
             except FileNotFoundError:
                 return None
             try:
@@ -79,10 +81,17 @@ class KernelLocks:
                     _remove_if_free(path)
 
     @contextmanager
-    def gate(self) -> Generator[None]:
-        """Keep all other processes and threads out."""
+    def gate(self, *, reads: bool = False) -> Generator[None]:
+        """Keep all other processes and threads out; who only reads needs no right to write."""
         with self._mutex:
-            file = os.open(self._folder / GATE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                file = _open(self._folder / GATE, os.O_CREAT, reads=reads)
+            except FileNotFoundError:
+                if not reads:
+                    raise
+                # Nothing can be written here, and nobody ever locked anything.
+                yield
+                return
             self._open_gates.add(file)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX)
@@ -99,6 +108,15 @@ class KernelLocks:
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{sha256(name.encode()).hexdigest()[:40]}.lock"
+
+
+def _open(path: Path, create: int = 0, *, reads: bool) -> int:
+    try:
+        return os.open(path, os.O_RDWR | create | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        if not reads or error.errno not in _NOT_WRITABLE:
+            raise
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _remove_if_free(path: Path) -> None:

@@ -1,20 +1,37 @@
 """The machine that this process runs on, behind its ports."""
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.agents.registry import BuiltInCatalog
+from handrail.late_import import late_import
 from handrail.ports.log import Log
-from handrail.ports.log_care import Salvage
 from handrail.ports.machine import Machine
 from handrail.processes.environment import redactor_here
 from handrail.processes.local import LocalProcesses
 from handrail.processes.local_programs import LocalPrograms
+from handrail.sources.folders import user_folders
+from handrail.sources.trust.store import TrustStore
 from handrail.store.sqlite.connection import FILE
 from handrail.store.sqlite.database import sqlite_version
-from handrail.store.sqlite.log import open_log, salvage_folder
+from handrail.store.sqlite.log import open_readable, salvage_folder
 from handrail.workspace.git_repositories import GitRepositories
 from handrail.workspace.sandbox import Bubblewrap
 from handrail.workspace.tmux import Tmux
+
+if TYPE_CHECKING:
+    from handrail.ports.delivery import UnfinishedApply
+    from handrail.ports.log_care import Salvage
+    from handrail.workspace import git_workspaces
+else:
+    git_workspaces = late_import("handrail.workspace.git_workspaces")
+
+
+def unfinished_applies(folder: Path) -> "tuple[UnfinishedApply, ...]":
+    """List the changes of checkouts that were cut off, by the journals of a data folder."""
+    is_any = any((folder / "applying").glob("*.json"))
+    return git_workspaces.GitWorkspaces(folder).unfinished_applies() if is_any else ()
 
 
 class SqliteFiles:
@@ -30,10 +47,10 @@ class SqliteFiles:
         return folder / FILE
 
     def open(self, folder: Path) -> Log:
-        """Open the log of a folder, making it when it does not exist."""
-        return open_log(folder)
+        """Open the log of a folder, making it when it does not exist; to read it where nothing can be written."""
+        return open_readable(folder)
 
-    def salvage(self, folder: Path) -> Salvage:
+    def salvage(self, folder: Path) -> "Salvage":
         """Cut a damaged log back to what is intact."""
         return salvage_folder(folder)
 
@@ -41,7 +58,7 @@ class SqliteFiles:
 def this_machine() -> Machine:
     """Give the machine that this process runs on."""
     return Machine(
-        GitRepositories(),
+        GitRepositories(user_folders(os.environ).data),
         LocalProcesses(),
         LocalPrograms(),
         SqliteFiles(),
@@ -49,4 +66,5 @@ def this_machine() -> Machine:
         Bubblewrap(),
         Tmux(),
         redactor_here,
+        lambda: TrustStore(user_folders(os.environ)),
     )

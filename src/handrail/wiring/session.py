@@ -2,18 +2,25 @@
 
 import getpass
 import os
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from handrail.errors import NotFound
+from handrail.agents.profiles import agent_in_shell
+from handrail.errors import HandrailError, NotFound
 from handrail.frozen import frozen
 from handrail.late_import import late_import
+from handrail.model.actors import Actor, make_agent, make_connected, make_person
 from handrail.operations.runs.lifecycle import find
 from handrail.operations.runs.prepare import workflows_seen_from
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
+from handrail.processes.process_folder import Inside, callers, find_inside
+from handrail.runtime.event_records import from_log
 from handrail.runtime.run_writer import RunWriter
+from handrail.sources.folders import HOME, user_folders
 from handrail.sources.tiers import Place
 from handrail.wiring.machine import this_machine
 from handrail.wiring.place import current_place
@@ -91,9 +98,45 @@ def run_session(place: Place | None = None) -> Generator[Session]:
         yield session
 
 
-def current_user() -> str:
-    """Name the person at the keyboard."""
+def current_actor() -> Actor:
+    """Say whose word a command is: the person's at the keyboard, or that of an agent inside whose step or shell we are.
+
+    A program of the same user that left no trace above us, such as one that cron starts, passes for the person.
+    """
+    return _agent_above(user_folders(os.environ).data) or make_person(_user())
+
+
+def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
-        return "somebody"
+        return ""
+
+
+@cache
+def _agent_above(data: Path) -> Actor | None:
+    above = tuple(callers())
+    inside = find_inside(data, above)
+    if inside is not None:
+        return make_agent(inside.run, _address(data, inside))
+    client = next(
+        (name for each in above if (name := agent_in_shell(each.environ)) and _is_for(data, each.environ)), ""
+    )
+    return make_connected(client) if client else None
+
+
+def _is_for(data: Path, environ: Mapping[str, str]) -> bool:
+    """Whether an agent's shell means this data folder; who names another one below it, as tests do, means that one."""
+    return HOME not in os.environ or user_folders(environ).data.resolve() == data.resolve()
+
+
+def _address(data: Path, inside: Inside) -> str:
+    """Give the address of a step; nothing where the log does not tell, as in a sandbox."""
+    try:
+        if not inside.seq or not run_list.has_log(data):
+            return ""
+        with closing(this_machine().log_files.open(data)) as log:
+            began = (from_log(each) for each in log.read(inside.run, inside.seq - 1, 1))
+            return next((str(getattr(each, "address", "")) for each in began), "")
+    except HandrailError:
+        return ""

@@ -38,12 +38,14 @@ from handrail.runtime.ports import Clock, Commands, Flows, Prepared, Workflows
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders, folder_variables
 from handrail.sources.library import builtins
+from handrail.sources.trust.store import TrustStore
 from handrail.wiring.machine import this_machine
 from handrail.workspace.git_workspaces import GitWorkspaces
 from handrail.workspace.sandbox import Bubblewrap
 from handrail.workspace.tmux import Sessions
 
 if TYPE_CHECKING:
+    from handrail.ports.trusted_files import TrustedFiles
     from handrail.runtime import glimpses
     from handrail.sources.python import start_flow as flow_process
     from handrail.store import signing_keys
@@ -98,6 +100,8 @@ class System:
     bare: bool = False
     """Whether agents are started in no sandbox and without windows: where a workflow is only tested."""
     machine: Machine = field(default_factory=this_machine)
+    trusted: "TrustedFiles | None" = None
+    """Tells which files of a repository the user has trusted; without it none are."""
 
     def supervisor(self, name: str) -> Supervisor:
         """Make a supervisor for the runs of this log."""
@@ -110,7 +114,9 @@ class System:
         )
         said, blobs = partial(said_since, self.log), self.log.get_blob
         host = None if self.bare else AgentHost(Bubblewrap(), Sessions(self.folder), self.machine.agents.config_folders)
-        agents = AgentHandler(starts, self.agents, blobs, folder, self.clock, trees.restore, host, tooling, said)
+        agents = AgentHandler(
+            *(starts, self.agents, blobs, folder, self.clock, trees.restore, host, tooling, said), trusted=self.trusted
+        )
         proofs = ProofHandler(starts, folder)
         items = ItemHandler(self.log, self.environments, self.workspaces, self.clock)
         steps = StepHandler(commands, agents, trees, proofs, items)
@@ -136,4 +142,5 @@ class System:
 def open_system(folders: Folders, workflows: Workflows, machine: Machine) -> System:
     """Open the user's database and wire it up."""
     log = machine.log_files.open(folders.data)
-    return System(log, folders.data, workflows, agents=ConfiguredAgents(machine.agents, folders), machine=machine)
+    agents = ConfiguredAgents(machine.agents, folders)
+    return System(log, folders.data, workflows, agents=agents, machine=machine, trusted=TrustStore(folders))

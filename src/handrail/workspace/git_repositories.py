@@ -1,6 +1,9 @@
 """The port `Repositories`, by asking git and by reading its files."""
 
+import atexit
+import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,19 +11,23 @@ from handrail.late_import import late_import
 from handrail.ports.repositories import Head
 from handrail.workspace.git import repositories
 from handrail.workspace.git.command import Git, Identity, split
+from handrail.workspace.git.data_places import Places
 
 if TYPE_CHECKING:
     from handrail.workspace.git import checkout_state
-    from handrail.workspace.worktrees import copy_ignored
+    from handrail.workspace.worktrees import start_point
 else:
     checkout_state = late_import("handrail.workspace.git.checkout_state")
-    copy_ignored = late_import("handrail.workspace.worktrees.copy_ignored")
+    start_point = late_import("handrail.workspace.worktrees.start_point")
 
 _AUTHOR = Identity("Test", "test@localhost")
 
 
 class GitRepositories:
-    """Repositories on this machine."""
+    """Repositories on this machine, looked at through views in a folder of ours."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
 
     def find_root(self, folder: Path) -> Path:
         """Give the root of the checkout that a folder lies in."""
@@ -28,45 +35,46 @@ class GitRepositories:
 
     def is_repository(self, root: Path) -> bool:
         """Tell whether git itself takes a root for a repository."""
+        # Only where the git folder is: this reads no setting that starts anything.
         return Git(root).asks("rev-parse", "--git-dir") is not None
 
     def head(self, root: Path) -> Head:
         """Give the commit and the branch of a checkout; one without a commit is refused."""
-        return repositories.head(root)
+        return repositories.head(self._git(root))
 
     def current_branch(self, root: Path) -> str:
         """Give the branch that is checked out; empty when HEAD is detached."""
-        return (Git(root).asks("symbolic-ref", "-q", "HEAD") or "").removeprefix("refs/heads/")
+        return (self._git(root).asks("symbolic-ref", "-q", "HEAD") or "").removeprefix("refs/heads/")
 
     def default_branch(self, root: Path) -> str:
         """Give the branch that work usually starts from."""
-        return repositories.default_branch(root)
+        return repositories.default_branch(self._git(root))
 
     def commit_of(self, root: Path, name: str) -> str:
         """Give the commit that a name stands for."""
-        return repositories.commit_of(Git(root), name)
+        return repositories.commit_of(self._git(root), name)
 
     def branch_commit(self, root: Path, branch: str) -> str:
         """Give the commit of a branch; empty when there is no such branch."""
-        return Git(root).asks("rev-parse", "--verify", "-q", f"refs/heads/{branch}") or ""
+        return self._git(root).asks("rev-parse", "--verify", "-q", f"refs/heads/{branch}") or ""
 
     def count_commits(self, root: Path, since: str, branch: str) -> int:
         """Count the commits of a branch that came after a commit."""
-        return int(Git(root).asks("rev-list", "--count", f"{since}..refs/heads/{branch}") or 0)
+        return int(self._git(root).asks("rev-list", "--count", f"{since}..refs/heads/{branch}") or 0)
 
     def uncommitted(self, root: Path) -> tuple[str, ...]:
         """List the files of a checkout that differ from HEAD or are not tracked."""
-        return repositories.uncommitted(root)
+        return repositories.uncommitted(self._git(root))
 
     def ignored_folders(self, root: Path, names: Sequence[str]) -> tuple[str, ...]:
         """Give those of the names that git ignores as folders."""
         given = "\0".join(f"{name}/" for name in names).encode()
-        found = split(Git(root).run("check-ignore", "-z", "--stdin", stdin=given, ok=(0, 1)).out)
+        found = split(self._git(root).run("check-ignore", "-z", "--stdin", stdin=given, ok=(0, 1)).out)
         return tuple(entry.decode().rstrip("/") for entry in found)
 
     def ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
-        """List the files that git ignores and that a glob or `.worktreeinclude` names."""
-        return tuple(copy_ignored.ignored_files(root, globs))
+        """List the files that git ignores and that a pattern names."""
+        return tuple(start_point.ignored_files(self._git(root), globs))
 
     def observe(self, folder: Path) -> dict[str, str]:
         """Give what can be seen of a checkout without asking git; empty for none."""
@@ -79,3 +87,18 @@ class GitRepositories:
         git.run("add", "-A", "-f")
         git.run("-c", "commit.gpgSign=false", "commit", "-q", "--allow-empty", "-m", "Start")
         return git.run("rev-parse", "HEAD").out.decode().strip()
+
+    def _git(self, root: Path) -> Git:
+        try:
+            return Places(self._folder).git(root)
+        except PermissionError:
+            # A data folder that cannot be written keeps nobody from looking.
+            return Places(_passing_folder()).git(root)
+
+
+@cache
+def _passing_folder() -> Path:
+    """A folder for the views of one process, where there is no other."""
+    folder = tempfile.TemporaryDirectory(prefix="handrail-views-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)

@@ -1,41 +1,45 @@
 """Workspaces in real git: worktrees below the data folder, snapshots in the user's repository."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import FileChange, MergeResult, Snapshot, Source
-from handrail.workspace.git.command import Git
 from handrail.workspace.git.data_places import Places, plain
 from handrail.workspace.git.repositories import common_dir, find_root
-from handrail.workspace.snapshots.known_refs import Commits
 from handrail.workspace.snapshots.private_index import PrivateIndex
-from handrail.workspace.snapshots.state import run_ref
+from handrail.workspace.snapshots.state import Commits, run_ref
 from handrail.workspace.snapshots.take import take
+from handrail.workspace.worktrees import executing_settings, records
 from handrail.workspace.worktrees import make as worktrees
 
 if TYPE_CHECKING:
-    from handrail.ports.delivery import Leftover, Life
+    from handrail.ports import delivery
+    from handrail.ports.delivery import Leftover, Life, Retention, UnfinishedApply
     from handrail.workspace.commits import commit as committing
     from handrail.workspace.commits import merge as merging
     from handrail.workspace.delivery import apply as applying
+    from handrail.workspace.delivery import apply_journal as journals
     from handrail.workspace.delivery import deliver as delivering
+    from handrail.workspace.delivery import discard as discarding
     from handrail.workspace.delivery import janitor
     from handrail.workspace.snapshots import changes
     from handrail.workspace.snapshots import restore as restoring
-    from handrail.workspace.worktrees import discard_files, records
+    from handrail.workspace.worktrees import remove as removal
 else:
     committing = late_import("handrail.workspace.commits.commit")
     merging = late_import("handrail.workspace.commits.merge")
     applying = late_import("handrail.workspace.delivery.apply")
+    delivery = late_import("handrail.ports.delivery")
+    journals = late_import("handrail.workspace.delivery.apply_journal")
     delivering = late_import("handrail.workspace.delivery.deliver")
+    discarding = late_import("handrail.workspace.delivery.discard")
     janitor = late_import("handrail.workspace.delivery.janitor")
     changes = late_import("handrail.workspace.snapshots.changes")
     restoring = late_import("handrail.workspace.snapshots.restore")
-    discard_files = late_import("handrail.workspace.worktrees.discard_files")
-    records = late_import("handrail.workspace.worktrees.records")
+    removal = late_import("handrail.workspace.worktrees.remove")
 
 
 class GitWorkspaces:
@@ -49,40 +53,58 @@ class GitWorkspaces:
         """Make the worktree of a run, or find the one that was made."""
         return worktrees.prepare(self.places, source)
 
+    def record_settings(self, tree: Tree) -> None:
+        """Record what makes the user's git start programs, once a worktree is set up; what is recorded stays."""
+        executing_settings.record_settings(self.places, tree)
+
+    def _require_ours(self, tree: Tree) -> None:
+        """Refuse to change files of a work tree that is called owned and was not made here."""
+        if tree.owned:
+            records.require_ours(self.places, Path(tree.path))
+
     def is_there(self, tree: Tree) -> bool:
         """Tell whether a work tree can be worked in."""
         return worktrees.is_there(tree)
 
-    def snapshot(self, tree: Tree, run: str) -> Snapshot:
-        """Keep the work tree as it stands, borrowed or owned."""
+    def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
+        """Keep the work tree as it stands, borrowed or owned; by the rules of a snapshot, where one is named."""
         path = Path(tree.path)
         with self.places.locked(path) as lock:
-            git = Git(path).holding(lock)
-            return take(git, PrivateIndex(git, self.places.private(path)), tree, run, self._commits)
+            private = PrivateIndex(self.places.git(path).holding(lock), self.places.private(path))
+            return take(private, tree, run, self._commits, since)
 
     def restore(self, tree: Tree, run: str, snapshot: str) -> str:
         """Bring an owned work tree back; gives the ref that keeps what stood there."""
+        self._require_ours(tree)
         return restoring.restore(self.places, tree, run, snapshot)
 
     def commit(self, tree: Tree, message: str, paths: tuple[str, ...] | None = None) -> str:
         """Commit what changed on the run's branch and give the commit of HEAD."""
+        self._require_ours(tree)
         return committing.commit(self.places, tree, message, paths)
 
     def commit_before_merge(self, tree: Tree, message: str) -> str:
         """Commit what changed unless a merge is under way already, and give the commit of HEAD."""
+        self._require_ours(tree)
         return merging.commit_before(self.places, tree, message)
 
     def merge(self, tree: Tree, commit: str, message: str, *, markers: bool = False) -> MergeResult:
         """Merge a commit into the run's branch."""
+        self._require_ours(tree)
         return merging.merge(self.places, tree, commit, message, markers=markers)
 
     def conclude(self, tree: Tree, message: str) -> MergeResult:
         """Commit a merge whose markers somebody resolved."""
+        self._require_ours(tree)
         return merging.conclude(self.places, tree, message)
 
     def changes(self, tree: Tree, since: str, until: str | None = None) -> tuple[FileChange, ...]:
         """List what differs between two commits or snapshots; None is the work tree as it stands."""
         return changes.changes(self.places, tree, since, until)
+
+    def ignored(self, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
+        """List the files as they stand that are skipped as ignored, below some paths; a new cache is one entry."""
+        return changes.ignored(self.places, tree, below)
 
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:
         """Give the same as a patch."""
@@ -90,7 +112,7 @@ class GitWorkspaces:
 
     def throw_away(self, repository: Path, run: str) -> None:
         """Remove a worktree that was only made to try something, with its branch; nothing of it is kept."""
-        discard_files.throw_away(self.places, repository, run)
+        removal.throw_away(self.places, repository, run)
 
     def worktree_path(self, repository: Path, run: str) -> Path:
         """Give the folder in which the worktree of a run is made."""
@@ -100,6 +122,14 @@ class GitWorkspaces:
     def snapshot_ref(self, run: str) -> str:
         """Give the ref of a run's newest snapshot."""
         return run_ref(run)
+
+    def changed_settings(self, tree: Tree) -> tuple[str, ...]:
+        """Say what makes the user's git start programs and has changed since the run was set up."""
+        return executing_settings.changed_settings(self.places, tree)
+
+    def accept_settings(self, tree: Tree, files: Collection[str] | None = None) -> None:
+        """Take such changes for known: all of them, or the hooks among some files of the checkout."""
+        executing_settings.accept_settings(self.places, tree, files)
 
     def apply_to_checkout(self, tree: Tree, run: str) -> tuple[str, ...]:
         """Bring what a run changed into the user's checkout; gives the files that changed there."""
@@ -112,7 +142,17 @@ class GitWorkspaces:
     def applied_last(self, root: Path, runs: Iterable[str]) -> str | None:
         """Give the run, out of some, whose changes were applied to a checkout last."""
         known = {plain(run): run for run in runs}
-        return next((known[name] for name in applying.applied_runs(root) if name in known), None)
+        cut_off = next((each.run for each in self.unfinished_applies() if Path(each.checkout) == root), "")
+        if cut_off in known.values():
+            return cut_off
+        return next((known[name] for name in applying.applied_runs(self.places.git(root)) if name in known), None)
+
+    def unfinished_applies(self) -> "tuple[UnfinishedApply, ...]":
+        """List the applications that were cut off, and that `apply` or `undo` of the same run finishes."""
+        return tuple(
+            delivery.UnfinishedApply(each.run, each.checkout, each.way == "undo")
+            for each in journals.unfinished(self.places)
+        )
 
     def merge_into_base(self, tree: Tree, message: str) -> MergeResult:
         """Merge the run's branch into its base without touching a checkout."""
@@ -120,15 +160,25 @@ class GitWorkspaces:
 
     def discard(self, tree: Tree, run: str) -> str:
         """Remove a run's worktree and branch; gives the ref that keeps both."""
-        return delivering.discard(self.places, tree, run)
+        return discarding.discard(self.places, tree, run)
+
+    def require_discardable(self, tree: Tree, run: str) -> None:
+        """Refuse what `discard` would refuse, without removing anything."""
+        discarding.require_discardable(self.places, tree, run)
+
+    def set_aside(self, tree: Tree, run: str) -> str:
+        """Give a worktree up whose repository is gone; its files stay in a plain folder, which is named."""
+        return discarding.set_files_aside(self.places, tree, run)
 
     def repositories_of(self, run: str) -> tuple[Path, ...]:
         """Give the repositories in which a worktree was made under the name of a run."""
         return tuple(Path(record.repository) for record in records.all_records(self.places) if record.run == run)
 
-    def survey_leftovers(self, life: "Callable[[str], Life]", repositories: Iterable[str]) -> "tuple[Leftover, ...]":
+    def survey_leftovers(
+        self, life: "Callable[[str], Life]", repositories: Iterable[str], retention: "Retention"
+    ) -> "tuple[Leftover, ...]":
         """List what runs left, in the repositories of all worktrees and in those given."""
-        return janitor.survey(self.places, life, repositories)
+        return janitor.survey(self.places, life, repositories, retention)
 
     def remove_leftover(self, leftover: "Leftover") -> tuple[str, ...]:
         """Remove something unless it has a reason to stay; gives the refs that keep what was in it."""

@@ -136,8 +136,9 @@ def _obeyed(own: Path, common: Path) -> Iterator[Path]:
     """What decides which settings and hooks git uses, as far as it lies in what is writable."""
     if own == common:
         (own / "hooks").mkdir(exist_ok=True)
-    if "worktreeconfig" in (common / "config").read_text(errors="replace").lower():
-        # Settings of this work tree alone: where git looks for that file, nobody but the user may make it.
+    if own != common or "worktreeconfig" in (common / "config").read_text(errors="replace").lower():
+        # Settings of this work tree alone. Nobody but the user may make that file, even if git does not look for it
+        # yet: `git sparse-checkout` lets it. In the folder of a linked work tree, an empty one goes with the work tree.
         (own / "config.worktree").touch()
     ours = common / "refs" / "handrail"
     candidates = (own / "hooks", own / "config", own / "commondir", own / "gitdir", own / "config.worktree", ours)

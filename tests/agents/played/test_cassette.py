@@ -103,7 +103,7 @@ def test_a_replay_gives_the_same_steps_outputs_costs_and_files(house: House) -> 
     assert house.patch("build-2") == house.patch("build-1") != ""
     (work, check) = read_cassette(str(tape)).calls
     assert (work.address, work.turn, work.agent, work.exit_code) == ("work", 1, "scripted", 0)
-    assert "It is red." in work.prompt
+    assert "It is `red`." in work.prompt
     assert "shed.txt" in work.patch
     assert check.patch == ""
 
@@ -111,7 +111,7 @@ def test_a_replay_gives_the_same_steps_outputs_costs_and_files(house: House) -> 
 def test_a_prompt_that_differs_is_named_and_the_recorded_call_is_played(house: House) -> None:
     house.record()
     replayed = house.replay("blue")
-    wanted = "step 'work': the prompt differs from the recorded one at line 14: 'It is red.' was 'It is blue.' now"
+    wanted = "step 'work': the prompt differs from the recorded one at line 16: 'It is `red`.' was 'It is `blue`.' now"
     assert f"warning: {wanted}" in replayed.output
     assert house.steps("build-2") == house.steps("build-1")
 
@@ -120,7 +120,7 @@ def test_a_strict_replay_fails_where_a_prompt_differs(house: House) -> None:
     house.record()
     house.replay("red", "--strict")
     failed = house.replay("blue", "--strict", code=3)
-    assert "the prompt differs from the recorded one at line 14" in failed.output
+    assert "the prompt differs from the recorded one at line 16" in failed.output
 
 
 def test_changes_that_do_not_fit_fail_the_step(house: House) -> None:

@@ -151,9 +151,11 @@ def test_a_list_that_nobody_can_read_is_named_and_made_again(runs: Runs) -> None
     runs.text("run", "ask", code=3)
     before = runs.text("status")
     _query(runs, "UPDATE streams SET document = replace(document, 'ask', CAST(x'ff' AS TEXT))")
-    assert runs.text("status", code=3).splitlines()[-1].startswith("next: run `handrail doctor --repair`")
-    assert [each["name"] for each in runs.json("doctor", code=1)["findings"]] == ["the list of runs"]
-    runs.text("doctor", "--repair")
+    said = runs.text("status")
+    assert "ask-1  its line in lists cannot be read" in said
+    assert said.endswith("handrail doctor ask-1 --repair\n")
+    assert [each["name"] for each in runs.json("doctor", code=1)["findings"]] == ["ask-1"]
+    runs.text("doctor", "ask-1", "--repair")
     assert runs.text("status") == before
 
 

@@ -1,5 +1,6 @@
 """`handrail init` where something is there already: it adds, keeps every byte, and trusts nothing of others."""
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -39,7 +40,10 @@ def test_what_was_never_trusted_is_neither_run_nor_trusted(fresh: Fresh) -> None
 def test_files_of_others_beside_the_configuration_are_not_trusted_with_it(fresh: Fresh) -> None:
     fresh.commit(**{"Makefile": GREEN, ".handrail/prompts/x.md": "Do evil.\n"})
     wrote = {each["path"]: each["trusted"] for each in fresh.shop.json("init", "--yes")["wrote"]}
-    assert wrote[".handrail/config.toml"] is False
+    assert wrote[".handrail/config.toml"] is True
+    (trusted,) = json.loads((fresh.shop.home / "data" / "trust.json").read_text())["repositories"].values()
+    assert ".handrail/config.toml" in trusted
+    assert ".handrail/prompts/x.md" not in trusted
 
 
 def test_a_check_that_a_person_commented_out_stays_so(fresh: Fresh) -> None:

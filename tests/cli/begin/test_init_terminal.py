@@ -66,6 +66,16 @@ def test_yes_writes_what_was_shown(fresh: Fresh, answer: str) -> None:
     assert 'test = "make test"' in fresh.config()
 
 
+@pytest.mark.parametrize("answer", ["yep", "yn", "never", "ye"])
+def test_an_answer_that_was_not_offered_asks_again(fresh: Fresh, answer: str) -> None:
+    fresh.commit(Makefile=GREEN)
+    terminal = Terminal(fresh, "init", "--no-try")
+    terminal.type_after(QUESTION, f"{answer}\n")
+    terminal.type_after(QUESTION, "\x04")
+    assert terminal.end()[0] == 130
+    assert not (fresh.root / ".handrail").exists()
+
+
 def test_no_writes_nothing(fresh: Fresh) -> None:
     fresh.commit(Makefile=GREEN)
     terminal = Terminal(fresh, "init", "--no-try")

@@ -190,10 +190,12 @@ next: read it, then: handrail trust .handrail/workflows/new/workflow.yaml
     assert runs.json("status") == {"runs": []}
 
 
-def test_a_workflow_that_calls_an_untrusted_one_does_not_begin(runs: Runs) -> None:
+def test_a_workflow_that_calls_one_that_changed_does_not_begin(runs: Runs) -> None:
     runs.shop.workflow("child", CHILD)
     runs.add("demo", EVERY_KIND)
-    assert "child/workflow.yaml needs your trust" in runs.text("run", "demo", "main", code=3)
+    runs.shop.workflow("child", CHILD + "# changed\n")
+    said = runs.text("run", "demo", "main", code=3)
+    assert "of what it uses, .handrail/workflows/child/workflow.yaml is not trusted" in said
 
 
 def test_a_users_own_workflow_needs_no_trust(runs: Runs) -> None:

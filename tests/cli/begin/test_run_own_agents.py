@@ -33,8 +33,8 @@ def test_what_it_cannot_be_held_to_is_refused_before_the_run(runs: Runs) -> None
 
 
 def test_an_agent_of_the_repository_needs_trust(runs: Runs) -> None:
-    runs.shop.write(".handrail/config.toml", agent())
     runs.add("shout", WORKFLOW)
+    runs.shop.write(".handrail/config.toml", agent())
     said = runs.call("run", "shout", "--agent", "mine")
     assert said.exit_code != 0
     assert "needs your trust" in said.output

@@ -47,8 +47,8 @@ next: allow user namespaces on this machine (`bwrap --ro-bind / / true` must wor
 
 
 def test_a_configuration_that_asks_for_it_counts_for_steps_that_say_nothing(team: Team, bare: Path) -> None:
-    config = team.runs.shop.write(".handrail/config.toml", '[agent]\nsandbox = {kind = "bwrap", network = false}\n')
     team.add("build-it", STEP.replace(", MORE", ""))
+    config = team.runs.shop.write(".handrail/config.toml", '[agent]\nsandbox = {kind = "bwrap", network = false}\n')
     said = team.run("build-it", "--in", ".", code=3)
     assert "the sandbox of [agent] in .handrail/config.toml needs your trust" in said
     assert team.runs.call("trust", str(config), "--yes").exit_code == 0

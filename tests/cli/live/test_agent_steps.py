@@ -164,7 +164,7 @@ def test_a_step_without_an_agent_has_no_prompt(team: Team) -> None:
     team.add("fan", FAN, **BUILDS)
     team.run("fan")
     assert "no agent was called for 'items' of fan-1" in team.text("show", "fan-1", "items", "--prompt", code=2)
-    assert "Make b now." in team.text("show", "fan-1", "build[b]/make", "--prompt")
+    assert "Make `b` now." in team.text("show", "fan-1", "build[b]/make", "--prompt")
 
 
 @pytest.mark.parametrize("text", [SLOW, ONE])

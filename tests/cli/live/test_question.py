@@ -1,9 +1,27 @@
 """What a run asks a person is answered where it is watched, while the rest goes on."""
 
+from hypothesis import given
+from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from handrail.cli.live.question import LETTERS, Choice, choose
 from support.cli.live_room import fix, run, told, waits_for, watch
 from support.cli.team import Team
+
+CHOICES: tuple[Choice, ...] = tuple(LETTERS)
+WORDS = {word for choice, letter in LETTERS.items() for word in (choice, letter)}
+
+
+@given(st.text(max_size=12) | st.sampled_from(CHOICES).flatmap(lambda word: st.just(word[:3]) | st.just(f"{word}e")))
+def test_no_word_but_an_offered_one_decides(word: str) -> None:
+    chosen = choose(f"{word}\n", CHOICES)
+    assert (chosen is not None) == (" ".join(word.split()).lower() in WORDS)
+
+
+@given(st.sampled_from(CHOICES), st.sets(st.sampled_from(CHOICES)))
+def test_a_choice_counts_only_where_it_is_offered(choice: Choice, offered: set[Choice]) -> None:
+    for typed in (choice, LETTERS[choice], f" {choice.upper()} "):
+        assert choose(f"{typed}\n", offered) == (choice if choice in offered else None)
 
 
 def test_an_approval_shows_the_difference_takes_a_revision_and_a_rejection(team: Team) -> None:
@@ -11,7 +29,7 @@ def test_an_approval_shows_the_difference_takes_a_revision_and_a_rejection(team:
     with run(team, "fix", rows=60) as screen:
         screen.until("\n> ")
         screen.type("what?\n")
-        screen.until("> what?\n> ")
+        screen.until("(reject)\n> ")
         screen.type("d\n")
         screen.until("+minutes\n> ")
         screen.type("r\n")
@@ -32,6 +50,7 @@ run fix-1 · pinned 0000 · 1 to 9 agent calls, at most $6.00, 90 min
   [a]pprove  [r]evise with a comment  [d]iff  re[j]ect
   or later: handrail approve fix-1
 > what?
+  type a (approve), r (revise), d (diff), j (reject)
 > d
 diff --git a/cause.txt b/cause.txt
 new file mode 100644
@@ -81,6 +100,15 @@ run asking-1 · pinned 0000 · 1 agent call
 asking-1 succeeded
 next: handrail diff asking-1 --stat, then apply, merge or discard it
 """)
+
+
+def test_what_stands_in_a_line_at_ctrl_d_is_no_answer(team: Team) -> None:
+    fix(team).touch()
+    with run(team, "fix") as screen:
+        screen.until("\n> ")
+        screen.type("a\x04\x04")
+        assert screen.wait() == 130
+    assert team.json("status", "fix-1")["runs"][0]["reason"] == "approval"
 
 
 def test_ctrl_d_leaves_a_question_for_later(team: Team) -> None:

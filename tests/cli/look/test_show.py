@@ -37,7 +37,7 @@ def test_without_runs_everything_says_so(runs: Runs) -> None:
     assert runs.text("status") == "no runs yet; handrail run WORKFLOW starts one\n"
     assert runs.text("inbox") == "nothing needs you\n"
     assert runs.json("status") == {"runs": []}
-    assert runs.json("inbox") == {"inbox": []}
+    assert runs.json("inbox") == {"inbox": [], "notices": []}
     assert runs.text("why", "x-1", code=2) == "error: there are no runs yet\nnext: handrail run WORKFLOW\n"
     assert runs.text().startswith("handrail demo ")
     assert not (runs.shop.home / "data").exists()
@@ -53,7 +53,10 @@ ENDED      done-1       succeeded                                 handrail show 
     assert runs.text() == runs.text("status")
     assert runs.text("inbox") == snapshot('NEEDS YOU  ask-1  ok  Is "draft" good?  handrail approve ask-1\n')
     assert runs.json("inbox") == snapshot(
-        {"inbox": [{"run": "ask-1", "step": "ok", "says": 'Is "draft" good?', "next": "handrail approve ask-1"}]}
+        {
+            "inbox": [{"run": "ask-1", "step": "ok", "says": 'Is "draft" good?', "next": "handrail approve ask-1"}],
+            "notices": [],
+        }
     )
 
 

@@ -39,7 +39,7 @@ next: handrail resume flaky-2
             "2",
             "  1  flaky-2  failed: step 'one' failed: command: exit 1",
             "  2  flaky-1  failed: step 'one' failed: command: exit 1",
-            "Which one [1]: flaky-1: begins anew",
+            "Which one: flaky-1: begins anew",
         ]
     )
     assert runs.json("status", "flaky-1")["runs"][0]["status"] == "succeeded"

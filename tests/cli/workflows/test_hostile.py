@@ -13,7 +13,7 @@ from handrail.model.diagnostics import Diagnostic, Severity
 from handrail.operations.workflows.import_ import import_workflows
 from handrail.operations.workflows.list import Listed, list_workflows
 from handrail.sources.tiers import Place, here
-from handrail.sources.trust.file import Entry, TrustFile
+from handrail.sources.trust.file import Record, TrustFile
 from handrail.sources.workflow_files import MOST_ENTRIES
 from support.cli.shop import Shop
 
@@ -70,8 +70,14 @@ def test_the_list_for_people_counts_routines_without_reading_them(shop: Shop) ->
     assert all(each.steps for each in whole.workflows)
 
 
-def test_built_in_workflows_are_compiled_where_something_reaches_into_them(shop: Shop) -> None:
-    shop.workflow("review-loop", "name: NAME\ninput:\n  other: int\nsteps:\n  - name: a\n    prompt: Do it now.\n")
+def test_built_in_workflows_are_compiled_where_something_of_the_user_reaches_into_them(shop: Shop) -> None:
+    text = "name: review-loop\ninput:\n  other: int\nsteps:\n  - name: a\n    prompt: Do it now.\n"
+    shop.workflow("review-loop", text)
+    listed = {each.name: each for each in list_workflows(at_home(shop), pinned=False).workflows if each.wins}
+    assert listed["implement-spec"].valid
+    own = at_home(shop).folders.workflows / "review-loop.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(text)
     listed = {each.name: each for each in list_workflows(at_home(shop), pinned=False).workflows if each.wins}
     assert not listed["implement-spec"].valid
 
@@ -103,7 +109,7 @@ def test_trust_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> N
     (tmp_path / "trust.json").mkdir()
     (tmp_path / "trust").mkdir()
     with pytest.raises(OSError, match="irectory"):
-        file._write({"x": Entry("0" * 64)})  # pyright: ignore[reportPrivateUsage]
+        file._write(Record())  # pyright: ignore[reportPrivateUsage]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["trust", "trust.json"]
 
 

@@ -44,7 +44,7 @@ def test_json_is_one_document(notes: Team) -> None:
 
 def test_junit_is_read_by_what_reads_junit(notes: Team, tmp_path: Path) -> None:
     put(notes, GOOD, "a")
-    put(notes, GOOD.replace("notes are written", 'a <"wrong"> one').replace("[version 1.2", "[no \\x01"), "b")
+    put(notes, GOOD.replace("notes are written", 'a <"wrong"> one').replace('["version `1.2`"', "[no \\x01"), "b")
     put(notes, f"{GOOD}skip: later\n".replace("notes are written", "later notes"), "c")
     report = tmp_path / "junit.xml"
     said(notes, "--junit", str(report), code=1)

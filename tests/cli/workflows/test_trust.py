@@ -28,16 +28,19 @@ def test_it_shows_the_files_and_their_content_before_it_trusts(shop: Shop) -> No
     assert result.exit_code == 0
     assert result.stdout == snapshot("""\
 py  .handrail/workflows/py/workflow.py
-content fee5bc2a8cfe4777b9af240fc6e4074b444ea53cabee39472ca5256b051f26eb
+content b8ae58b293c077d3320aeadd889953b7ce870890523a05076d91a5f608e3e264
 trust   it has not been trusted
-  workflow.py  36 bytes
+  .handrail/workflows/py/workflow.py  36 bytes
 
---- trusted/workflow.py
-+++ now/workflow.py
+commands that will run
+  py: workflow.py, a program that decides what else runs
+
+--- trusted/.handrail/workflows/py/workflow.py
++++ now/.handrail/workflows/py/workflow.py
 @@ -0,0 +1,2 @@
 +def resolve(context):
 +    return {}
-trusted fee5bc2a8cfe
+trusted b8ae58b293c0
 """)
     assert shop.call("trust", "py").exit_code == 0
 
@@ -49,8 +52,8 @@ def test_a_change_is_shown_as_a_difference(shop: Shop) -> None:
     data = shop.json("trust", "py", "--show")
     assert (data["trusted"], data["state"]) == (False, "changed")
     assert data["difference"] == snapshot("""\
---- trusted/workflow.py
-+++ now/workflow.py
+--- trusted/.handrail/workflows/py/workflow.py
++++ now/.handrail/workflows/py/workflow.py
 @@ -1,2 +1,2 @@
  def resolve(context):
 -    return {}
@@ -62,7 +65,8 @@ def test_json_never_asks(shop: Shop) -> None:
     python(shop)
     assert shop.json("trust", "py", code=3)["error"]["code"] == "untrusted"
     data = shop.json("trust", "py", "--yes")
-    assert (data["trusted"], data["state"], data["files"]) == (True, "trusted", [{"path": "workflow.py", "bytes": 36}])
+    row = {"path": ".handrail/workflows/py/workflow.py", "bytes": 36, "trusted": True}
+    assert (data["trusted"], data["state"], data["files"]) == (True, "trusted", [row])
 
 
 def test_trust_can_be_withdrawn(shop: Shop) -> None:

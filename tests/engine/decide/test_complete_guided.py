@@ -91,7 +91,7 @@ def test_the_context_of_a_refused_call_is_kept() -> None:
     done = given(walk, "", x="kept")
     assert [type(event) for event in done.events] == [ContextMerged, StepRefused]
     given(walk, "now with notes")
-    assert walk.settle().spec["prompt"] == "kept"
+    assert walk.settle().spec["prompt"] == "`kept`"
 
 
 def test_a_refusal_says_what_is_missing_how_it_looks_and_what_was_sent() -> None:

@@ -93,7 +93,7 @@ def test_the_body_sees_its_round_its_item_and_its_index() -> None:
     )
     walk = walked(plan, {"first": {"context": {"list": [{"id": "x"}, {"id": "y"}]}}})
     prompts = [event.spec["prompt"] for event in walk.events if isinstance(event, StepBegan)]
-    assert prompts[1:3] == ["1 x 0", "2 y 1"]
+    assert prompts[1:3] == ["1 `x` 0", "2 `y` 1"]
 
 
 def test_an_empty_list_passes_the_loop() -> None:
@@ -228,7 +228,7 @@ def test_loops_nest_and_the_inner_one_may_walk_the_item_of_the_outer_one() -> No
         "top@2/sum",
     ]
     prompts = [event.spec["prompt"] for event in walk.events if isinstance(event, StepBegan)]
-    assert (prompts[1], prompts[4]) == ("2p", "1r")
+    assert (prompts[1], prompts[4]) == ("2`p`", "1`r`")
 
 
 def test_a_stop_inside_a_counting_loop_reaches_the_loop_around_it_once_that_is_done() -> None:

@@ -9,6 +9,7 @@ from handrail.engine.decide.complete_guided import Given
 from handrail.engine.guided.agent_call import guided_task
 from handrail.engine.guided.prompts import filled
 from handrail.engine.state.position import Moment
+from handrail.engine.text.marked_values import ForeignValue, mark_values
 from handrail.model.workflow.values import JsonValue
 from support.engine.guided_walking import CONTROL, GuidedWalk, Json, guided_plan, loop, step, var
 from support.engine.walking import plan_of
@@ -31,8 +32,8 @@ NAMES: dict[str, JsonValue] = {
         ("{{map.inner.x}} {{list.length}}", "1 3"),
         ("{{missing}}", "[unset: missing]"),
         ("{{null}} {{map.none}} {{map.gone.deep}}", "[unset: null] [unset: map.none] [unset: map.gone.deep]"),
-        ("{{n.field}}", "[unset: n.field -- 'n' is number (\"0\"), not object]"),
-        ("{{map.text.a.b}}", "[unset: map.text.a.b -- 'map.text' is string (\"t\"), not object]"),
+        ("{{n.field}}", "[unset: n.field -- 'n' is number (`0`), not object]"),
+        ("{{map.text.a.b}}", "[unset: map.text.a.b -- 'map.text' is string (`t`), not object]"),
         ("{{list.first}}", "[unset: list.first]"),
         ("{{ goal }} {{goal + 1}} {{wr.refs.x}} {{1x}} {goal}", "{{ goal }} {{goal + 1}} {{wr.refs.x}} {{1x}} {goal}"),
         ("no braces", "no braces"),
@@ -52,8 +53,9 @@ def spec_of(*steps: Json, inputs: dict[str, JsonValue] | None = None, **keys: An
 
 def test_a_plain_step_gives_its_title_its_prompt_and_that_notes_are_needed() -> None:
     assert spec_of(step("one", title="For {{goal}}", prompt="Do {{goal}}")) == {
-        "title": "For the goal",
-        "prompt": "Do the goal",
+        "title": "For `the goal`",
+        "prompt": "Do `the goal`",
+        "marks": mark_values([ForeignValue("goal", "the goal")]).note,
         "notes": "required",
     }
 
@@ -87,7 +89,7 @@ def test_fragments_whose_condition_holds_follow_in_their_order() -> None:
         {"id": "third", "when": var("x", equals="b"), "text": "B"},
     ]
     spec = spec_of(step("one", promptFragments=fragments), inputs={"x": "a"})
-    assert spec["fragments"] == ["A the goal", "always"]
+    assert spec["fragments"] == ["A `the goal`", "always"]
 
 
 def test_a_contract_is_given_with_its_schema_and_an_example() -> None:
@@ -135,7 +137,7 @@ def test_what_was_rendered_stays_although_the_context_changes() -> None:
 
     walk = GuidedWalk(guided_plan(step("one", prompt="{{x}}")), inputs={"x": "old"}).start().settle()
     walk.record(ContextMerged(changes={"x": "new"}, at=walk.now))
-    assert walk.settle().spec["prompt"] == "old"
+    assert walk.settle().spec["prompt"] == "`old`"
 
 
 NATIVE = """\
@@ -150,7 +152,7 @@ def test_an_agents_step_of_a_held_run_is_pending_with_its_rendered_prompt() -> N
     walk = GuidedWalk(plan_of(NATIVE), inputs={"base": "b"}).start().settle()
     assert walk.state.pending is not None
     assert walk.state.pending.action == "agent"
-    assert "Look at b!" in str(walk.spec["prompt"])
+    assert "Look at `b`!" in str(walk.spec["prompt"])
     assert (walk.spec["access"], walk.spec["turn"]) == ("read", 1)
 
 
@@ -172,8 +174,9 @@ def test_delegations_that_apply_are_given_with_what_they_are_told() -> None:
         [
             {
                 "workflow": "helper-one",
-                "goal": "Study the goal",
+                "goal": "Study `the goal`",
                 "context": {"theirs": 1},
+                "shown_context": '`{"theirs": 1}`',
                 "model_tier": None,
                 "allowed_tools": None,
             }

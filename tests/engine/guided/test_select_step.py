@@ -70,7 +70,7 @@ def test_a_context_begins_with_the_goal_and_the_inputs() -> None:
     walk = GuidedWalk(guided_plan(step("one", prompt="For {{goal}}: {{mode}}")), inputs={"mode": "quick"})
     walk.start().settle()
     assert dict(walk.states[0].context.items()) == {"goal": "the goal", "mode": "quick"}
-    assert walk.spec["prompt"] == "For the goal: quick"
+    assert walk.spec["prompt"] == "For `the goal`: `quick`"
 
 
 def test_a_context_is_merged_name_by_name_and_null_removes_a_name() -> None:

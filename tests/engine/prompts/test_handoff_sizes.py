@@ -114,7 +114,8 @@ def test_no_content_ends_a_block_and_every_handoff_is_bounded_and_the_same_each_
     marks = set(re.findall(r"`<data-([0-9a-f]{12})>` and `</data-\1>`", text))
     if text:
         (mark,) = marks
-        inside = re.sub(rf'^<data-{mark} of="[\w ]+">\n.*?\n</data-{mark}>$', "", text, flags=re.DOTALL | re.MULTILINE)
+        form = rf'^(`{{3,}})\n<data-{mark} of="[\w ]+">\n.*?\n</data-{mark}>\n\1$'
+        inside = re.sub(form, "", text, flags=re.DOTALL | re.MULTILINE)
         assert inside.count(mark) == 2
         assert all(
             line == "" or line.startswith(("# The run so far", "This step", "What stands", "it is", "("))

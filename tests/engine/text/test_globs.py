@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.text.globs import glob_problem, matches, matching
+from handrail.engine.text.globs import glob_problem, literal_folders, matches, matching
 
 NAMES = st.text("ab.*?[]{},-/", max_size=14)
 
@@ -81,6 +81,27 @@ def test_a_glob_does_not_stand_for_a_path(glob: str, path: str) -> None:
 )
 def test_a_text_that_is_no_glob_is_refused_with_the_reason(glob: str, reason: str) -> None:
     assert glob_problem(glob) == reason
+
+
+@pytest.mark.parametrize(
+    ("globs", "folders"),
+    [
+        (["tests/**"], ("tests",)),
+        (["tests/unit/*.py", "src"], ("src", "tests/unit")),
+        (["**/*.py"], ("",)),
+        (["src/a.py"], ("src/a.py",)),
+        (["src/[ab]/x"], ("src",)),
+    ],
+)
+def test_globs_stand_for_paths_below_their_literal_folders(globs: list[str], folders: tuple[str, ...]) -> None:
+    assert literal_folders(globs) == folders
+
+
+@given(NAMES, NAMES)
+def test_whatever_a_glob_stands_for_lies_below_a_literal_folder(glob: str, path: str) -> None:
+    for each in (path, glob.strip("/")):
+        if glob_problem(glob) is None and matches(glob, each):
+            assert any(not folder or f"{each}/".startswith(f"{folder}/") for folder in literal_folders([glob]))
 
 
 def test_matching_gives_each_path_once_and_in_order() -> None:

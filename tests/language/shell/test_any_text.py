@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.language.shell.command import compile_command
+from handrail.language.shell.scan import compile_command
 from support.language.shell_told import KNOWN, problems, script
 
 PIECES = [

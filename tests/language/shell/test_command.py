@@ -5,7 +5,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.language.expressions.parser import parse
-from handrail.language.shell.command import compile_command
+from handrail.language.shell.scan import compile_command
 from support.language.shell_told import KNOWN, problems, script
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handrail.language.shell.command import compile_command
+from handrail.language.shell.scan import compile_command
 
 HOSTILE = [
     "$(touch pwned)",

@@ -15,6 +15,7 @@ from handrail.operations.agents.require_agents import require_agents
 from handrail.ports.agents import AgentCall
 from handrail.sources.folders import Folders
 from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import take
 from support.compiler.native_case import compile_text
 
 
@@ -76,7 +77,7 @@ def test_the_agents_of_a_repository_need_trust_and_count_most(
     assert argv(agents, "mine", tmp_path) == (sys.executable, "of-the-user")
     with pytest.raises(Untrusted, match=r"the agent 'mine' in .* needs your trust: it has not been trusted"):
         argv(agents, "mine", tmp_path, repository)
-    TrustStore(folders).trust(config)
+    TrustStore(folders).trust_snapshot(take(config))
     assert argv(agents, "mine", tmp_path, repository) == (sys.executable, "of-the-repository")
     assert agents.find("scripted", str(repository)).name == "scripted"
 

@@ -76,11 +76,15 @@ def test_an_agent_that_is_not_there_says_how_it_is_installed(bin_folder: Path) -
 
 
 def test_what_an_agent_cannot_be_held_to_is_named() -> None:
-    assert lacks(Abilities(tools=True, single_turn=True, resume=True, mcp=True)) == ()
+    whole = Abilities(tools=True, single_turn=True, resume=True, mcp=True, without_project_files=True)
+    assert lacks(whole) == ()
     can = Abilities(access=frozenset({"full", "read"}), model=False)
     assert (access_words(can), lacks(can)) == (
         "read, full",
-        ("access edit", "tool lists", "single turn", "model", "conversations that go on", "tools of Handrail"),
+        (
+            *("access edit", "tool lists", "single turn", "model", "conversations that go on", "tools of Handrail"),
+            "a start without the repository's files",
+        ),
     )
 
 

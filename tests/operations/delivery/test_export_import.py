@@ -11,18 +11,19 @@ from handrail.errors import NotFound
 from handrail.model.history.events import ChildEnded, Event, ItemStarted
 from handrail.model.history.named_blobs import digest_fields
 from handrail.model.history.run_state import RunState
-from handrail.operations.delivery.export_import import export, import_run
+from handrail.operations.delivery.export_import import ELSEWHERE, Arrival, export, import_run
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.run_tree import family
 from handrail.ports.log import Log
 from handrail.runtime.event_records import STRUCTURE
-from handrail.runtime.history import state_of
+from handrail.runtime.history import state_before, state_of
 from handrail.store.sqlite.log import open_log
 from support.pull.tools_room import ToolsRoom, tool
 from support.runtime.flow_home import Flows
 from support.runtime.room import assert_sound, of_kind
 from support.runtime.steps_room import StepsRoom
 
+ARRIVAL = Arrival(by="person:ann", at=0.0, is_taken=lambda _: False)
 DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 FAN = """
 name: fan
@@ -70,6 +71,16 @@ def states(log: Log, run: str) -> dict[str, bytes]:
     return {each: encode_state(state_of(log, each)) for each in family(log, run)}
 
 
+def came_in(log: Log, run: str) -> dict[str, bytes]:
+    """The states that the histories of an import stand for, without the event by which they came in."""
+    found = {each: encode_state(state_before(log, each, log.last(each).seq)) for each in family(log, run)}
+    return {each: state.replace(ELSEWHERE.encode(), b"") for each, state in found.items()}
+
+
+def texts_of(bundle: dict[str, Any]) -> dict[str, list[str]]:
+    return {each["run"]: [event["payload"] for event in each["events"]] for each in bundle["streams"]}
+
+
 def renamed(states: dict[str, bytes], old: str, new: str) -> dict[str, bytes]:
     return {run.replace(old, new): state.replace(old.encode(), new.encode()) for run, state in states.items()}
 
@@ -81,14 +92,24 @@ def check_whole(log: Log, run: str, elsewhere: Path) -> str:
     assert bundle["blobs"].keys() == kept_digests(log, payloads)
     data, before = json.dumps(bundle).encode(), states(log, run)
     with closing(open_log(elsewhere)) as other:
-        assert import_run(other, data, "ann", 0.0).run == run
-        assert states(other, run) == before
+        assert import_run(other, data, ARRIVAL).run == run
+        assert came_in(other, run) == before
         assert_sound(other)
-        assert export(other, run) == bundle
-    again = import_run(log, data, "ann", 0.0).run
+        there = texts_of(export(other, run))
+        assert {
+            name: [text.replace(ELSEWHERE, "") for text in found[:-1]] for name, found in there.items()
+        } == texts_of(bundle)
+    again = import_run(log, data, ARRIVAL).run
     # Branches keep the names that they have in git, so those of the original stand in both.
-    assert renamed(states(log, again), again, run) == before
+    assert renamed(came_in(log, again), again, run) == before
+    assert all(_owns_nothing(state_of(log, each)) for each in family(log, again))
     return again
+
+
+def _owns_nothing(state: RunState) -> bool:
+    places = (state.tree, state.source, state.workspace, state.restore, state.pass_env, state.forked_from)
+    sessions = {step.session for step in state.steps.values()}
+    return state.foreign and not any(places) and sessions <= {""} and state.held_by == "person:ann"
 
 
 def finish(shop: StepsRoom) -> RunState:
@@ -143,7 +164,7 @@ def test_what_is_half_done_comes_in_with_what_its_agent_plays(shop: StepsRoom, t
     state = shop.run(text, {"write": [{"say": "written"}]})
     data = json.dumps(export(shop.log, state.run)).encode()
     with closing(open_log(tmp_path / "other")) as other:
-        assert import_run(other, data, "ann", 0.0).held
+        assert import_run(other, data, ARRIVAL).held
         assert other.get_blob(state.script) == shop.log.get_blob(state.script)
 
 
@@ -154,8 +175,8 @@ def test_no_secret_is_looked_for_in_a_digest() -> None:
 def test_the_fields_that_hold_digests_are_marked() -> None:
     marked = {cast("type", kind).__name__: digest_fields(kind) for kind in (*get_args(Event), RunState)}
     assert {name: fields for name, fields in marked.items() if fields} == {
-        "RunStarted": ("plan", "script", "scope"),
+        "RunStarted": ("plan", "script", "scope", "calls"),
         "RunForked": ("state",),
         "RunRewound": ("state",),
-        "RunState": ("plan", "script"),
+        "RunState": ("plan", "script", "calls"),
     }

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from support.pull.lists import trust_file
 from support.pull.room import Json, Pull, Said, definition, step
 
 SLOT: Json = {"slotId": "review", "purpose": "How to review", "default": "routine-plain"}
@@ -16,6 +17,7 @@ def bind(pull: Pull, value: Any, place: str = ".workrail") -> None:
     path = pull.workspace / place / "bindings.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(value), "utf-8")
+    trust_file(pull, path)
 
 
 def drift(said: Said) -> list[Json]:

@@ -13,14 +13,14 @@ def test_going_on_from_an_earlier_step_begins_a_branch_with_a_context_of_its_own
     first = pull.start(definition(step("one"), step("two"), shown))
     second = pull.advance(first, context={"x": "kept"})
     third = pull.advance(second, context={"y": "of the source"})
-    assert "x is kept, y is of the source." in third.pending["prompt"]
+    assert "x is `kept`, y is `of the source`." in third.pending["prompt"]
     source, events = first.run, pull.events(first.run)
     away = pull.rehydrate(second)
     assert away.address == "two"
     assert away.token != second.token
     branched = pull.advance(away)
     assert branched.run != source
-    assert "x is kept, y is [unset: y]." in branched.pending["prompt"]
+    assert "x is `kept`, y is [unset: y]." in branched.pending["prompt"]
     assert pull.advance(branched, context={"x": "changed"}).complete
     assert pull.events(source) == events
     assert pull.state(source).context["x"] == "kept"

@@ -88,7 +88,7 @@ def test_half_a_character_is_never_sent_back(pull: Pull) -> None:
     for each in (after, again):
         each.text.encode()
         json.dumps(each.data, ensure_ascii=False).encode()
-    assert "Say x" in after.text
+    assert "Say `x" in after.text
 
 
 def test_every_contract_of_the_library_can_be_refused_and_met_by_its_example(pull: Pull) -> None:

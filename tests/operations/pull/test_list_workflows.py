@@ -4,6 +4,7 @@ from pathlib import Path
 from inline_snapshot import snapshot
 
 from handrail.operations.workflows.trust import examine, grant
+from handrail.wiring.machine import this_machine
 from support.pull.lists import NATIVE, listed, place_of, row, three_steps
 from support.pull.room import Pull, definition, step
 
@@ -127,7 +128,7 @@ def test_an_untrusted_workflow_is_listed_with_what_the_user_must_do(pull: Pull) 
     assert (found["startable"], found["tier"]) == (False, "repository")
     assert found["userMust"] == f"ask your user to read it, then: handrail trust {path}"
     assert f"handrail trust {path}" in said.text
-    grant(place_of(pull), examine(place_of(pull), "theirs"))
+    grant(place_of(pull), examine(this_machine().agents, place_of(pull), "theirs"))
     assert row(pull, "theirs")["startable"]
 
 
@@ -143,7 +144,7 @@ def test_untrusted_python_is_listed_too_and_not_run(pull: Pull) -> None:
 
 def test_trust_is_asked_at_every_start_whatever_is_kept(pull: Pull) -> None:
     path = repository_workflow(pull, "theirs", NATIVE)
-    grant(place_of(pull), examine(place_of(pull), "theirs"))
+    grant(place_of(pull), examine(this_machine().agents, place_of(pull), "theirs"))
     assert row(pull, "theirs")["startable"]
     path.write_text(path.read_text("utf-8").replace("hello", "bye-bye"), "utf-8")
     said = pull.start("theirs")

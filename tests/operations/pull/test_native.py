@@ -18,7 +18,7 @@ def test_a_native_workflow_is_walked_without_an_agent_of_its_own_being_installed
     pull.add(MIXED, "mixed")
     first = pull.start("mixed", who="Ada")
     assert first.address == "draft"
-    assert "Greet Ada." in first.pending["prompt"]
+    assert "Greet `Ada`." in first.pending["prompt"]
     waits = pull.advance(first)
     assert waits.codes == ["USER_ONLY_DEPENDENCY"]
     assert f"handrail approve {first.run}" in waits.text
@@ -29,7 +29,7 @@ def test_a_native_workflow_is_walked_without_an_agent_of_its_own_being_installed
     pull.drive()
     last = pull.rehydrate(waits)
     assert last.address == "use"
-    assert "Use 42." in last.pending["prompt"]
+    assert "Use `42`." in last.pending["prompt"]
     done = pull.advance(last)
     assert done.complete
     assert (done.texts, done.data) == (pull.advance(last, "again").texts, done.data)

@@ -17,6 +17,7 @@ from handrail.operations.views.explain import explain
 from handrail.operations.views.run_document import run_document
 from handrail.sources.tiers import here
 from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import take
 from support.pull.room import Pull, Said, chain, definition, step
 
 NEVER = "full_auto_never_stop"
@@ -66,7 +67,7 @@ def test_a_repository_is_heard_once_it_is_trusted_and_the_user_goes_first(pull: 
     at = pull.start(chain(1))
     assert preferences(at) == ("guided", "conservative")
     assert [each["code"] for each in at.data["warnings"]] == ["PREFERENCES_NOT_USED"]
-    TrustStore(here(pull.workspace, pull.environ).folders).trust(path)
+    TrustStore(here(pull.workspace, pull.environ).folders).trust_snapshot(take(path))
     assert preferences(pull.start(chain(1))) == (NEVER, "aggressive")
     (pull.home / "config.toml").write_text('[pull]\nrisk = "balanced"\n', "utf-8")
     assert preferences(pull.start(chain(1))) == (NEVER, "balanced")

@@ -86,7 +86,7 @@ def test_a_native_run_is_taken_in_a_loop_proven_as_ever_and_given_back(shop: Ste
     assert (shop.tree(run) / "trace").read_text().splitlines() == ["by the engine", "by the agent", "by the engine"]
     assert [len(of_kind(shop.log, run, kind)) for kind in (RunTaken, RunReleased)] == [1, 1]
     by = {event.address: event.by for event in of_kind(shop.log, run, StepEnded)}
-    assert by["rounds@2/work"] == f"connected agent {holders[0]}"
+    assert by["rounds@2/work"] == f"connected:{holders[0]}"
     assert by["rounds@1/work"] == by["rounds@3/work"] == by["last"] == ""
     late = call(shop, continueToken=said.data["continueToken"], intent="advance", output={"notesMarkdown": "late"})
     assert late.data["code"] == "HELD_BY_ANOTHER"
@@ -184,7 +184,7 @@ def test_the_wait_before_a_try_is_kept_for_a_connected_agent_too(shop: StepsRoom
     shop.drive()
     state = shop.state(run)
     assert state.pending is not None
-    assert (state.pending.address, state.pending.attempt, state.held_by[:15]) == ("a", 2, "connected agent")
+    assert (state.pending.address, state.pending.attempt, state.held_by[:10]) == ("a", 2, "connected:")
 
 
 @pytest.mark.parametrize(("on_fail", "status"), [("continue", "succeeded"), ("block", "blocked"), ("fail", "failed")])
@@ -193,7 +193,7 @@ def test_on_fail_counts_for_a_connected_agent_too(shop: StepsRoom, on_fail: str,
     report(shop, taken(shop, run), "nothing")
     assert shop.state(run).status == status
     (ended,) = of_kind(shop.log, run, StepEnded)
-    assert (ended.status, ended.error, ended.by[:15]) == ("failed", "not proven: a.txt exists", "connected agent")
+    assert (ended.status, ended.error, ended.by[:10]) == ("failed", "not proven: a.txt exists", "connected:")
 
 
 def test_an_approval_is_asked_whoever_holds_the_run_and_a_stop_reaches_it_too(shop: StepsRoom) -> None:
@@ -242,4 +242,4 @@ def test_the_engine_goes_on_by_itself_with_a_copy_of_a_run_that_somebody_holds(s
     copy = runs.fork(shop.writer, run, None, "ann")
     shop.drive()
     assert shop.state(copy).status == "succeeded"
-    assert (shop.state(run).status, shop.state(run).held_by[:15]) == ("running", "connected agent")
+    assert (shop.state(run).status, shop.state(run).held_by[:10]) == ("running", "connected:")

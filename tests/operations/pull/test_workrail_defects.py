@@ -9,6 +9,7 @@ import pytest
 
 from handrail.ports.log import StoredEvent
 from handrail.store.sqlite.log import SqliteLog
+from support.pull.lists import trust_file
 from support.pull.room import BY_ARTIFACT, CONTROL, Json, Pull, Said, chain, control, definition, loop, step
 
 MOST_NOTES = 4096
@@ -84,7 +85,7 @@ def test_d5_branches_do_not_see_each_others_context(pull: Pull) -> None:
     first = pull.start(definition(step("one"), step("tell", prompt="x is {{x}}.")))
     assert "x is [unset: x]." in pull.advance(first).text
     other = pull.advance(pull.rehydrate(first), context={"x": "mine"})
-    assert "x is mine." in other.text
+    assert "x is `mine`." in other.text
     third = pull.advance(pull.rehydrate(first))
     assert "x is [unset: x]." in third.text
     assert len({first.run, other.run, third.run}) == 3
@@ -94,7 +95,7 @@ def test_d6_the_context_of_a_blocked_call_is_kept(pull: Pull) -> None:
     said = pull.start(definition(step("one"), step("tell", prompt="x is {{x}}.")))
     blocked = pull.advance(said, notes=None, context={"x": "sent once"})
     assert blocked.codes == ["MISSING_REQUIRED_NOTES"]
-    assert "x is sent once." in pull.advance(blocked).text
+    assert "x is `sent once`." in pull.advance(blocked).text
 
 
 def test_d7_a_differentiation_handoff_is_taken(pull: Pull) -> None:
@@ -171,7 +172,10 @@ def test_d12_the_bindings_of_the_workspace_count_wherever_the_server_runs(pull: 
     (pull.workspace / ".workrail").mkdir()
     assert "wr.routine-plan-analysis" in pull.start(bound).text
     written = {"sample-flow": {"reviewer": "wr.routine-ideation"}}
-    (pull.workspace / ".workrail" / "bindings.json").write_text(json.dumps(written), "utf-8")
+    bindings = pull.workspace / ".workrail" / "bindings.json"
+    bindings.write_text(json.dumps(written), "utf-8")
+    assert pull.start("sample-flow").code == "UNTRUSTED"
+    trust_file(pull, bindings)
     said = pull.start("sample-flow")
     assert "Use wr.routine-ideation." in said.text
 

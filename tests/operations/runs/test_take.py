@@ -8,7 +8,9 @@ from pathlib import Path
 from inline_snapshot import snapshot
 
 from handrail.model.history.events import StepEnded
-from handrail.operations.delivery.export_import import export, import_run
+from handrail.model.workflow.settings import NO_POLICY
+from handrail.operations.delivery.export_import import Arrival, export, import_run
+from handrail.operations.delivery.release import ReleaseQuestion, release_imported
 from handrail.operations.runs import lifecycle as runs
 from handrail.runtime.history import state_of
 from handrail.store.sqlite.log import open_log
@@ -53,7 +55,7 @@ def test_a_step_that_survived_its_driver_is_finished_before_the_run_changes_hand
     assert room.trace() == ["up"]
     state = room.state(run)
     assert state.pending is not None
-    assert (state.pending.address, state.held_by) == ("b", "agent")
+    assert (state.pending.address, state.held_by) == ("b", "person:agent")
 
 
 def test_an_imported_run_that_was_let_go_at_a_step_that_the_engine_cannot_perform_says_so(
@@ -65,10 +67,20 @@ def test_an_imported_run_that_was_let_go_at_a_step_that_the_engine_cannot_perfor
     run = room.start(text)
     room.drive()
     with closing(open_log(tmp_path / "other")) as log:
-        import_run(log, json.dumps(export(room.log, run)).encode(), "ann", 0.0)
+        arrival = Arrival(by="ann", at=0.0, is_taken=lambda _: False)
+        import_run(log, json.dumps(export(room.log, run)).encode(), arrival)
         runs.answer(make_writer(log), run, "approve", "ann")
         asyncio.run(supervisor_of(log, tmp_path / "other", {}).run_until_idle())
-        runs.release(make_writer(log), run, "ann")
+        question = ReleaseQuestion(
+            run=run,
+            original=run,
+            commands=(),
+            source=None,
+            workspace=str(tmp_path),
+            pass_env=(),
+            agents=NO_POLICY,
+        )
+        release_imported(make_writer(log), question, "ann")
         asyncio.run(supervisor_of(log, tmp_path / "other", {}).run_until_idle())
         state = state_of(log, run)
     assert (state.status, state.reason) == ("blocked", "step")

@@ -57,7 +57,7 @@ def test_an_agent_is_told_in_its_conversation_when_its_answer_is_done(shop: Step
     assert 'of="message">\nuse tabs\n</message-' in str(second.spec["prompt"])
     assert str(second.spec["prompt"]).startswith("# A message for you\n\nA person who follows the run says this")
     (given,) = of_kind(shop.log, run, MessageGiven)
-    assert (given.text, given.by, given.address) == ("use tabs", "ann", "one")
+    assert (given.text, given.by, given.address) == ("use tabs", "person:ann", "one")
 
 
 def test_several_messages_are_told_together_in_their_order(shop: StepsRoom) -> None:

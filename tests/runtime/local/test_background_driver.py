@@ -17,6 +17,7 @@ from handrail.ports.log import Holder, Lease
 from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.local.driver_lock import DriverLock
 from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import take
 from handrail.store.sqlite.log import open_log
 from support.runtime.background_home import Home, eventually, home_in
 from support.runtime.room import of_kind
@@ -182,7 +183,7 @@ def test_another_workflow_is_looked_for_where_the_run_works(home: Home) -> None:
     untrusted = home.start(call, child=child)
     ensure(home.folders, LocalPrograms())
     assert "needs your trust" in home.reaches(untrusted, "blocked").message
-    TrustStore(home.folders).trust(folder / "workflow.yaml")
+    TrustStore(home.folders).trust_snapshot(take(folder / "workflow.yaml"))
     run = home.start(call, child=child)
     assert home.reaches(run, "succeeded").names["kid"] == {"said": "from the shop"}
 

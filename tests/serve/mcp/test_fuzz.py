@@ -36,6 +36,7 @@ GUIDED = definition(
     assessments=[RISK],
     name="guided-flow",
 )
+BUILT_IN = ("fix-bug", "implement-spec", "deps-nightly", "review-loop", "keep-notes")
 NATIVE = "name: NAME\nsteps:\n  - {name: first, command: 'true'}\n  - {name: ask, type: approval, message: 'Good?'}\n"
 
 
@@ -78,7 +79,7 @@ PLAUSIBLE: dict[str, st.SearchStrategy[Any]] = {
     "context": contexts | lists,
     "contextVariables": contexts,
     "workflowId": mostly(
-        "guided-flow", st.sampled_from(["native-flow", "nothing", "../x", "/dev/null", "a\0b"]), texts
+        "guided-flow", st.sampled_from(["native-flow", "nothing", "../x", "/dev/null", "a\0b", *BUILT_IN]), texts
     ),
     "workspacePath": mostly("HERE", st.sampled_from(["/", "/dev/null", "relative", "/\0", "/" + "x" * 300]), texts),
     "goal": mostly("Make it better.", texts),

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from handrail.serve.mcp.server import answer_typed
+from handrail.serve.mcp.tool_result import ToolResult
 from handrail.store.sqlite.database import FILE
 from support.pull.client import mcp_client
 from support.pull.room import HANDRAIL, Pull, chain
@@ -160,3 +162,25 @@ def _outline(answer: Json) -> object:
         return answer["error"]["code"]
     result: Json = answer["result"]
     return result["structuredContent"]["code"] if result.get("isError") else sorted(result)
+
+
+class Broken:
+    """Answers no call: what it raises is a defect that nobody thought of."""
+
+    async def call(self, name: str, arguments: Json) -> ToolResult:
+        raise TypeError(f"no way\nto {name} {arguments} \ud800")
+
+
+def test_a_defect_is_an_answer_with_a_code_and_one_line_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    result = asyncio.run(answer_typed(Broken(), "look", {}))
+    assert (result.is_error, result.data["code"]) == (True, "INTERNAL")
+    assert result.data["message"] == "look failed inside Handrail: TypeError: no way to look {} ?"
+    assert capsys.readouterr().err == f"handrail mcp: {result.data['message']}\n"
+
+
+def test_the_trace_of_a_defect_is_written_on_demand(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HANDRAIL_DEBUG", "1")
+    asyncio.run(answer_typed(Broken(), "look", {}))
+    assert "Traceback" in capsys.readouterr().err

@@ -23,7 +23,7 @@ def mode(path: Path) -> int:
 def test_files_are_private(store: TrustStore, main: Path, work: Workplace) -> None:
     old = os.umask(0)
     try:
-        store.trust(main)
+        store.trust_snapshot(take(main))
     finally:
         os.umask(old)
     data = work.folders.data
@@ -33,7 +33,7 @@ def test_files_are_private(store: TrustStore, main: Path, work: Workplace) -> No
 
 
 def test_nothing_half_written_is_left(store: TrustStore, main: Path, work: Workplace) -> None:
-    store.trust(main)
+    store.trust_snapshot(take(main))
     assert sorted(path.name for path in work.folders.data.iterdir()) == ["trust", "trust.json", "trust.lock"]
     assert len(list((work.folders.data / "trust").iterdir())) == len(take(main).files)
 
@@ -48,7 +48,14 @@ DIGEST = "0" * 64
         "{",
         "[]",
         "null",
-        '{"version": 2, "trusted": {}}',
+        '{"version": 3, "repositories": {}, "files": {}}',
+        '{"version": 2}',
+        '{"version": 2, "repositories": {}}',
+        '{"version": 2, "repositories": [], "files": {}}',
+        '{"version": 2, "repositories": {"/x": []}, "files": {}}',
+        '{"version": 2, "repositories": {"/x": {"a": "b"}}, "files": {}}',
+        '{"version": 2, "repositories": {}, "files": {"/a": ["../../etc/passwd"]}}',
+        f'{{"version": 2, "repositories": {{}}, "files": {{"/a": "{DIGEST}"}}}}',
         '{"version": 1}',
         '{"version": 1, "trusted": []}',
         '{"version": 1, "trusted": {"/x": {}}}',
@@ -64,10 +71,10 @@ def test_a_damaged_record_is_an_error_and_is_left_as_it_is(
     path = write(work.folders.data / "trust.json", text)
     shown = take(main)
     for ask in (
-        lambda: store.status_of(shown),
-        lambda: store.trust(main),
-        lambda: store.forget(main),
-        lambda: store.difference_of(shown),
+        lambda: store.status_of(shown.contents),
+        lambda: store.trust_snapshot(take(main)),
+        lambda: store.forget([main.parent]),
+        lambda: store.difference_of(shown.contents),
     ):
         with pytest.raises(EnvironmentFault, match="the record of trusted workflows cannot be used") as caught:
             ask()
@@ -78,14 +85,14 @@ def test_a_damaged_record_is_an_error_and_is_left_as_it_is(
 def test_a_record_that_is_no_text_is_damaged(store: TrustStore, main: Path, work: Workplace) -> None:
     write(work.folders.data / "trust.json", "").write_bytes(b"\xff\xff")
     with pytest.raises(EnvironmentFault):
-        store.status_of(take(main))
+        store.status_of(take(main).contents)
 
 
 def test_a_data_folder_that_cannot_be_made_is_said(main: Path, work: Workplace) -> None:
     blocked = write(work.home / "file", "x")
     store = TrustStore(Folders(work.home, blocked / "data"))
     with pytest.raises(EnvironmentFault, match="trust cannot be recorded: not a directory"):
-        store.trust(main)
+        store.trust_snapshot(take(main))
 
 
 PROGRAM = """
@@ -93,12 +100,13 @@ import sys
 from pathlib import Path
 from handrail.sources.folders import Folders
 from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import take
 home, start, *mains = sys.argv[1:]
 store = TrustStore(Folders(Path(home), Path(home) / "data"))
 print("ready", flush=True)
 sys.stdin.readline()
 for main in mains:
-    store.trust(Path(main))
+    store.trust_snapshot(take(Path(main)))
 """
 
 
@@ -123,6 +131,6 @@ def test_processes_that_trust_at_the_same_time_lose_nothing(work: Workplace, sto
     for process in running:
         process.communicate(timeout=60)
         assert process.returncode == 0
-    recorded = json.loads((work.folders.data / "trust.json").read_text())["trusted"]
+    recorded = json.loads((work.folders.data / "trust.json").read_text())["repositories"][str(work.repo)]
     assert len(recorded) == 45
-    assert all(store.status_of(take(main)).granted for mains in groups for main in mains)
+    assert all(store.status_of(take(main).contents).granted for mains in groups for main in mains)

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 from handrail.errors import UsageError
 from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import take
-from support.sources.workplace import YAML, Workplace, write
+from support.sources.workplace import YAML, Workplace, difference, write
 
 
 def test_a_repositorys_workflow_is_not_trusted_by_itself(store: TrustStore, main: Path, work: Workplace) -> None:
-    assert store.status_of(take(main)).state == "never"
-    assert not store.status_of(take(main)).granted
+    assert store.status_of(take(main).contents).state == "never"
+    assert not store.status_of(take(main).contents).granted
     assert not work.folders.data.exists()
 
 
 def test_trusted_content_stays_trusted(store: TrustStore, main: Path, work: Workplace) -> None:
-    store.trust(main)
-    assert store.status_of(take(main)).state == "trusted"
-    assert TrustStore(work.folders).status_of(take(main)).granted
+    store.trust_snapshot(take(main))
+    assert store.status_of(take(main).contents).state == "trusted"
+    assert TrustStore(work.folders).status_of(take(main).contents).granted
 
 
 @pytest.mark.parametrize(
@@ -38,103 +38,100 @@ def test_trusted_content_stays_trusted(store: TrustStore, main: Path, work: Work
     ],
 )
 def test_any_change_of_what_can_matter_needs_trust_again(store: TrustStore, main: Path, path: str, text: str) -> None:
-    store.trust(main)
+    store.trust_snapshot(take(main))
     write(main.parent / path, text)
-    assert store.status_of(take(main)).state == "changed"
-    assert not store.status_of(take(main)).granted
+    assert store.status_of(take(main).contents).state == "changed"
+    assert not store.status_of(take(main).contents).granted
 
 
 @pytest.mark.parametrize("path", ["tests/test_x.yaml", "__pycache__/workflow.cpython-311.pyc", ".x"])
 def test_what_cannot_matter_does_not_change_trust(store: TrustStore, main: Path, path: str) -> None:
-    store.trust(main)
+    store.trust_snapshot(take(main))
     write(main.parent / path, "new")
-    assert store.status_of(take(main)).granted
+    assert store.status_of(take(main).contents).granted
 
 
-def test_removing_and_renaming_files_needs_trust_again(store: TrustStore, main: Path) -> None:
-    store.trust(main)
+def test_a_renamed_file_needs_trust_again_and_a_removed_one_does_not(store: TrustStore, main: Path) -> None:
+    store.trust_snapshot(take(main))
     (main.parent / "prompts" / "10-a.md").rename(main.parent / "prompts" / "10-b.md")
-    assert store.status_of(take(main)).state == "changed"
+    assert store.status_of(take(main).contents).state == "changed"
     (main.parent / "prompts" / "10-b.md").unlink()
-    assert store.status_of(take(main)).state == "changed"
+    assert store.status_of(take(main).contents).granted
 
 
 def test_going_back_to_the_trusted_content_is_trusted_again(store: TrustStore, main: Path) -> None:
     before = main.read_text()
-    store.trust(main)
+    store.trust_snapshot(take(main))
     main.write_text("")
-    assert not store.status_of(take(main)).granted
+    assert not store.status_of(take(main).contents).granted
     main.write_text(before)
-    assert store.status_of(take(main)).granted
+    assert store.status_of(take(main).contents).granted
 
 
 def test_a_prompt_turned_into_an_escaping_link_needs_trust_again(store: TrustStore, main: Path, tmp_path: Path) -> None:
-    store.trust(main)
+    store.trust_snapshot(take(main))
     prompt = main.parent / "prompts" / "10-a.md"
     write(tmp_path / "same.md", prompt.read_text())
     prompt.unlink()
     prompt.symlink_to(tmp_path / "same.md")
-    assert store.status_of(take(main)).state == "changed"
-    assert "not used: prompts/10-a.md, it leads outside the workflow's folder" in store.difference_of(take(main))
+    assert store.status_of(take(main).contents).state == "changed"
+    assert "not used: prompts/10-a.md, it leads outside the workflow's folder" in difference(store, main)
 
 
 def test_the_same_content_elsewhere_is_not_trusted(store: TrustStore, main: Path, work: Workplace) -> None:
-    store.trust(main)
+    store.trust_snapshot(take(main))
     copy = work.workflow("copy/workflow.py", main.read_text())
     work.workflow("copy/prompts/10-a.md", "first\n")
     assert take(copy).fingerprint == take(main).fingerprint
-    assert store.status_of(take(copy)).state == "never"
+    assert store.status_of(take(copy).contents).state == "never"
 
 
 def test_a_link_to_a_trusted_workflow_is_that_workflow(store: TrustStore, main: Path, work: Workplace) -> None:
-    store.trust(main)
+    store.trust_snapshot(take(main))
     link = work.repo / "link"
     link.symlink_to(main.parent)
-    assert store.status_of(take(link / "workflow.py")).granted
+    assert store.status_of(take(link / "workflow.py").contents).granted
 
 
 def test_a_single_file_is_trusted_with_its_prompts(store: TrustStore, work: Workplace) -> None:
     main = work.workflow("fix.yaml", YAML.format(name="fix"))
-    store.trust(main)
+    store.trust_snapshot(take(main))
     work.workflow("other.yaml", "name: other")
-    assert store.status_of(take(main)).granted
+    assert store.status_of(take(main).contents).granted
     work.workflow("prompts/10-a.md", "new")
-    assert store.status_of(take(main)).state == "changed"
+    assert store.status_of(take(main).contents).state == "changed"
 
 
 def test_a_configuration_with_commands_can_be_trusted_too(store: TrustStore, work: Workplace) -> None:
     config = work.repository(".handrail/config.toml", '[checks]\ntest = "make"\n')
-    store.trust(config)
-    assert store.status_of(take(config)).granted
+    store.trust_snapshot(take(config))
+    assert store.status_of(take(config).contents).granted
     config.write_text('[checks]\ntest = "rm -rf ~"\n')
-    assert store.status_of(take(config)).state == "changed"
+    assert store.status_of(take(config).contents).state == "changed"
 
 
 def test_trust_can_be_withdrawn(store: TrustStore, main: Path, work: Workplace) -> None:
-    store.trust(main)
-    assert store.forget(main)
-    assert store.status_of(take(main)).state == "never"
-    assert not store.forget(main)
+    store.trust_snapshot(take(main))
+    assert store.forget([main.parent])
+    assert store.status_of(take(main).contents).state == "never"
+    assert not store.forget([main.parent])
     assert list((work.folders.data / "trust").iterdir()) == []
 
 
 def test_what_is_no_workflow_cannot_be_trusted(store: TrustStore, work: Workplace) -> None:
-    (work.repo / "empty").mkdir()
     os.mkfifo(work.repo / "pipe.yaml")
-    with pytest.raises(UsageError, match="is not a workflow"):
-        store.trust(work.repo / "empty")
-    with pytest.raises(UsageError, match="is not a workflow"):
-        store.trust(work.repo / "gone.yaml")
+    with pytest.raises(UsageError, match="cannot be trusted: it does not exist"):
+        store.trust_snapshot(take(work.repo / "gone.yaml"))
     with pytest.raises(UsageError, match="cannot be trusted: it is not a regular file"):
-        store.trust(work.repo / "pipe.yaml")
+        store.trust_snapshot(take(work.repo / "pipe.yaml"))
 
 
 def test_trust_is_given_to_the_bytes_that_were_shown(store: TrustStore, main: Path) -> None:
     shown = take(main)
     main.write_text("import os; os.system('evil')\n")
     store.trust_snapshot(shown)
-    assert store.status_of(shown).granted
-    assert store.status_of(take(main)).state == "changed"
+    assert store.status_of(shown.contents).granted
+    assert store.status_of(take(main).contents).state == "changed"
 
 
 names = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=5).filter(str.isprintable)

@@ -34,7 +34,7 @@ commands:
   publish: {stdout: published}
 expect:
   path: [changes, write, look, publish]
-  prompts: {write: [version 1.2, changed is Start]}
+  prompts: {write: ["version `1.2`", "changed is `Start`"]}
   files: {NOTES.md: "# 1.2\\n"}
 """
 

@@ -12,6 +12,7 @@ from handrail.compiler.outcome import Compiled
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.source import Bundle, Document, SourceText
 from handrail.sources.library import builtins, library_root
+from support.compiler.named_shelf import NamedShelf
 
 
 def read_text(text: str, files: dict[str, str] | None = None, main: str = "workflow.yaml") -> Document:
@@ -39,7 +40,7 @@ def catalog_of(workflows: dict[str, str] | None = None) -> Catalog:
     def find(name: str) -> Document | None:
         return documents.get(name) or library_workflow(name)
 
-    return Catalog(builtins(), workflow=find)
+    return Catalog(builtins(), shelf=NamedShelf(find))
 
 
 def compile_text(

@@ -15,6 +15,7 @@ from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.source import Bundle, Document, Mapping, SourceText
 from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction, GuidedWorkflow
 from handrail.model.workflow.plan import Plan, Step
+from support.compiler.named_shelf import NamedShelf
 from support.places import ROOT
 
 LIBRARY = ROOT / "src" / "handrail" / "library"
@@ -45,7 +46,7 @@ def catalog(own: Map[str, Json] | None = None, bindings: str | None = None) -> C
     """The library, with workflows and a bindings file of the project."""
     found = {name: document(json.dumps(data, indent=2), f"{name}.json") for name, data in (own or {}).items()}
     source = SourceText("bindings.json", bindings) if bindings is not None else None
-    return Catalog(builtins(), source, found.get)
+    return Catalog(builtins(), source, NamedShelf(found.get))
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """What a command becomes, and what is told of one that cannot be."""
 
-from handrail.language.shell.command import compile_command
+from handrail.language.shell.scan import compile_command
 from handrail.model.codes import CODES
 
 KNOWN = {"x", "y", "dep", "steps"}

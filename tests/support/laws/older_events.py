@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, get_args, get_type_hints
 
 from handrail.model.history.events import VERSION, Event
-from handrail.ports.event_versions import LIFTERS_IN_USE, Fields, Lifters
+from handrail.ports.event_versions import LIFTERS, LIFTERS_IN_USE, Fields, Lifters
 from handrail.ports.hash_chain import START, link
 from handrail.ports.log import NewEvent
 
@@ -25,7 +25,7 @@ def kinds() -> tuple[str, ...]:
     return tuple(get_args(get_type_hints(event)["kind"])[0] for event in get_args(Event))
 
 
-OLDER_LIFTERS: Lifters = {(kind, OLDER): rename_time for kind in kinds()}
+OLDER_LIFTERS: Lifters = {**LIFTERS, **{(kind, OLDER): rename_time for kind in kinds()}}
 
 
 @contextmanager

@@ -1,8 +1,11 @@
 """Ways to ask for the list of workflows, and a workflow that declares everything there is."""
 
+from pathlib import Path
 from typing import Any
 
+from handrail.sources.foreign_files import read_content
 from handrail.sources.tiers import Place, here
+from handrail.sources.trust.store import TrustStore
 from support.pull.room import BY_ARTIFACT, CONTROL, Pull, definition, loop, step
 
 Json = dict[str, Any]
@@ -77,3 +80,10 @@ def everything() -> Json:
         ],
         recommendedPreferences={"recommendedAutonomy": "guided", "recommendedRiskPolicy": "balanced"},
     )
+
+
+def trust_file(pull: Pull, path: Path) -> None:
+    """Trust one file of the workspace as it is now."""
+    content = read_content(path, pull.workspace)
+    assert content is not None
+    TrustStore(place_of(pull).folders).trust([content])

@@ -14,6 +14,7 @@ from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prepare import Wanted, prepare, workflows_seen_from
 from handrail.sources.tiers import here
 from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import take
 from handrail.wiring.machine import this_machine
 from handrail.wiring.system import System
 from support.runtime.background_home import Home, home_in
@@ -32,7 +33,7 @@ class Flows:
         file = shop / ".handrail" / "workflows" / "flowing" / "workflow.py"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(dedent(source))
-        TrustStore(self.home.folders).trust(file)
+        TrustStore(self.home.folders).trust_snapshot(take(file))
         wanted = Wanted("flowing", inputs=inputs)
         return runs.start(self.home.writer, prepare(this_machine(), here(shop, os.environ), wanted).request)
 

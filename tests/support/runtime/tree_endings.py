@@ -16,7 +16,7 @@ from support.runtime.room import assert_sound, steps_of
 
 _ID = re.compile(r"\b[0-9a-f]{40}\b")
 _SHORT = re.compile(r"\bMerge [0-9a-f]{12}\b")
-_PLACE = re.compile(r"(worktrees/repo-|indexes/)[0-9a-f]+")
+_PLACE = re.compile(r"(worktrees/repo-|indexes/|views/)[0-9a-f]+")
 _START = re.compile(r"(/runs/[^/]+/[^/]+/[\w-]+)\.\d+(\.input)?(/|$)")
 
 

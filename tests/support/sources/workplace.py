@@ -5,6 +5,8 @@ from pathlib import Path
 from handrail.model.diagnostics import Report
 from handrail.sources.folders import Folders
 from handrail.sources.tiers import Found, Place, discover, find
+from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import take
 
 YAML = "name: {name}\nsteps:\n  - name: one\n    prompt: Do the thing.\n"
 JSON = '{{"id": "{name}", "name": "N", "version": "1.0.0", "description": "d", "steps": []}}\n'
@@ -57,3 +59,8 @@ def write(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
     return path
+
+
+def difference(store: TrustStore, main: Path) -> str:
+    """What a person is shown of a workflow's files that are not trusted as they are."""
+    return store.difference_of(store.status_of(take(main).contents).missing, main.parent.resolve())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from handrail.workspace.delivery.apply import apply_to_checkout
-from handrail.workspace.delivery.deliver import discard
+from handrail.workspace.delivery.discard import discard
 from handrail.workspace.worktrees.records import read_record
 from support.workspace.git_room import GitRoom, commit, fill, git
 
@@ -29,7 +29,7 @@ def set_up(room: GitRoom) -> None:
     room.make()
     git(room.root, "init", "-q", "--template=", "--bare", "origin.git")
     git(room.repo, "remote", "add", "origin", str(room.root / "origin.git"))
-    fill(room.repo, {".env": "KEY=1", ".worktreeinclude": ".env\n", "README.md": "mine\n", "loose.txt": "l"})
+    fill(room.repo, {".env": "KEY=1", "README.md": "mine\n", "loose.txt": "l"})
     taken = room.spaces.snapshot(room.borrowed(), "r1")
     git(room.repo, "update-ref", "refs/tests/changes", taken.id)
     git(room.repo, "stash", "-qu")
@@ -46,7 +46,7 @@ def prepare(room: GitRoom) -> object:
     first = git(room.repo, "rev-parse", "main~1")
     changes = git(room.repo, "rev-parse", "refs/tests/changes")
     merge = (git(room.repo, "rev-parse", "work/r2"),)
-    return room.spaces.prepare(room.source("r1", commit=first, changes=changes, merge=merge))
+    return room.spaces.prepare(room.source("r1", commit=first, changes=changes, merge=merge, copy=(".env",)))
 
 
 def restore(room: GitRoom) -> object:

@@ -116,6 +116,11 @@ class GitRoom:
         tree = self.spaces.prepare(self.source(run))
         return tree, Path(tree.path)
 
+    def source_tree(self, path: Path) -> Tree:
+        """The work tree of a run that is gone, as its history names it."""
+        commit = git(self.repo, "rev-parse", "main")
+        return Tree(path=str(path), repository=str(self.repo), branch=f"work/{path.name}", base="main", commit=commit)
+
     def borrowed(self) -> Tree:
         head = git(self.repo, "rev-parse", "HEAD")
         return Tree(

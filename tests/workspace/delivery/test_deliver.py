@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import NotFound, WorkspaceFault
-from handrail.ports.delivery import Life
+from handrail.ports.delivery import Life, Retention
 from handrail.ports.workspaces import Conflict, FileChange, Merged
 from handrail.workspace.delivery.apply import apply_to_checkout, undo_apply
-from handrail.workspace.delivery.deliver import discard, merge_into_base, remove
+from handrail.workspace.delivery.deliver import merge_into_base
+from handrail.workspace.delivery.discard import discard
 from handrail.workspace.delivery.janitor import clean, survey
 from support.workspace.git_room import GitRoom, commit, everything, fill, git, listing
+
+KEEP = Retention(lambda _: 30, 0.0)
 
 
 def test_changes_are_listed_with_their_lines(shop: GitRoom) -> None:
@@ -199,15 +202,6 @@ def test_discarding_twice_and_after_the_folder_is_gone_loses_no_commit(shop: Git
     assert discard(shop.spaces.places, tree, "r1") == ref
 
 
-def test_removing_gives_the_ref_and_leaves_the_branch(shop: GitRoom) -> None:
-    tree, path = shop.prepare()
-    fill(path, {"loose.txt": "l"})
-    ref = remove(shop.spaces.places, tree, "r1")
-    assert git(shop.repo, "show", f"{ref}:loose.txt") == "l"
-    assert remove(shop.spaces.places, tree, "r1") == ref
-    assert git(shop.repo, "rev-parse", "work/r1") == tree.commit
-
-
 def test_the_janitor_says_what_may_go_and_why_the_rest_stays(shop: GitRoom) -> None:
     prepared = {
         name: shop.prepare(name) for name in ("merged", "squashed", "dirty", "ahead", "alive", "strange", "busy")
@@ -224,7 +218,7 @@ def test_the_janitor_says_what_may_go_and_why_the_rest_stays(shop: GitRoom) -> N
     mine = shop.root / "mine"
     git(shop.repo, "worktree", "add", "-q", "-b", "mine", str(mine))
     with subprocess.Popen(["sleep", "60"], cwd=prepared["busy"][1]) as sleeper:
-        found = survey(shop.spaces.places, lambda run: lives.get(run, "over"))
+        found = survey(shop.spaces.places, lambda run: lives.get(run, "over"), (), KEEP)
         sleeper.kill()
     reasons = {one.run: one.reasons for one in found if one.kind == "worktree"}
     assert reasons == {
@@ -245,24 +239,22 @@ def test_the_janitor_says_what_may_go_and_why_the_rest_stays(shop: GitRoom) -> N
     assert mine.exists()
 
 
-def test_the_janitor_finds_branches_whose_worktree_is_gone(shop: GitRoom) -> None:
-    one, _ = shop.prepare("one")
-    two, path = shop.prepare("two")
-    commit(path, a_txt="a")
-    for run, tree in (("one", one), ("two", two)):
-        remove(shop.spaces.places, tree, run)
-    found = survey(shop.spaces.places, lambda _: "over", [str(shop.repo)])
+def test_the_janitor_leaves_a_branch_that_no_record_says_was_made_for_a_run(shop: GitRoom) -> None:
+    _, path = shop.prepare("one")
+    git(shop.repo, "worktree", "remove", str(path))
+    path.with_name("one.json").unlink()
+    found = survey(shop.spaces.places, lambda _: "over", [str(shop.repo)], KEEP)
     branches = {one.name: one.reasons for one in found if one.kind == "branch"}
-    assert branches == {"work/one": (), "work/two": ("it has commits that no other branch has",)}
+    assert branches == {"work/one": ("no record here says for which run it was made",)}
     clean(shop.spaces.places, found)
-    assert git(shop.repo, "branch", "--list", "--format=%(refname:short)", "work/*") == "work/two"
+    assert git(shop.repo, "branch", "--list", "--format=%(refname:short)", "work/*") == "work/one"
 
 
 def test_the_janitor_removes_locks_that_nobody_holds(shop: GitRoom) -> None:
     shop.prepare()
     (shop.data / "locks/stale.lock").touch()
     with shop.spaces.places.locked(shop.repo):
-        found = [one for one in survey(shop.spaces.places, _alive) if one.kind == "lock"]
+        found = [one for one in survey(shop.spaces.places, _alive, (), KEEP) if one.kind == "lock"]
         assert sorted(bool(one.reasons) for one in found) == [False, True]
         clean(shop.spaces.places, found)
         assert len(list((shop.data / "locks").iterdir())) == 1

@@ -7,7 +7,7 @@ import pytest
 
 from handrail.errors import WorkspaceFault
 from handrail.model.history.trees import Tree
-from handrail.workspace.delivery.deliver import remove
+from handrail.workspace.delivery.discard import discard
 from support.workspace.git_room import GitRoom, commit, everything, fill, git, listing
 
 
@@ -142,9 +142,9 @@ def test_carriage_returns_come_back_without_any_conversion(shop: GitRoom) -> Non
     assert listing(path) == before
 
 
-def test_clean_and_smudge_filters_are_applied_both_ways(shop: GitRoom) -> None:
-    git(shop.repo, "config", "filter.shout.clean", "tr a-z A-Z")
-    git(shop.repo, "config", "filter.shout.smudge", "tr A-Z a-z")
+def test_clean_and_smudge_filters_of_the_user_are_applied_both_ways(shop: GitRoom) -> None:
+    git(shop.repo, "config", "--global", "filter.shout.clean", "tr a-z A-Z")
+    git(shop.repo, "config", "--global", "filter.shout.smudge", "tr A-Z a-z")
     commit(shop.repo, _gitattributes="*.quiet filter=shout\n", one_quiet="hello\n")
     tree, path = shop.prepare()
     fill(path, {"two.quiet": "again\n"})
@@ -178,7 +178,7 @@ def test_nested_repositories_and_empty_folders_are_named_and_left_alone(shop: Gi
     assert (path / "vendor/lib/x.txt").exists()
     assert (path / "fresh/.git").is_dir()
     with pytest.raises(WorkspaceFault, match="holds what cannot be kept"):
-        remove(shop.spaces.places, tree, "r1")
+        discard(shop.spaces.places, tree, "r1")
 
 
 @pytest.mark.parametrize("folders", [3, 200])
@@ -210,9 +210,9 @@ def test_dirt_in_a_submodule_is_named_and_its_commit_is_kept(shop: GitRoom) -> N
     shop.spaces.restore(tree, "r1", taken.id)
     assert (path / "lib/lib.txt").read_text() == "dirty"
     with pytest.raises(WorkspaceFault):
-        remove(shop.spaces.places, tree, "r1")
+        discard(shop.spaces.places, tree, "r1")
     git(path / "lib", "checkout", "-q", ".")
-    remove(shop.spaces.places, tree, "r1")
+    discard(shop.spaces.places, tree, "r1")
     assert not path.exists()
 
 
@@ -245,7 +245,7 @@ def test_a_borrowed_tree_is_snapshotted_and_never_restored_or_committed(shop: Gi
     for forbidden in (
         lambda: shop.spaces.restore(tree, "r9", taken.id),
         lambda: shop.spaces.commit(tree, "no"),
-        lambda: remove(shop.spaces.places, tree, "r9"),
+        lambda: discard(shop.spaces.places, tree, "r9"),
     ):
         with pytest.raises(WorkspaceFault, match="the user's own checkout"):
             forbidden()

@@ -38,7 +38,7 @@ def test_a_dirty_checkout_stays_as_it_is_and_is_not_copied(shop: GitRoom) -> Non
     assert (path / "README.md").read_text() == "hello\n"
     assert not (path / "untracked.txt").exists()
     assert (listing(shop.repo), git(shop.repo, "status", "--porcelain")) == before[:2]
-    assert uncommitted(shop.repo) == ("README.md", "untracked.txt")
+    assert uncommitted(shop.spaces.places.git(shop.repo)) == ("README.md", "untracked.txt")
 
 
 def test_a_user_on_another_branch_stays_there(shop: GitRoom) -> None:
@@ -46,7 +46,7 @@ def test_a_user_on_another_branch_stays_there(shop: GitRoom) -> None:
     commit(shop.repo, a_txt="a")
     _, path = shop.prepare()
     assert not (path / "a.txt").exists()
-    assert head(shop.repo).branch == "feature"
+    assert head(shop.spaces.places.git(shop.repo)).branch == "feature"
 
 
 def test_a_base_that_moved_on_does_not_move_the_worktree(shop: GitRoom) -> None:
@@ -69,7 +69,7 @@ def test_a_branch_of_somebody_else_is_left_alone_and_a_free_name_is_taken(shop: 
 def test_a_branch_that_is_checked_out_elsewhere_is_left_alone(shop: GitRoom) -> None:
     git(shop.repo, "switch", "-qc", "work/r1")
     assert shop.prepare()[0].branch == "work/r1-2"
-    assert head(shop.repo).branch == "work/r1"
+    assert head(shop.spaces.places.git(shop.repo)).branch == "work/r1"
 
 
 def test_a_branch_that_is_the_folder_of_the_wished_one_is_no_obstacle(shop: GitRoom) -> None:
@@ -186,13 +186,13 @@ def test_variables_of_git_in_our_environment_change_nothing(shop: GitRoom, monke
     assert (Path(tree.path) / "README.md").exists()
 
 
-def test_files_that_are_ignored_and_included_are_copied(shop: GitRoom) -> None:
+def test_files_that_are_ignored_and_named_are_copied_whatever_the_checkout_says(shop: GitRoom) -> None:
     fill(
         shop.repo, {".env": "KEY=1", "debug.log": "log", "build/cache.bin": "b", "keep/.env": "deep", "plain.txt": "no"}
     )
     (shop.repo / ".env").chmod(0o600)
-    fill(shop.repo, {".worktreeinclude": ".env\nplain.txt\nREADME.md\n"})
-    tree = shop.spaces.prepare(shop.source(copy=("build/*.bin",)))
+    fill(shop.repo, {".worktreeinclude": "debug.log\n"})
+    tree = shop.spaces.prepare(shop.source(copy=(".env", "plain.txt", "README.md", "build/*.bin")))
     path = Path(tree.path)
     assert (path / ".env").read_text() == "KEY=1"
     assert (path / ".env").stat().st_mode & 0o777 == 0o600
@@ -255,15 +255,15 @@ def test_what_is_no_repository_is_refused_with_what_to_do(tmp_path: Path, git_ho
         find_root(tmp_path / "bare.git")
     git(tmp_path, "init", "-q", "empty")
     with pytest.raises(WorkspaceFault, match="has no commit yet") as caught:
-        head(tmp_path / "empty")
+        head(GitRoom(tmp_path).spaces.places.git(tmp_path / "empty"))
     assert caught.value.next_step == 'make one: git add -A && git commit -m "Start"'
 
 
 def test_the_default_branch_is_the_remotes_else_main(shop: GitRoom) -> None:
     git(shop.repo, "branch", "trunk")
-    assert default_branch(shop.repo) == "main"
+    assert default_branch(shop.spaces.places.git(shop.repo)) == "main"
     git(shop.repo, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
-    assert default_branch(shop.repo) == "trunk"
+    assert default_branch(shop.spaces.places.git(shop.repo)) == "trunk"
     assert find_root(shop.repo / "src") == shop.repo
 
 

@@ -13,7 +13,9 @@ from handrail.agents.acp.lines import AcpLines, glimpse_of
 from handrail.agents.acp.permissions import Message
 from handrail.agents.acp.program import Task
 from handrail.agents.programs import find_described_program
+from handrail.model.workflow.settings import Access
 from handrail.ports.agent_definitions import AgentDefinition
+from handrail.ports.agent_profiles import ProjectFiles
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from handrail.agents.acp.program import main; main()"
@@ -34,13 +36,21 @@ class AcpAgent:
     def can(self) -> Abilities:
         """The protocol has no lists of tools, no end after a turn, no shape of a result and no choice of a model."""
         return Abilities(
-            access=frozenset(level for level, _ in self._definition.access), resume=True, model=False, mcp=True
+            access=frozenset(level for level, _ in self._definition.access),
+            resume=True,
+            model=False,
+            mcp=True,
+            without_project_files=bool(self._definition.without_project_files),
         )
 
     @property
     def variables(self) -> tuple[str, ...]:
         """Those that the definition names."""
         return self._definition.variables
+
+    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - they count with any
+        """Name the files of a repository that count, as the definition does."""
+        return ProjectFiles(self._definition.project_files)
 
     def require_program(self) -> None:
         """Raise what to install where the program is missing."""
@@ -50,7 +60,8 @@ class AcpAgent:
         """Say how to start the bridge; what it has to know is written to `folder`."""
         given = self._definition
         places = {"{workspace}": call.workspace, "{folder}": folder}
-        words = [find_described_program(given), *given.command[1:]]
+        bare = given.without_project_files if call.project.files == "untrusted" else ()
+        words = [find_described_program(given), *given.command[1:], *bare]
         for place, value in places.items():
             words = [words[0], *(word.replace(place, value) for word in words[1:])]
         task: Task = {

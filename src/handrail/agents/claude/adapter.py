@@ -2,8 +2,9 @@
 
 What a step may do is decided by our own hook, before each use of a tool: Claude Code runs in the mode in which nobody
 is asked and nothing is granted beside, so that a hook that fails is a denial. `full` alone bypasses that.
-A step that may only read leaves out the settings of the repository: hooks in them are commands, and an earlier step
-may have put them there. The repository's CLAUDE.md, which goes with them, is told in the system prompt.
+A step that may only read leaves out the settings of the repository, and so does any step in a repository whose files
+for Claude Code are not all trusted: hooks in them are commands, and an earlier step may have put them there. What the
+repository tells every agent in words (CLAUDE.md), which goes with them, is told in the system prompt.
 """
 
 import json
@@ -17,16 +18,19 @@ from pathlib import Path
 from handrail.agents.claude import guard as claude_guard
 from handrail.agents.claude.lines import ClaudeLines, glimpse_of
 from handrail.agents.claude.profile import CLOUDS, PROFILE
+from handrail.agents.instructions import read_instructions
 from handrail.agents.programs import find_program
+from handrail.model.workflow.settings import Access
 from handrail.model.workflow.values import JsonValue
+from handrail.ports.agent_profiles import ProjectFiles
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
 SERVER = "handrail"
 """Name of the server with Handrail's own tools."""
 RETRIES = 2
 """How often it asks the service again by itself; Handrail waits and asks after that."""
-MOST_MEMORY = 64 * 1024
-"""Characters of a CLAUDE.md that are told."""
+MEMORY = (("CLAUDE.md", ".claude/CLAUDE.md", ".claude/rules/**", "CLAUDE.local.md"), ("AGENTS.md",))
+"""Where a repository tells Claude Code something in words; the second counts where there is nothing of the first."""
 HOOK_TIMEOUT = 6 * claude_guard.DEADLINE
 _PROXY = tuple(name for each in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY") for name in (each, each.lower()))
 _OURS = (
@@ -70,6 +74,7 @@ class ClaudeAgent:
             cost=True,
             follow_up=True,
             mcp=True,
+            without_project_files=True,
         )
 
     @property
@@ -77,6 +82,10 @@ class ClaudeAgent:
         """Anthropic's, and those of a cloud where Claude Code was told to work through it."""
         clouds = (names for switch, names in CLOUDS.items() if os.environ.get(switch, "") not in ("", "0", "false"))
         return (*PROFILE.variables, *_PROXY, *(name for names in clouds for name in names))
+
+    def project_files(self, access: Access) -> ProjectFiles:
+        """Name the files of a repository that count; a step that may only read heeds none of them."""
+        return ProjectFiles() if access == "read" else PROFILE.files
 
     def require_program(self) -> None:
         """Raise what to install where the program is missing."""
@@ -113,7 +122,7 @@ def _words(call: AgentCall) -> tuple[str, ...]:
     """Give the options of a call, each with its value in one word, so that no value can be taken for an option."""
     denied = (*_NEVER, *call.disallowed_tools)
     options: tuple[tuple[str, str | None], ...] = (
-        ("--setting-sources", "user" if call.access == "read" else None),
+        ("--setting-sources", "user" if _is_bare(call) else None),
         ("--permission-mode", "bypassPermissions" if _bypasses(call) else "dontAsk"),
         ("--model", call.model),
         ("--resume", call.session),
@@ -136,12 +145,14 @@ def _system_prompt(call: AgentCall, folder: Path) -> tuple[str, ...]:
     return (f"--append-system-prompt-file={path}",)
 
 
+def _is_bare(call: AgentCall) -> bool:
+    """Whether the settings of the repository are left out, with all that goes with them."""
+    return call.access == "read" or call.project.files == "untrusted"
+
+
 def _memory(call: AgentCall) -> str:
     """Give what the repository tells every agent, where Claude Code is not let to read it by itself."""
-    path = Path(call.workspace) / "CLAUDE.md"
-    if call.access != "read" or not path.is_file():
-        return ""
-    return f"The repository's CLAUDE.md says:\n\n{path.read_text(encoding='utf-8', errors='replace')[:MOST_MEMORY]}"
+    return read_instructions(call, MEMORY) if _is_bare(call) else ""
 
 
 def _environment(call: AgentCall) -> tuple[tuple[str, str], ...]:

@@ -33,6 +33,16 @@ PROFILE = AgentProfile(
     config=ConfigFolders(
         (".claude", ".claude.json", ".cache/claude-cli-nodejs", ".local/state/claude"), variable="CLAUDE_CONFIG_DIR"
     ),
+    # What it reads below .claude beside these is text (CLAUDE.md, rules) or its own notes.
+    project_files=(
+        *(".mcp.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/launch.json"),
+        *(".claude/scheduled_tasks.json", ".claude/loop.md", ".claude/hooks/**/*", ".claude/commands/**/*"),
+        *(".claude/agents/**/*", ".claude/skills/**/*", ".claude/plugins/**/*", ".claude/output-styles/**/*"),
+        *(".claude/workflows/**/*", ".claude/routines/**/*"),
+    ),
+    files_above=(".mcp.json",),
+    reads_checkout=True,
+    shell_marks=("CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION"),
     other_names=("claude-code",),
     models=r"(opus|sonnet|haiku)\b.*|claude-.+",
     # As of 2026-11.

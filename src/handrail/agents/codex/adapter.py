@@ -1,24 +1,29 @@
 """Codex: `codex exec`, kept to a step's access by its own sandbox."""
 
 import json
+import os
 from pathlib import Path
 
 from handrail.agents.codex.lines import CodexLines, glimpse_of
 from handrail.agents.codex.profile import PROFILE
 from handrail.agents.codex.schema import strict
+from handrail.agents.instructions import read_instructions
 from handrail.agents.programs import PROXY, find_program
 from handrail.model.workflow.settings import Access
+from handrail.ports.agent_profiles import ProjectFiles
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
 _SANDBOX: dict[Access, str] = {"read": "read-only", "edit": "workspace-write", "full": "danger-full-access"}
-_TRIED = """codex=$1 mode=$2; shift 2
-(sleep 0.15; nice "$codex" sandbox -c "$mode" -- /bin/true </dev/null >/dev/null || {
+_TRIED = """codex=$1 mode=$2 trust=$3; shift 3
+(sleep 0.15; nice "$codex" sandbox -c "$mode" -c "$trust" -- /bin/true </dev/null >/dev/null || {
   code=$?; [ "$code" = 2 ] || printf '{"type":"handrail.sandbox","exit_code":%d}\\n' "$code"; }) &
 exec "$codex" "$@"
 """
 """Where the sandbox cannot work every command fails, the events show none of it and the call ends well all the same:
 so it is tried beside the call, which does not wait for that. 2 is a Codex that knows no such trial."""
 
+_INSTRUCTIONS = (("AGENTS.override.md",), ("AGENTS.md",))
+"""What Codex reads in each folder of a trusted project, the first that is there."""
 _APART = 0.3
 """Seconds between two that start. Each makes a folder with the names by which it calls itself, and one that looks for
 old ones just then takes it away: its commands fail from then on. The trial comes in the middle between two."""
@@ -38,12 +43,16 @@ class CodexAgent:
     @property
     def can(self) -> Abilities:
         """Its sandbox keeps it to the access; it has no list of tools, no end after a turn, and tells no cost."""
-        return Abilities(resume=True, mcp=True)
+        return Abilities(resume=True, mcp=True, without_project_files=True)
 
     @property
     def variables(self) -> tuple[str, ...]:
         """Its vendor's, and the way there."""
         return (*PROFILE.variables, *PROXY)
+
+    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - they count with any
+        """Name the files of a repository that count."""
+        return PROFILE.files
 
     def require_program(self) -> None:
         """Raise what to install where the program is missing."""
@@ -55,13 +64,14 @@ class CodexAgent:
         within = call.access == "full" or call.options.get("sandbox") == "bwrap"
         codex = find_program(PROFILE, self.program)
         mode = f'sandbox_mode="{_SANDBOX["full" if within else call.access]}"'
-        words = ("exec", "--json", "--skip-git-repo-check", "-c", mode, "-c", 'approval_policy="never"')
+        trust = _trust(call)
+        words = ("exec", "--json", "--skip-git-repo-check", "-c", mode, "-c", 'approval_policy="never"', "-c", trust)
         going_on = ("resume", call.session) if call.session else ()
         given = (*words, *_server(call), *_model(call), *_schema(call, Path(folder)), *going_on, "-")
-        tried = () if within else ("/bin/sh", "-c", _TRIED, "sh", codex, mode)
+        tried = () if within else ("/bin/sh", "-c", _TRIED, "sh", codex, mode, trust)
         home = call.options.get("home")
         env = (("CODEX_HOME", home),) if home else ()
-        return Launch((*(tried or (codex,)), *given), env, call.prompt.encode(errors="replace"), apart=_APART)
+        return Launch((*(tried or (codex,)), *given), env, _prompt(call).encode(errors="replace"), apart=_APART)
 
     def lines(self) -> CodexLines:
         """Give a reader for one call."""
@@ -70,6 +80,27 @@ class CodexAgent:
     def glimpse(self, line: bytes) -> str | None:
         """Say what a line shows it doing: a command, an edit, or what it says."""
         return glimpse_of(line)
+
+
+def _trust(call: AgentCall) -> str:
+    """Tell Codex whether the project is trusted, for this call alone.
+
+    Where it is told nothing it writes the repository into the user's own configuration as a trusted one. It looks up
+    the folder, each folder above it and the main checkout, without links; and it heeds this as one table alone.
+    """
+    trusted = call.project.files != "untrusted"
+    folders = call.project.folders or (os.path.realpath(call.workspace),)
+    above = () if trusted else tuple(map(str, Path(folders[-1]).parents))
+    places = dict.fromkeys(filter(None, (*folders, *above, call.project.checkout)))
+    level = _toml("trusted" if trusted else "untrusted")
+    return f"projects={{{','.join(f'{_toml(each)}={{trust_level={level}}}' for each in places)}}}"
+
+
+def _prompt(call: AgentCall) -> str:
+    """Give the prompt, after what the repository tells every agent where Codex is not let to read it by itself."""
+    left_out = call.project.files == "untrusted" and not call.session
+    told = read_instructions(call, _INSTRUCTIONS) if left_out else ""
+    return f"{told}\n\n{call.prompt}" if told else call.prompt
 
 
 def _model(call: AgentCall) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ PROFILE = AgentProfile(
         account=AccountFile("CODEX_HOME", ".codex", "auth.json", ("tokens", "account_id")),
     ),
     config=ConfigFolders((".codex",), variable="CODEX_HOME"),
+    project_files=(".codex/**/*",),
+    shell_marks=("CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"),
     other_names=("openai",),
     labels=("openai",),
     models=r"gpt-.+|o\d(-.+)?|codex-.+",

@@ -9,7 +9,9 @@ from pathlib import Path
 from handrail.agents.described.lines import CommandLines, shown
 from handrail.agents.programs import find_described_program
 from handrail.errors import UsageError
+from handrail.model.workflow.settings import Access
 from handrail.ports.agent_definitions import AgentDefinition, Words
+from handrail.ports.agent_profiles import ProjectFiles
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
 LONGEST = (128 << 10) - 1
@@ -41,12 +43,17 @@ class CommandAgent:
             cost="cost" in names,
             mcp=given.mcp,
             streams=given.output == "jsonl",
+            without_project_files=bool(given.without_project_files),
         )
 
     @property
     def variables(self) -> tuple[str, ...]:
         """Those that the definition names."""
         return self._definition.variables
+
+    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - they count with any
+        """Name the files of a repository that count, as the definition does."""
+        return ProjectFiles(self._definition.project_files)
 
     def require_program(self) -> None:
         """Raise what to install where the program is missing."""
@@ -81,7 +88,10 @@ def _options(given: AgentDefinition, call: AgentCall) -> Words:
         (given.system_prompt, "system_prompt", call.system_prompt),
     )
     filled = (_filled(words, {name: value}) for words, name, value in asked if value)
-    return (*given.words_for(call.access), *(word for words in filled for word in words))
+    return (
+        *given.words_for(call.access, bare=call.project.files == "untrusted"),
+        *(word for words in filled for word in words),
+    )
 
 
 def _spliced(words: Words, options: Words) -> tuple[str | tuple[str], ...]:

@@ -8,6 +8,8 @@ from handrail.agents.gemini.profile import PROFILE
 from handrail.agents.programs import PROXY, find_program
 from handrail.agents.tool_names import own_names
 from handrail.errors import UsageError
+from handrail.model.workflow.settings import Access
+from handrail.ports.agent_profiles import ProjectFiles
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
 SYSTEM = Path("/etc/gemini-cli")
@@ -63,6 +65,10 @@ class GeminiAgent:
         """What its vendor and its own settings are named."""
         return (*PROFILE.variables, *PROXY)
 
+    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - they count with any
+        """Name the files of a repository that count."""
+        return PROFILE.files
+
     def require_program(self) -> None:
         """Raise what to install where the program is missing."""
         find_program(PROFILE, self.program)
@@ -77,6 +83,8 @@ class GeminiAgent:
         argv = (program, "--output-format=stream-json", "--approval-mode=yolo", "--skip-trust", *asked)
         env = (
             ("GEMINI_CLI_NO_RELAUNCH", "true"),
+            # It reads settings before its options: `--skip-trust` alone comes too late for those of the repository.
+            *((("GEMINI_CLI_TRUST_WORKSPACE", "true"),) if call.project.files == "trusted" else ()),
             *self._defaults(Path(folder)),
             *((("GEMINI_CLI_HOME", home),) if home else ()),
         )

@@ -17,6 +17,9 @@ PROFILE = AgentProfile(
         account=AccountFile("", ".gemini", "google_accounts.json", ("active",)),
     ),
     config=ConfigFolders((".gemini",)),
+    project_files=(".gemini/**/*", ".env"),
+    files_above=(".gemini/.env", ".env"),
+    shell_marks=("GEMINI_CLI",),
     other_names=("gemini-cli",),
     models=r"gemini-\d.*",
     # As of 2026-11.

@@ -10,6 +10,8 @@ from handrail.agents.opencode.profile import PROFILE, XDG_VARIABLES
 from handrail.agents.programs import PROXY, find_program
 from handrail.agents.tool_names import own_names
 from handrail.errors import UsageError
+from handrail.model.workflow.settings import Access
+from handrail.ports.agent_profiles import ProjectFiles
 from handrail.ports.agents import Abilities, AgentCall, Launch
 
 SERVER = "handrail"
@@ -56,6 +58,10 @@ class OpencodeAgent:
     def variables(self) -> tuple[str, ...]:
         """Its own, and those of the vendors that it works with."""
         return (*PROFILE.variables, *PROXY)
+
+    def project_files(self, access: Access) -> ProjectFiles:  # noqa: ARG002 - they count with any
+        """Name the files of a repository that count."""
+        return PROFILE.files
 
     def require_program(self) -> None:
         """Raise what to install where the program is missing."""

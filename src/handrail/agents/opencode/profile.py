@@ -5,6 +5,8 @@ from handrail.ports.agent_profiles import AgentProfile, ConfigFolders, Login
 XDG_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 """They say where its folders are."""
 
+_KINDS = ("plugin", "tool", "command", "agent", "mode", "skill", "theme", "workflow")
+
 PROFILE = AgentProfile(
     name="opencode",
     adapter="handrail.agents.opencode.adapter:OpencodeAgent",
@@ -21,4 +23,11 @@ PROFILE = AgentProfile(
         files=(".local/share/opencode/auth.json",),
     ),
     config=ConfigFolders((".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode")),
+    # It writes .gitignore, package.json and node_modules into .opencode by itself.
+    project_files=(
+        *("opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"),
+        *(".opencode/tui.json", ".opencode/tui.jsonc"),
+        *(f".opencode/{kind}{plural}/**/*" for kind in _KINDS for plural in ("", "s")),
+    ),
+    shell_marks=("OPENCODE", "OPENCODE_PID"),
 )

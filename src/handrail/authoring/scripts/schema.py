@@ -16,7 +16,7 @@ from handrail.authoring.shapes.shapes import (
     Shape,
     Text,
 )
-from handrail.model.history.call_status import CallStatus
+from handrail.model.history.spending import CallStatus
 
 DEFAULT = "default"
 """The key that plays for every step without one of its own."""

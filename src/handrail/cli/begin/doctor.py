@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.options import current_place, json_option
+from handrail.cli.options import current_place, json_option, optional_run_argument
 from handrail.cli.output import write_json
 from handrail.cli.render.layout import flow
 from handrail.cli.render.safe_text import harmless
@@ -19,19 +19,23 @@ if TYPE_CHECKING:
 
 
 @click.command("doctor", epilog="Example: handrail doctor --repair")
+@optional_run_argument
 @click.option("--repair", is_flag=True, help="Cut damaged histories back to what is intact; a copy is kept.")
 @json_option
-def command(*, repair: bool, as_json: bool) -> int:
-    """Check the tools that runs need, and that everything recorded is as it was written."""
+def command(*, run: str | None, repair: bool, as_json: bool) -> int:
+    """Check the tools that runs need, and that everything recorded is as it was written, or one RUN of it."""
     from handrail.operations.doctor.check import examine_health
-    from handrail.wiring.machine import this_machine
+    from handrail.wiring.machine import this_machine, unfinished_applies
 
     place = current_place()
-    found = examine_health(this_machine(), place.folders.data, repair=repair)
+    found = examine_health(this_machine(), place.folders.data, repair=repair, run=run)
+    cut_off = unfinished_applies(place.folders.data)
     if as_json:
-        write_json(_data(found))
+        applies = [{"run": each.run, "checkout": each.checkout, "undo": each.undo} for each in cut_off]
+        write_json({**_data(found), "unfinished_applies": applies})
     else:
-        lines = [*_lines(found), *(_next_lines(found) or [f"Next: {_first_step(place)}"])]
+        unfinished = [each.words for each in cut_off]
+        lines = [*_lines(found), *unfinished, *(_next_lines(found) or [f"Next: {_first_step(place)}"])]
         click.echo("\n".join(harmless(line) for line in lines))
     return 0 if found.healthy else 1
 
@@ -72,7 +76,9 @@ def _limit_words(limit: "UsageLimit") -> str:
 
 
 def _finding_words(found: "Finding") -> str:
-    intact = f", {found.intact} events intact" if found.part == "stream" else ""
+    intact = f", {found.intact} events intact" if found.part == "stream" or found.intact else ""
+    if found.part == "run" and found.problem.startswith(f"run {found.name} "):
+        return f"{found.problem}{intact}"
     return f"{found.part} {found.name}: {found.problem}{intact}"
 
 

@@ -38,7 +38,8 @@ def command(*, yes: bool, as_json: bool, attempt: bool, timeout: int) -> int:
     """Find this repository's agent, checks and set-up, try them, and write them down.
 
     Set-up and checks run once in a throw-away worktree of the last commit; your checkout is not touched. What is
-    written is trusted. Calling it again is safe: it adds what is missing and changes nothing that is there.
+    written is trusted; about workflows and settings that were there already you are asked, and --yes leaves them
+    untrusted. Calling it again is safe: it adds what is missing and changes nothing that is there.
     """
     options = _Options(yes, as_json, attempt, timeout)
     if as_json:
@@ -47,7 +48,7 @@ def command(*, yes: bool, as_json: bool, attempt: bool, timeout: int) -> int:
         return 0
     from handrail.cli.render.init import found_lines, tried_lines, wrote_lines
 
-    report = _look()
+    report = _about_present(options, _look())
     click.echo("\n".join(found_lines(report)))
     report = _tried(options, report)
     click.echo("\n".join(tried_lines(report)))
@@ -78,6 +79,21 @@ def _look() -> "Report":
     found = survey(this_machine(), current_place())
     fresh = missing(found)
     return Report(found, fresh, together(found, fresh))
+
+
+def _about_present(options: _Options, report: "Report") -> "Report":
+    """Ask once about what was there before anything of it is used; without anybody to ask it stays untrusted."""
+    question = report.found.present
+    if question is None or not options.asks:
+        return report
+    from handrail.cli.render.trust import render_question
+    from handrail.operations.workflows.trust import grant
+
+    click.echo(render_question(question) + "\n")
+    if not click.confirm("This was here already. Trust it?"):
+        return report
+    grant(current_place(), question)
+    return _look()
 
 
 def _tried(options: _Options, report: "Report") -> "Report":

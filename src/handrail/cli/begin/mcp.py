@@ -100,13 +100,15 @@ def _serve_agent() -> None:
 
 def _serve_http(port: int, host: str, token_file: Path | None) -> None:
     from handrail.cli.options import current_place
-    from handrail.serve.mcp.streamable_http import serve_http
+    from handrail.serve.mcp.http_connections import read_limits
+    from handrail.serve.mcp.streamable_http import Address, serve_http
     from handrail.wiring.secret_files import bearer_token_path, read_bearer_token
 
+    limits = read_limits(os.environ)
     path = token_file or bearer_token_path(current_place().folders.data)
     token = read_bearer_token(path)
     with ExitStack() as stack:
-        serve_http(_late_calls(stack), token, host, port, lambda where: _tell(where, path))
+        serve_http(_late_calls(stack), token, Address(host, port), limits, lambda where: _tell(where, path))
 
 
 def _tell(where: "Listening", path: Path) -> None:

@@ -11,6 +11,7 @@ from handrail.cli.output import note
 if TYPE_CHECKING:
     from handrail.operations.runs.lifecycle import Request
     from handrail.operations.runs.prepare import Prepared, Wanted
+    from handrail.ports.machine import Machine
     from handrail.sources.tiers import Place
     from handrail.wiring.session import Session
 
@@ -41,12 +42,12 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     from handrail.cli.live.follow_run import go_on_detached, watch
     from handrail.operations.runs.lifecycle import start
     from handrail.operations.runs.prepare import Wanted
-    from handrail.wiring.session import current_user, open_session
+    from handrail.wiring.session import current_actor, open_session
 
     if record is not None:
         _require_recordable(record, wanted["agent"], detach=detach)
-    place = current_place()
-    prepared = _prepared(place, Wanted(**wanted, by=current_user()), may_ask=not as_json)
+    place, actor = current_place(), current_actor()
+    prepared = _prepared(place, Wanted(**wanted, by=str(actor)), may_ask=actor.decides and not as_json)
     with open_session() as session:
         run = start(session.writer, _request(session, prepared, with_changes=wanted["with_changes"]))
         _introduce(session, run, prepared, as_json=as_json)
@@ -157,22 +158,24 @@ def _prepared(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
         try:
             prepared = prepare(machine, place, wanted)
         except Untrusted:
-            if not may_ask or not sys.stdin.isatty() or not _trusts(place, wanted.workflow):
+            if not may_ask or not sys.stdin.isatty() or not _trusts(machine, place, wanted.workflow):
                 raise
         else:
             if prepared.diagnostics:
                 from handrail.cli.render.diagnostics import render_diagnostics
 
                 note(render_diagnostics(prepared.diagnostics))
+            for notice in prepared.notices:
+                note(notice)
             return prepared
 
 
-def _trusts(place: "Place", workflow: str) -> bool:
+def _trusts(machine: "Machine", place: "Place", workflow: str) -> bool:
     from handrail.cli.render.trust import render_question
     from handrail.operations.runs.prepare import missing_trust
     from handrail.operations.workflows.trust import grant
 
-    question = missing_trust(place, workflow)
+    question = missing_trust(machine, place, workflow)
     if question is None:
         return False
     click.echo(render_question(question), err=True)

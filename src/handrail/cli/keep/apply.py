@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 @click.command("apply", epilog="Example: handrail apply fix-bug-1")
 @optional_run_argument
 @click.option("--undo", is_flag=True, help="Take back what was applied last.")
+@click.option(
+    "--accept-git-changes", is_flag=True, help="Go on although settings that make git start programs have changed."
+)
 @json_option
-def command(*, run: str | None, undo: bool, as_json: bool) -> None:
+def command(*, run: str | None, undo: bool, accept_git_changes: bool, as_json: bool) -> None:
     """Bring what a run changed into your checkout as uncommitted changes, all of it or nothing.
 
     Files that you are editing are never overwritten.
@@ -34,7 +37,7 @@ def command(*, run: str | None, undo: bool, as_json: bool) -> None:
         if undo or found is None:
             done = undo_apply(session.log, workspaces, found, session.machine.repositories.find_root(Path.cwd()))
         else:
-            done = apply(session.log, workspaces, found)
+            done = apply(session.log, workspaces, found, accept_git_changes=accept_git_changes)
     if as_json:
         write_json({"run": done.run, "checkout": done.checkout, "files": list(done.files), "undone": undo})
     else:

@@ -16,15 +16,13 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @json_option
 def command(*, dry_run: bool, as_json: bool) -> None:
-    """Remove the work trees and branches of runs that are over and whose work has arrived in their base.
+    """Remove the work trees and branches of runs that are over and whose work has arrived with you.
 
-    Nothing that is not committed or not merged is removed; what stays is listed with the reason.
+    It has arrived when it was merged, or when your checkout has the files after `apply` or by your own commits.
+    What stays is listed with the reason. Snapshots of such runs are kept for another 30 days, or as long as
+    `[cleanup] keep_snapshots` in config.toml says; work that is nowhere else is never removed.
     """
-    from handrail.operations.delivery.clean import Cleaned, clean
-    from handrail.wiring.session import existing_session
-
-    with existing_session() as session:
-        found = Cleaned((), ()) if session is None else clean(session.log, session.system.workspaces, dry_run=dry_run)
+    found = _clean(dry_run=dry_run)
     if as_json:
         write_json(
             {
@@ -37,6 +35,19 @@ def command(*, dry_run: bool, as_json: bool) -> None:
         return
     for line in _lines(found, dry_run=dry_run):
         click.echo(line)
+
+
+def _clean(*, dry_run: bool) -> "Cleaned":
+    import time
+
+    from handrail.operations.delivery.clean import Cleaned, clean, retention_here
+    from handrail.wiring.session import existing_session
+
+    with existing_session() as session:
+        if session is None:
+            return Cleaned((), ())
+        retention = retention_here(session.place.folders, time.time())
+        return clean(session.log, session.system.workspaces, retention, dry_run=dry_run)
 
 
 def _lines(found: "Cleaned", *, dry_run: bool) -> list[str]:
@@ -54,7 +65,7 @@ def _lines(found: "Cleaned", *, dry_run: bool) -> list[str]:
 
 def _words(left: "Leftover") -> str:
     size = f" ({max(1, round(left.size / 1024))} KiB)" if left.size else ""
-    kind = {"worktree": "work tree", "lock": "stale lock"}.get(left.kind, left.kind)
+    kind = {"worktree": "work tree", "lock": "stale lock", "snapshots": "snapshots below"}.get(left.kind, left.kind)
     return f"{kind} {left.name}{size}" + (f" of {left.run}" if left.run else "")
 
 

@@ -14,41 +14,53 @@ if TYPE_CHECKING:
 
 @click.command("discard", epilog="Example: handrail discard fix-bug-1")
 @run_argument
+@click.option("--set-aside", is_flag=True, help="Leave the files in a plain folder; for a repository that is gone.")
 @json_option
-def command(*, run: str, as_json: bool) -> None:
+def command(*, run: str, set_aside: bool, as_json: bool) -> None:
     """Remove a run's work tree and branch, and those of its items. Everything is kept under a ref first.
 
-    A run that is not over is stopped for good.
+    A run that is not over is stopped for good, once it is sure that its work can be kept. An imported run that was
+    never released has no work tree: it is only stopped.
     """
-    from handrail.operations.delivery.deliver import discard
+    from handrail.operations.delivery import deliver
     from handrail.wiring.session import run_session
 
+    folders: tuple[str, ...] = ()
+    done: tuple[Discarded, ...] = ()
     with run_session() as session:
-        found = session.find(run)
+        found, workspaces = session.find(run), session.system.workspaces
+        owns = set_aside or deliver.require_discardable(session.log, workspaces, found)
         _stop(session, found)
-        done = discard(session.log, session.system.workspaces, session.machine.repositories, found)
+        if set_aside:
+            folders = deliver.set_aside(session.log, workspaces, found)
+        elif owns:
+            done = deliver.discard(session.log, workspaces, session.machine.repositories, found)
     if as_json:
-        write_json({"run": found, "discarded": [_data(each) for each in done]})
+        write_json({"run": found, "discarded": [_data(each) for each in done], "set_aside": list(folders)})
         return
     for each in done:
         click.echo(f"Discarded the work tree of {each.run} and its branch {each.branch}. Kept under {each.ref}")
         back = f", or its commits: git branch {each.branch} {each.commit[:12]}" if each.commit else ""
         click.echo(f"  Get it back: handrail apply {each.run}{back}")
+    for folder in folders:
+        click.echo(f"Gave up the work tree of {found}. Its files are in {folder}")
+    if not owns:
+        click.echo(f"{found} was imported and has no work tree here: nothing was removed")
 
 
 def _stop(session: "Session", run: str) -> None:
     """A run whose files are gone can never go on."""
     from handrail.cli.live.follow_run import refuse_if_driven, take_up, watch
     from handrail.operations.driving.resume import stop_family
-    from handrail.operations.views.diff import tree_of
-    from handrail.operations.views.run_state import state_of
-    from handrail.wiring.session import current_user
+    from handrail.operations.driving.stop_damaged import stop_damaged
+    from handrail.operations.views.run_state import readable_state
+    from handrail.wiring.session import current_actor
 
-    state = state_of(session.log, run)
-    tree_of(state)
     refuse_if_driven(session, run)
-    if not state.over:
-        stop_family(session.writer, run, current_user())
+    state, by = readable_state(session.log, run), str(current_actor())
+    damaged = stop_damaged(session.writer, session.machine.processes, session.system.folder, run, by)
+    if not state.over and run not in damaged:
+        stop_family(session.writer, run, by)
         take_up(watch(session, run, "handrail discard", as_json=True))
         note(f"{run} was stopped for good")
 

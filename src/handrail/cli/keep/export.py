@@ -24,5 +24,8 @@ def command(*, run: str, to: BinaryIO, as_json: bool) -> None:
     with run_session() as session:
         found = session.find(run)
         bundle = export(session.log, found)
+        lost = [each["run"] for each in bundle["streams"] if len(each["events"]) < session.log.last(each["run"]).seq]
     to.write(json.dumps(bundle, indent=None if as_json else 1).encode() + b"\n")
     note(f"{found}: {sum(len(each['events']) for each in bundle['streams'])} events")
+    for each in lost:
+        note(f"{each} cannot be read as a whole: only the events before the damage are in it")

@@ -14,16 +14,18 @@ from handrail.cli.output import write_json
 def command(*, file: BinaryIO, as_json: bool) -> None:
     """Take in a run that was exported, under a new id if there is one of that id.
 
-    A run that is not over is held: its commands run only after `handrail release`.
+    It is held: its commands run only after `handrail release`, in a work tree of its own. Folders and branches that it
+    had elsewhere are not touched, whatever they are called.
     """
     import time
 
-    from handrail.operations.delivery.export_import import import_run
-    from handrail.wiring.session import current_user, open_session
+    from handrail.operations.delivery.export_import import Arrival, ids_in_use, import_run
+    from handrail.wiring.session import current_actor, open_session
 
     data = file.read()
     with open_session() as session:
-        done = import_run(session.log, data, current_user(), time.time())
+        is_taken = ids_in_use(session.system.folder, session.system.workspaces)
+        done = import_run(session.log, data, Arrival(by=str(current_actor()), at=time.time(), is_taken=is_taken))
     if as_json:
         write_json({"run": done.run, "original": done.original, "events": done.events, "held": done.held})
         return

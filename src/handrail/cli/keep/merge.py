@@ -8,8 +8,11 @@ from handrail.cli.output import write_json
 
 @click.command("merge", epilog="Example: handrail merge fix-bug-1")
 @run_argument
+@click.option(
+    "--accept-git-changes", is_flag=True, help="Go on although settings that make git start programs have changed."
+)
 @json_option
-def command(*, run: str, as_json: bool) -> None:
+def command(*, run: str, accept_git_changes: bool, as_json: bool) -> None:
     """Merge a run's branch into the branch that it began from.
 
     What is not committed yet is committed first. A branch that is checked out is never changed: then the git command
@@ -19,7 +22,8 @@ def command(*, run: str, as_json: bool) -> None:
     from handrail.wiring.session import run_session
 
     with run_session() as session:
-        done = merge(session.log, session.system.workspaces, session.find(run))
+        found, workspaces = session.find(run), session.system.workspaces
+        done = merge(session.log, workspaces, found, accept_git_changes=accept_git_changes)
     if as_json:
         write_json(
             {

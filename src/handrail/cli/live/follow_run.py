@@ -19,7 +19,7 @@ from handrail.operations.views.costs import spent_before
 from handrail.operations.views.run_document import exit_code, run_document
 from handrail.operations.views.run_state import plan_of
 from handrail.operations.views.run_tree import held_words, holder_of
-from handrail.wiring.session import Session
+from handrail.wiring.session import Session, current_actor
 
 INTERRUPTED = 130
 HUNG_UP = 129
@@ -57,7 +57,8 @@ class Watch:
 
     def move(self, *, asks: bool = False) -> Attendance:
         """Drive the run as far as it goes; whether a person at the terminal is asked on the way."""
-        typed = keyboard() if asks and not self.as_json else None
+        # An agent that has a terminal is not asked: its answer would pass for the person's.
+        typed = keyboard() if asks and not self.as_json and current_actor().decides else None
         view = view_of(self.session, self.run, self.activity, as_json=self.as_json, in_place=typed is not None)
         for happened in self.past:
             view.lines.line(happened)

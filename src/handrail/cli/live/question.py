@@ -1,7 +1,12 @@
-"""A question that a run puts to the person at the terminal: what is shown, and what becomes of what is typed."""
+"""A question that a run puts to the person at the terminal: what is shown, and what becomes of what is typed.
+
+Only an offered letter or the whole word decides. Anything else, and a line that was not ended, asks again.
+"""
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from handrail.cli.output import note
 from handrail.cli.render.layout import flow, wrapped
@@ -13,11 +18,21 @@ from handrail.operations.driving.resume import stop_family
 from handrail.operations.runs.lifecycle import answer, resume, say
 from handrail.operations.views.questions import Kind, approval_of, asked_at
 from handrail.operations.views.run_tree import root_of
-from handrail.wiring.session import Session, current_user
+from handrail.wiring.session import Session, current_actor
 
 PROMPT = "> "
-ANSWERS: dict[str, Decision] = {"a": "approve", "r": "revise", "j": "reject"}
-MORE: dict[Decision | None, str] = {"revise": "  what should change: ", "reject": "  why (may be empty): "}
+Choice: TypeAlias = Literal["approve", "revise", "reject", "diff", "go on", "stop"]
+LETTERS: dict[Choice, str] = {"approve": "a", "revise": "r", "diff": "d", "reject": "j", "go on": "g", "stop": "s"}
+"""The letter that stands for each choice; the word itself counts as well."""
+MORE: Mapping[Choice, str] = {"revise": "  what should change: ", "reject": "  why (may be empty): "}
+_SHOWN: dict[Choice, str] = {
+    "approve": "[a]pprove",
+    "revise": "[r]evise with a comment",
+    "diff": "[d]iff",
+    "reject": "re[j]ect",
+    "go on": "[g]o on with the same amount once more",
+    "stop": "[s]top for good",
+}
 MOST_SHOWN = 20
 """Lines of a value that are shown with an approval."""
 
@@ -58,42 +73,63 @@ class Question:
 
     def take(self, typed: str) -> bool:
         """Take a line that was typed; whether that was the answer."""
+        if not typed.endswith("\n"):
+            # Ctrl-D hands over what stands in the line without ending it.
+            return False
         words = typed.strip()
         try:
             match self.kind:
                 case "question":
-                    say(self.session.writer, self.asks.run, words, current_user())
+                    say(self.session.writer, self.asks.run, words, str(current_actor()))
                     return True
                 case "budget":
-                    return self._decide_budget(words[:1].lower())
+                    return self._decide_budget(self._choose(typed))
                 case "approval":
-                    return self._decide(words)
+                    return self._decide(typed) if self._decision is None else self._comment(self._decision, words)
         except UsageError as error:
             note(f"  {harmless(error.message)}")
             self.prompt, self._decision = PROMPT, None
             return False
 
-    def _decide(self, words: str) -> bool:
-        decision, comment = self._decision, words
-        if decision is None:
-            letter, comment = words[:1].lower(), ""
-            decision = ANSWERS.get(letter)
-            if letter == "d":
-                _show_diff(self.session, self.asks.run)
-            if decision in MORE:
-                self._decision, self.prompt = decision, MORE[decision]
-                return False
-        if decision is None or (decision == "revise" and not comment):
-            return False
-        answer(self.session.writer, self.asks.run, decision, current_user(), comment)
+    def _decide(self, typed: str) -> bool:
+        choice = self._choose(typed)
+        if choice == "diff":
+            _show_diff(self.session, self.asks.run)
+        elif choice in ("revise", "reject"):
+            self._decision, self.prompt = choice, MORE[choice]
+        elif choice == "approve":
+            return self._answer("approve", "")
+        return False
+
+    def _comment(self, decision: Decision, words: str) -> bool:
+        return self._answer(decision, words) if words or decision != "revise" else False
+
+    def _answer(self, decision: Decision, comment: str) -> bool:
+        answer(self.session.writer, self.asks.run, decision, str(current_actor()), comment)
         return True
 
-    def _decide_budget(self, letter: str) -> bool:
-        if letter == "g":
-            resume(self.session.writer, self.asks.run, current_user())
-        elif letter == "s":
-            stop_family(self.session.writer, root_of(self.asks.run), current_user())
-        return letter in ("g", "s")
+    def _decide_budget(self, choice: Choice | None) -> bool:
+        if choice == "go on":
+            resume(self.session.writer, self.asks.run, str(current_actor()))
+        elif choice == "stop":
+            stop_family(self.session.writer, root_of(self.asks.run), str(current_actor()))
+        return choice is not None
+
+    def _choose(self, typed: str) -> Choice | None:
+        """Give the choice that was typed; says what can be typed where it is none."""
+        offered = self._offered()
+        choice = choose(typed, offered)
+        if choice is None and typed.strip():
+            note(f"  type {', '.join(f'{LETTERS[each]} ({each})' for each in offered)}")
+        return choice
+
+    def _offered(self) -> tuple[Choice, ...]:
+        if self.kind == "budget":
+            return ("go on", "stop")
+        asked = approval_of(self.session.log, self.asks)
+        revise: tuple[Choice, ...] = ("revise",) if asked is not None and asked.revise and asked.revisions_left else ()
+        look: tuple[Choice, ...] = ("diff",) if self.asks.tree is not None else ()
+        return ("approve", *revise, *look, "reject")
 
     def _choices(self, columns: int) -> list[str]:
         later = f" or later: {self.later}"
@@ -101,14 +137,10 @@ class Question:
             case "question":
                 return flow([f"  your answer,{later}"], columns)
             case "budget":
-                return flow(["  [g]o on with the same amount once more", "[s]top for good", later], columns)
+                return flow([f"  {_SHOWN['go on']}", _SHOWN["stop"], later], columns)
             case "approval":
-                asked = approval_of(self.session.log, self.asks)
-                revise = (
-                    ["[r]evise with a comment"] if asked is not None and asked.revise and asked.revisions_left else []
-                )
-                look = ["[d]iff"] if self.asks.tree is not None else []
-                return flow(["  [a]pprove", *revise, *look, "re[j]ect", later], columns)
+                first, *others = (_SHOWN[each] for each in self._offered())
+                return flow([f"  {first}", *others, later], columns)
 
     def _shown(self, columns: int) -> list[str]:
         """The values that an approval wants shown."""
@@ -120,6 +152,12 @@ class Question:
             found += [line for each in told[:MOST_SHOWN] for line in _indented(each, columns)]
             found += [f"    … {len(told) - MOST_SHOWN} more lines"] if len(told) > MOST_SHOWN else []
         return found
+
+
+def choose(typed: str, offered: Iterable[Choice]) -> Choice | None:
+    """Give the offered choice that a typed line names, by its letter or by the whole word; None for anything else."""
+    word = " ".join(typed.split()).lower()
+    return next((each for each in offered if word in (LETTERS[each], each)), None)
 
 
 def _indented(text: str, columns: int) -> list[str]:

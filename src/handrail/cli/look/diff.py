@@ -26,6 +26,8 @@ def command(*, run: str, step: str | None, stat: bool, as_json: bool) -> None:
 
     with run_session() as session:
         found = session.differences.of(session.find(run), step, stat=stat)
+    if found.remark:
+        note(found.remark)
     if as_json:
         write_json(_data(found, stat=stat))
         return

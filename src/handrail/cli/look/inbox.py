@@ -14,14 +14,15 @@ def command(*, as_json: bool) -> None:
     """Show what needs you, with the command that answers it."""
     from handrail.cli.look.status import known_lines
 
-    needed = [line for line in known_lines() if line.section in WAITS_FOR_ME]
+    lines = known_lines()
+    needed = [line for line in lines if line.section in WAITS_FOR_ME]
+    others = [line for line in lines if line.notice and line not in needed]
     if as_json:
         items = [{"run": each.run, "step": each.step, "says": each.words, "next": each.next_step} for each in needed]
-        write_json({"inbox": items})
+        notices = [{"run": each.run, "says": each.notice} for each in lines if each.notice]
+        write_json({"inbox": items, "notices": notices})
         return
-    if not needed:
-        click.echo("nothing needs you")
-        return
-    from handrail.cli.render.runs import render_overview
+    from handrail.cli.render.runs import render_notices, render_overview
 
-    click.echo(render_overview(needed))
+    shown = [render_overview(needed) if needed else "nothing needs you", *render_notices(others)]
+    click.echo("\n".join(shown))

@@ -67,7 +67,7 @@ def _head(document: dict[str, Any]) -> list[str]:
     lines += [f"error      {document['error']}"] if document["error"] else []
     lines += [f"started    {document['started_at']}"]
     lines += [f"ended      {document['completed_at']}"] if document["completed_at"] else []
-    lines += [f"workspace  {document['workspace']}"]
+    lines += [f"workspace  {document['workspace'] or 'none: it was imported'}"]
     lines += [f"cost       {_price(document)}"] if document["cost"] or document["unpriced"] else []
     said = document.get("preferences")
     lines += [f"prefers    autonomy {said['autonomy']}, risk {said['risk']}"] if said else []
@@ -91,6 +91,7 @@ def _step(details: dict[str, Any]) -> str:
         "agent": _agent(details),
         "session": details["session"],
         "denied": details["denied"],
+        "left out": details["left_out"] and f"{details['left_out']}, which you have not trusted",
         "cost": _cost(details["cost"]),
         "exit code": details["exit_code"],
         "error": details["error"],
@@ -131,11 +132,13 @@ def _cost(cost: dict[str, Any] | None) -> str | None:
 
 
 def _proof(proof: dict[str, Any]) -> list[str]:
-    reason = "" if proof["ok"] else f": {proof['detail'].partition(chr(10))[0]}"
+    told, _, skipped = proof["detail"].partition("\n")
+    reason = "" if proof["ok"] else f": {told}"
+    below = [f"  {skipped}"] if skipped and proof["kind"] == "files" else []
     line = f"{'✓' if proof['ok'] else '✗'} {proof['what']}{reason}"
-    if not proof["stale"]:
-        return [line]
-    return [f"{line}  (stale: established on tree {proof['tree'][:12]}, the work tree is now {proof['now'][:12]})"]
+    if proof["stale"]:
+        line += f"  (stale: established on tree {proof['tree'][:12]}, the work tree is now {proof['now'][:12]})"
+    return [line, *below]
 
 
 def _json(value: object) -> str:

@@ -85,7 +85,21 @@ def _show_all(*, every: bool) -> bool:
 
         click.echo(render_overview(lines, every=every))
         _show_driver()
+        _show_unfinished()
     return bool(lines)
+
+
+def _show_unfinished(run: str | None = None) -> None:
+    """Say which changes of a checkout were cut off; mostly there is not even a folder for them."""
+    folder = _data_folder()
+    if not (folder / "applying").is_dir():
+        return
+    from handrail.cli.render.safe_text import harmless
+    from handrail.wiring.machine import unfinished_applies
+
+    for each in unfinished_applies(folder):
+        if run is None or each.run == run:
+            click.echo(harmless(each.words))
 
 
 def _show_driver() -> None:
@@ -124,3 +138,4 @@ def _show_one(run: str) -> None:
         found = session.find(run)
         click.echo(render_overview([one_line(LoggedRuns(session.log), found)]))
         click.echo(render_steps(run_document(session.log, found)))
+    _show_unfinished(found)

@@ -40,6 +40,9 @@ class Report:
         """The command that comes next."""
         distrusted = [each.path for each in self.wrote if not each.trusted]
         distrusted += [CONFIG] if self.found.distrust and CONFIG not in distrusted else []
+        others = {each.path for each in self.found.untrusted} - {each.rstrip("/") for each in distrusted}
+        if others:
+            return "handrail trust ."
         if distrusted:
             return f"handrail trust {distrusted[0].rstrip('/')}"
         return f'{RUN} fix-bug "what is broken"'
@@ -176,6 +179,10 @@ def _notes(report: Report) -> Iterable[str]:
     yield from report.found.project.notes
     if report.found.distrust:
         yield f"{CONFIG} is there and not trusted ({report.found.distrust}): it is not used and not tried"
+    others = [each.path for each in report.found.untrusted if each.path != CONFIG]
+    if others:
+        names = ", ".join(others[:4]) + (f" and {len(others) - 4} more" if len(others) > 4 else "")
+        yield f"{names} {'was' if len(others) == 1 else 'were'} here before and not trusted: handrail trust . shows it"
     if report.commands and not proof_command(report.commands) and not report.found.workflow:
         yield "fix-bug proves bugs with pytest; for other tests change fails: and passes: in its workflow.yaml"
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from handrail.cli.render.step_rows import local_time
 from handrail.late_import import late_import
+from handrail.model.actors import actor_words
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.costs import elapsed
@@ -25,7 +26,19 @@ MOST_DENIED = 3
 
 
 def final_lines(session: Session, run: str, document: dict[str, JsonValue]) -> list[str]:
-    """Say how a run stands, and the next command."""
+    """Say how a run stands, what its agents were started without, and the next command."""
+    first, *more = _standing(session, run, document)
+    return [first, *_left_out(session, run), *more]
+
+
+def _left_out(session: Session, run: str) -> list[str]:
+    """Say why hooks and servers of the repository did not run."""
+    found = history.left_out(session.log, run)
+    advice = "you have not trusted them, see handrail trust --help"
+    return [f"  started without {files} ({steps}): {advice}" for files, steps in found.items()]
+
+
+def _standing(session: Session, run: str, document: dict[str, JsonValue]) -> list[str]:
     where = standing(session.log, run)
     at = where.acting
     match document["status"]:
@@ -91,7 +104,7 @@ def _safe(session: Session, state: RunState) -> list[str]:
 
 def _not_moving(session: Session, run: str, at: RunState) -> list[str]:
     if at.held_by:
-        return [f"{run} is held by {at.held_by}", f"next: handrail release {at.run}"]
+        return [f"{run} is held by {actor_words(at.held_by)}", f"next: handrail release {at.run}"]
     holder = holder_of(session.log, run)
     if holder is not None:
         return [f"{run} is driven by {held_words(holder)}", f"next: handrail status {run}"]

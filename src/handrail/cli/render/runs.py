@@ -20,7 +20,9 @@ MOST_WORDS, LEAST_BESIDE, LEAST_WORDS = 60, 32, 24
 """Columns for what a run says: at most, at least with the command beside it, and at least in one line."""
 GAP = "  "
 COLORS = {"NEEDS YOU": "yellow", "PAUSED": "yellow", "WAITING": "cyan", "RUNNING": "blue"}
-MARKS = {"succeeded": "✓", "failed": "✗", "skipped": "–", "passed_over": "–", "waiting": "?", "running": "▸"}
+MARKS = {"succeeded": "✓", "failed": "✗", "waiting": "?", "running": "▸"}
+NOT_DONE = "–"
+"""Marks a step that was skipped, passed over or stopped."""
 STEP_WORDS = {"passed_over": "failed, and passed over", "waiting": "needs you"}
 
 
@@ -34,7 +36,14 @@ def render_overview(lines: Sequence[Line], *, every: bool = False) -> str:
     text = _table(rows, columns) or [_stacked(row, columns) for row in rows]
     if left_out:
         text += wrapped(f"and {left_out} more: handrail status --all", columns)
-    return "\n".join(text)
+    return "\n".join([*text, *render_notices(shown)])
+
+
+def render_notices(lines: Sequence[Line]) -> list[str]:
+    """Say what agents tried that is for people."""
+    columns = shutil.get_terminal_size((WIDTH, 24)).columns
+    told = [f"! {harmless(line.notice)}  handrail why {line.run}" for line in lines if line.notice]
+    return [row for each in told for row in wrapped(each, columns, first="", later="  ")]
 
 
 def _cells(line: Line) -> list[str]:
@@ -89,7 +98,7 @@ def render_steps(document: "dict[str, JsonValue]") -> str:
     for each in steps:
         address = pad(harmless(str(each["address"])), widest)
         tries = f"  try {each['attempts']}" if each["attempts"] > 1 else ""
-        lines.append(f"{MARKS[each['status']]} {address}  {step_words(each['status'])}{tries}")
+        lines.append(f"{MARKS.get(each['status'], NOT_DONE)} {address}  {step_words(each['status'])}{tries}")
     return "\n".join(lines) or "no step has begun"
 
 

@@ -8,6 +8,7 @@ import click
 from handrail.cli.render.safe_text import crop, harmless, pad
 from handrail.cli.render.step_rows import local_time
 from handrail.late_import import late_import
+from handrail.model.actors import actor_words
 from handrail.model.history import events as ev
 from handrail.operations.driving.drive import Happened
 from handrail.operations.views.event_sentences import (
@@ -108,7 +109,8 @@ def _said(event: ev.Event) -> tuple[str, str] | None:
 
 
 def _answered(event: ev.ApprovalDecided) -> str:
-    return f"{explain.DECIDED[event.decision]} by {event.by}" + (f": {event.feedback}" if event.feedback else "")
+    said = f": {event.feedback}" if event.feedback else ""
+    return f"{explain.DECIDED[event.decision]} by {actor_words(event.by)}{said}"
 
 
 def _ended(event: ev.StepEnded) -> tuple[str, str]:
@@ -120,7 +122,7 @@ def _ended(event: ev.StepEnded) -> tuple[str, str]:
     proofs = " · ".join(str(each["what"]) for each in proofs_in(event))
     if proofs:
         return "✓", f"proof: {proofs}"
-    return "✓", f"by {event.by}" if event.by else ""
+    return "✓", f"by {actor_words(event.by)}" if event.by else ""
 
 
 def _last_line(event: ev.StepEnded) -> str:
@@ -193,6 +195,7 @@ _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
     "approval_decided": lambda event: ("✗" if event.decision == "reject" else "✓", _answered(event)),
     "tree_restored": lambda event: ("…", _put_back(event)) if event.kept else None,
     "child_started": lambda event: ("▸", f"{event.workflow} as {event.child}"),
+    "command_refused": lambda event: ("✗", told(event) or ""),
     "tool_called": lambda event: ("▸" if event.success else "✗", told(event) or ""),
     "child_ended": lambda event: ("✓" if event.status == "succeeded" else "✗", told(event) or ""),
 }

@@ -21,6 +21,7 @@ def command() -> int:
     system = open_system(folders, workflows_seen_from(os.environ, Place(folders, None)), machine)
     supervisor = system.supervisor("background driver")
     supervisor.on_state = lambda state: _say(f"{state.run} {state.status} {state.message}")
+    supervisor.on_unreadable = lambda error: _say(f"{error.message}; next: {error.next_step}")
     _say(f"background driver, process {os.getpid()}, of {folders.data}")
     try:
         other = drive(folders, machine.programs, system.log, supervisor)

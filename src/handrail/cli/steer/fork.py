@@ -14,11 +14,11 @@ from handrail.cli.output import write_json
 def command(*, run: str, step: str | None, copies: int, as_json: bool) -> None:
     """Copy a run, as it is or as it was before a step; the original is untouched. `resume` lets a copy go on."""
     from handrail.operations.runs.lifecycle import fork
-    from handrail.wiring.session import current_user, run_session
+    from handrail.wiring.session import current_actor, run_session
 
     with run_session() as session:
         found = session.find(run)
-        made = [fork(session.writer, found, step, current_user()) for _ in range(copies)]
+        made = [fork(session.writer, found, step, str(current_actor())) for _ in range(copies)]
     if as_json:
         write_json({"run": found, "copies": made})
         return

@@ -1,24 +1,72 @@
 """`handrail release`."""
 
+import sys
+from typing import TYPE_CHECKING
+
 import click
 
 from handrail.cli.options import detach_option, json_option, run_argument
 
+if TYPE_CHECKING:
+    from handrail.operations.delivery.release import ReleaseQuestion
+    from handrail.wiring.session import Session
+
 
 @click.command("release", epilog="Example: handrail release fix-bug-1")
 @run_argument
+@click.option("--show", is_flag=True, help="Only show what an imported run would run.")
+@click.option("--yes", is_flag=True, help="Release an imported run without asking.")
 @detach_option
 @json_option
-def command(*, run: str, detach: bool, as_json: bool) -> int:
-    """Give a run back to Handrail, which goes on with it here: it calls agents of its own for the rest."""
+def command(*, run: str, show: bool, yes: bool, detach: bool, as_json: bool) -> int:
+    """Give a run back to Handrail, which goes on with it here: it calls agents of its own for the rest.
+
+    A run that was imported gets a work tree of its own, made from the repository that you are in. What it will run is
+    shown first, and you are asked.
+    """
     from handrail.cli.live.follow_run import go_on, go_on_detached, watch
     from handrail.cli.output import note
+    from handrail.operations.delivery.release import is_imported
     from handrail.operations.driving.resume import release_family
-    from handrail.wiring.session import current_user, run_session
+    from handrail.wiring.session import current_actor, run_session
 
+    if show and yes:
+        raise click.UsageError("--show and --yes exclude each other", click.get_current_context())
     with run_session() as session:
         found = session.find(run)
+        if is_imported(session.log, found):
+            if not _release_imported(session, found, show=show, yes=yes, as_json=as_json):
+                return 0
+        else:
+            release_family(session.writer, found, str(current_actor()))
         watched = watch(session, found, "handrail release", as_json=as_json)
-        release_family(session.writer, found, current_user())
         note(f"{found} is Handrail's again")
         return go_on_detached(watched) if detach else go_on(watched)
+
+
+def _release_imported(session: "Session", run: str, *, show: bool, yes: bool, as_json: bool) -> bool:
+    """Show what an imported run would run, and let it go if a person wants that."""
+    from handrail.cli.output import write_json
+    from handrail.cli.render.release import release_data, render_release
+    from handrail.operations.delivery.release import examine_release, release_imported
+    from handrail.wiring.session import current_actor
+
+    question = examine_release(session.log, session.machine, session.place, run)
+    if show and as_json:
+        write_json(release_data(question))
+    else:
+        click.echo(render_release(question), err=as_json)
+    if show:
+        return False
+    _ask(question, yes=yes, may_ask=not as_json)
+    release_imported(session.writer, question, str(current_actor()))
+    return True
+
+
+def _ask(question: "ReleaseQuestion", *, yes: bool, may_ask: bool) -> None:
+    from handrail.errors import Untrusted
+
+    if yes or (may_ask and sys.stdin.isatty() and click.confirm("Let it run?", err=True)):
+        return
+    message = f"{question.run} was imported, and needs your word before it runs"
+    raise Untrusted(message, next_step=f"handrail release {question.run} --yes")

@@ -25,7 +25,7 @@ def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
     from handrail.cli.output import note
     from handrail.operations.driving.resume import done_words, resume_family
     from handrail.operations.views.attach import want_windows
-    from handrail.wiring.session import current_user, run_session
+    from handrail.wiring.session import current_actor, run_session
 
     with run_session() as session:
         found = session.find(run) if run is not None else _only(session, may_ask=not as_json and sys.stdin.isatty())
@@ -34,7 +34,7 @@ def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
             want_windows(session.machine.windows, session.system.folder / "runs", found)
         watched = watch(session, found, "handrail resume", as_json=as_json)
         said = done_words(session.log, found)
-        resume_family(session.writer, found, current_user())
+        resume_family(session.writer, found, str(current_actor()))
         note(said)
         return go_on_detached(watched) if detach else watched.go()
 
@@ -64,5 +64,5 @@ def _asked(session: "Session", found: list[str]) -> str:
         line = one_line(runs, run)
         said = "  ".join(part for part in (run, line.where, " ".join(line.words.split())) if part)
         click.echo(f"{number:>3}  {harmless(said)}", err=True)
-    chosen: int = click.prompt("Which one", type=click.IntRange(1, len(found)), default=1, err=True)
+    chosen: int = click.prompt("Which one", type=click.IntRange(1, len(found)), err=True)
     return found[chosen - 1]

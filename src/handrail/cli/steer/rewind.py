@@ -18,12 +18,12 @@ def command(*, run: str, step: str, as_json: bool) -> int:
     from handrail.cli.output import note
     from handrail.operations.runs.lifecycle import crossing, rewind
     from handrail.operations.views.run_state import state_of
-    from handrail.wiring.session import current_user, run_session
+    from handrail.wiring.session import current_actor, run_session
 
     with run_session() as session:
         found = session.find(run)
         watched = watch(session, found, "handrail rewind", as_json=as_json)
-        seq = rewind(session.writer, found, step, current_user())
+        seq = rewind(session.writer, found, step, str(current_actor()))
         note(f"{found} goes back to before '{step}' (event {seq})")
         state = state_of(session.log, found)
         for what in crossing(state, seq):

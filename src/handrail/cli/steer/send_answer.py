@@ -5,7 +5,7 @@ from handrail.errors import UsageError
 from handrail.model.history.events import Decision
 from handrail.operations.runs.lifecycle import answer, say
 from handrail.operations.views.run_tree import asking, questioning, root_of
-from handrail.wiring.session import current_user, run_session
+from handrail.wiring.session import current_actor, run_session
 
 
 def give(words: str, decision: Decision, text: str, *, detach: bool, as_json: bool) -> int:
@@ -18,7 +18,7 @@ def give(words: str, decision: Decision, text: str, *, detach: bool, as_json: bo
             hint = f'handrail answer {question.run} "..."' if question is not None else f"handrail status {run}"
             raise UsageError(f"{run} asks nobody for approval", next_step=hint)
         watched = watch(session, root_of(run), f"handrail {decision}", as_json=as_json)
-        answer(session.writer, asks.run, decision, current_user(), text)
+        answer(session.writer, asks.run, decision, str(current_actor()), text)
         code = go_on_detached(watched) if detach else go_on(watched)
         # A rejected run that failed did what was asked of it.
         return 0 if decision == "reject" and code == 1 else code
@@ -36,5 +36,5 @@ def give_words(words: str, text: str, *, detach: bool, as_json: bool) -> int:
         if asks is None:
             raise UsageError(f"{run} asks no question", next_step=f"handrail status {run}")
         watched = watch(session, root_of(run), "handrail answer", as_json=as_json)
-        say(session.writer, asks.run, text, current_user())
+        say(session.writer, asks.run, text, str(current_actor()))
         return go_on_detached(watched) if detach else go_on(watched)

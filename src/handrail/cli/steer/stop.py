@@ -1,8 +1,14 @@
 """`handrail stop`."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from handrail.cli.options import json_option, run_argument
+from handrail.cli.output import write_json
+
+if TYPE_CHECKING:
+    from handrail.wiring.session import Session
 
 
 @click.command("stop", epilog="Example: handrail stop fix-bug-1")
@@ -12,12 +18,28 @@ def command(*, run: str, as_json: bool) -> int:
     """Stop a run for good, and end what it started. To go on later, pause it with Ctrl-C instead."""
     from handrail.cli.live.follow_run import take_up, watch
     from handrail.operations.driving.resume import stop_family
-    from handrail.wiring.session import current_user, run_session
+    from handrail.operations.driving.stop_damaged import stop_damaged
+    from handrail.wiring.session import current_actor, run_session
 
     with run_session() as session:
-        found = session.find(run)
+        found, by = session.find(run), str(current_actor())
+        damaged = stop_damaged(session.writer, session.machine.processes, session.system.folder, found, by)
+        if found in damaged:
+            return _report(session, found, as_json=as_json)
         watched = watch(session, found, "handrail stop", as_json=as_json)
-        stop_family(session.writer, found, current_user())
+        stop_family(session.writer, found, by)
         take_up(watched)
         watched.report()
         return 0
+
+
+def _report(session: "Session", run: str, *, as_json: bool) -> int:
+    """Say how a run stands that cannot be read."""
+    from handrail.operations.views.run_document import listed_documents
+
+    if as_json:
+        write_json(listed_documents(session.log, run)[0])
+    else:
+        click.echo(f"{run} was stopped for good; its history cannot be read, and its files are as they were")
+        click.echo(f"next: handrail discard {run}, which keeps its files under a ref")
+    return 0

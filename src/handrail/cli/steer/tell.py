@@ -19,10 +19,10 @@ def command(*, run: str, text: str, as_json: bool) -> int:
 
     from handrail.cli.output import write_json
     from handrail.operations.runs.tell import tell
-    from handrail.wiring.session import current_user, run_session
+    from handrail.wiring.session import current_actor, run_session
 
     with run_session() as session:
-        said = tell(session.writer, session.find(run), text, current_user(), session.machine.agents)
+        said = tell(session.writer, session.find(run), text, str(current_actor()), session.machine.agents)
         if as_json:
             write_json(asdict(said))
         else:

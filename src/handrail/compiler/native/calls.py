@@ -1,12 +1,14 @@
 """Lowers the steps that bring in another workflow: as a child run (workflow), or its steps in place (use)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.shapes.conform import conform
 from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.native.inputs import lower_declared_inputs
+from handrail.compiler.native.texts import own_names
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
 from handrail.late_import import late_import
@@ -36,21 +38,26 @@ def lower_call(work: Lowering, node: Mapping, _: Type | None) -> CallAction:
     document = _find(work, place, name)
     if document is not None and document.dialect == "native":
         _check_inputs(work, node, place, declared_inputs(work, document))
-    return CallAction(name)
+    return CallAction(work.catalog.shelf.qualify(work.catalog.asker, name))
 
 
 def _find(work: Lowering, place: Node, name: str) -> Document | None:
     document = work.catalog.workflow(name)
-    if document is None:
+    if document is not None:
+        return document
+    found = work.catalog.shelf.obstacle(work.catalog.asker, name)
+    if found is not None:
+        work.report.error(found.code, found.message, place, found.hint)
+    else:
         hint = "it is looked for by name in the user's, the repository's and the built-in workflows"
         guess = did_you_mean(name, work.catalog.names())
         work.report.error("unknown-workflow", f"there is no workflow '{name}'{guess}", place, hint)
-    return document
+    return None
 
 
 def declared_inputs(work: Lowering, document: Document) -> tuple[Input, ...]:
     """Read another workflow's inputs; what is wrong with them is its own affair."""
-    aside = Lowering(document, work.catalog, Report(), Places(), Scope(()))
+    aside = Lowering(document, work.catalog.inside(document), Report(), Places(), Scope(()))
     if not document.dynamic:
         conform(WORKFLOW, document.root, aside.report)
     return () if aside.report.failed else lower_declared_inputs(aside, document.root.get("input"))
@@ -76,9 +83,10 @@ def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], low
     """Lower a routine's steps in place, with its inputs bound here; they see nothing else of the caller."""
     place = node.entries["use"].value
     name = text_of(place) or ""
-    if name in work.using or len(work.using) >= MOST_DEEP:
-        chain = " -> ".join((*work.using, name))
-        wrong = "the routine uses itself" if name in work.using else f"routines nest deeper than {MOST_DEEP}"
+    meant = work.catalog.shelf.qualify(work.catalog.asker, name)
+    if meant in work.using or len(work.using) >= MOST_DEEP:
+        chain = " -> ".join((*work.using, meant))
+        wrong = "the routine uses itself" if meant in work.using else f"routines nest deeper than {MOST_DEEP}"
         work.report.error("endless-use", f"{wrong}: {chain}", place)
         return GroupAction(name, inputs, ())
     if work.count.steps > MOST_STEPS:
@@ -91,12 +99,14 @@ def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], low
     if document is None:
         return GroupAction(name, inputs, ())
     if document.dialect == "workrail":
-        template = "wr.templates.routine." + name.removeprefix("wr.").removeprefix("routine-")
-        return GroupAction(name, inputs, _guided(work, node, template))
-    return GroupAction(name, inputs, _native(work, node, document, lower_body))
+        template = "wr.templates.routine." + name.rpartition(":")[2].removeprefix("wr.").removeprefix("routine-")
+        return GroupAction(name, inputs, _guided(work, node, template, document))
+    return GroupAction(name, inputs, _native(work, node, document, inputs, lower_body))
 
 
-def _native(work: Lowering, node: Mapping, document: Document, lower_body: LowerBody) -> tuple[Step, ...]:
+def _native(
+    work: Lowering, node: Mapping, document: Document, inputs: tuple[NamedValue, ...], lower_body: LowerBody
+) -> tuple[Step, ...]:
     place = node.entries["use"].value
     aside = Report()
     conform(WORKFLOW, document.root, aside)
@@ -109,8 +119,10 @@ def _native(work: Lowering, node: Mapping, document: Document, lower_body: Lower
     declared = declared_inputs(work, document)
     _check_inputs(work, node, place, declared)
     defaults = document.root.get("defaults")
-    using = (*work.using, text_of(place) or "")
-    inner = Lowering(document, work.catalog, aside, Places(), Scope(declared), using=using, count=work.count)
+    using = (*work.using, work.catalog.shelf.qualify(work.catalog.asker, text_of(place) or ""))
+    scope = Scope(declared, _own_inputs(work, inputs, declared))
+    catalog = work.catalog.inside(document)
+    inner = Lowering(document, catalog, aside, Places(), scope, using=using, count=work.count)
     inner.defaults = {**work.defaults, **({e.name: e.value for e in defaults} if isinstance(defaults, Mapping) else {})}
     inner.assessments = work.assessments
     steps = lower_body(inner, body, "")
@@ -120,7 +132,14 @@ def _native(work: Lowering, node: Mapping, document: Document, lower_body: Lower
     return steps
 
 
-def _guided(work: Lowering, node: Mapping, template: str) -> tuple[Step, ...]:
+def _own_inputs(work: Lowering, given: tuple[NamedValue, ...], declared: tuple[Input, ...]) -> frozenset[str]:
+    """Give the inputs of a routine that the workflows themselves give: constants, and defaults."""
+    filled = {spoken(each.name) for each in given}
+    defaults = (spoken(each.name) for each in declared if not each.required)
+    return own_names(work, given) | {name for name in defaults if name not in filled}
+
+
+def _guided(work: Lowering, node: Mapping, template: str, routine: Document | None = None) -> tuple[Step, ...]:
     """Expand a WorkRail routine by the front end that knows how, through a workflow of one call."""
     made = node.entries["use"].value.span
 
@@ -145,5 +164,5 @@ def _guided(work: Lowering, node: Mapping, template: str) -> tuple[Step, ...]:
     root.update([entry("steps", Sequence((step,), made))])
     bundle = Bundle("use.json", {"use.json": made.source})
     document = Document("json", "workrail", Mapping(root, Span(made.source, made.start, made.end)), bundle)
-    plan = workrail.lower_workrail(document, work.catalog, work.report, Places())
+    plan = workrail.lower_workrail(document, replace(work.catalog, routine=routine), work.report, Places())
     return () if plan is None else plan.steps

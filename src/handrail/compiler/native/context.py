@@ -1,7 +1,7 @@
 """What lowering a native workflow carries along: where it reports, what names are in force, which defaults apply."""
 
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Collection, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -127,13 +127,15 @@ class Lowering:
         return replace(problem, code="unknown-step", message=message, hint=hint)
 
     @contextmanager
-    def inside(self, node: Mapping, names: dict[str, Type], *, leaks: bool) -> Generator[None]:
+    def inside(
+        self, node: Mapping, names: dict[str, Type], *, leaks: bool, own: Collection[str] = ()
+    ) -> Generator[None]:
         """Lower a body: more names, and the step's own agent settings as defaults."""
         outer, talks, earlier = self.defaults, len(self.talks), self.earlier
         self.earlier = {}
         self.defaults = {**outer, **{entry.name: entry.value for entry in node if entry.name in INHERITED}}
         try:
-            with self.scope.inside(names, leaks=leaks):
+            with self.scope.inside(names, leaks=leaks, own=own):
                 yield
         finally:
             self.defaults, self.earlier = outer, earlier

@@ -4,7 +4,13 @@ from collections.abc import Callable
 
 from handrail.compiler.native.agents import lower_on_max
 from handrail.compiler.native.context import Lowering, text_of, whole
-from handrail.compiler.native.texts import lower_condition, lower_expression, lower_optional, lower_value
+from handrail.compiler.native.texts import (
+    is_own_value,
+    lower_condition,
+    lower_expression,
+    lower_optional,
+    lower_value,
+)
 from handrail.compiler.record_types import record
 from handrail.compiler.scope import RESERVED
 from handrail.model.names import spoken
@@ -22,7 +28,7 @@ def lower_loop(work: Lowering, node: Mapping, address: str, lower_body: LowerBod
     on_max, escalate = lower_on_max(work, node)
     over, names = _over(work, node)
     body = node.entries["steps"].value
-    with work.inside(node, names, leaks=True):
+    with work.inside(node, names, leaks=True, own=_own_item(work, over, node)):
         steps = lower_body(work, body, f"{address}/") if isinstance(body, Sequence) else ()
         late = _tested_after(work, node)
     return LoopAction(
@@ -44,6 +50,22 @@ def _over(work: Lowering, node: Mapping) -> tuple[While | Until | Times | Each, 
         return Times(_count(work, count)), names
     # The body's outputs are in force when a condition is tested, so conditions are lowered after the body.
     return Times(lower_value(work, Scalar(0, node.span, "made"))), names
+
+
+def _own_item(work: Lowering, over: While | Until | Times | Each, node: Mapping) -> tuple[str, ...]:
+    """Give the item's name where each item is the workflow's own, and no step of the body puts another value there."""
+    if not isinstance(over, Each) or not is_own_value(work, over.items):
+        return ()
+    name = spoken(over.item)
+    return () if name in _outputs(node.get("steps")) else (name,)
+
+
+def _outputs(node: Node | None) -> set[str]:
+    found: set[str] = set()
+    for item in node.items if isinstance(node, Sequence) else ():
+        if isinstance(item, Mapping):
+            found |= {spoken(text_of(item.get("output")) or ""), *_outputs(item.get("steps"))}
+    return found
 
 
 def _count(work: Lowering, node: Node) -> Value:
@@ -104,7 +126,7 @@ def lower_parallel(work: Lowering, node: Mapping, address: str, lower_body: Lowe
     """Lower a fan-out; what its body defines is known inside only."""
     each, item = lower_each(work, node)
     width = lower_optional(work, node.get("max_concurrent"))
-    with work.inside(node, {spoken(each.item): item}, leaks=False):
+    with work.inside(node, {spoken(each.item): item}, leaks=False, own=_own_item(work, each, node)):
         after = lower_condition(work, node.get("after"), boolean=False)
         body = node.get("steps")
         if not isinstance(body, Sequence):

@@ -1,19 +1,29 @@
 """Finds a prompt (rule: inline text, a path, or a name in three places), reads its header, checks its names."""
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Literal
 
 from handrail.compiler.native.context import Lowering, ReadPrompt, text_of
+from handrail.language.expressions.check import check
+from handrail.language.expressions.filters import entry_type
+from handrail.language.expressions.refs import refs
+from handrail.language.expressions.syntax import Conditional, Expression
 from handrail.language.problems import LanguageError
-from handrail.language.templates.check import check_template
+from handrail.language.templates.check import LOOP, check_template
 from handrail.language.templates.parse import parse_template
+from handrail.language.templates.syntax import For, If, Output, Part, Template, Text
 from handrail.model.names import escape
 from handrail.model.source import Node, Scalar, SourceText, Span
 from handrail.model.suggest import did_you_mean
-from handrail.model.workflow.values import Prompt
+from handrail.model.workflow.types import ChoiceType, Type
+from handrail.model.workflow.values import BareHole, Prompt
 
 HEADER = re.compile(r"\s*<!--\s*(version|description|template)\s*:\s*(.*?)\s*-->[ \t]*\n?", re.IGNORECASE | re.DOTALL)
 ORDERED = re.compile(r"(\d+)-(.+)\.md")
+IsOwn = Callable[[tuple[str, ...]], bool]
+"""Whether the value at a path is the workflow's own."""
 _MISSING = {"prompt": "missing-prompt", "schema": "missing-schema"}
 
 
@@ -37,6 +47,7 @@ def lower_prompt(work: Lowering, node: Node) -> Prompt:
             problem = work.better(found, read.source.text[read.base :])
             at = Span(read.source, read.base + problem.start, read.base + problem.end)
             work.report.error(problem.code, problem.message, at, problem.hint)
+        return replace(read.prompt, bare=_bare_holes(work, read.template))
     return read.prompt
 
 
@@ -50,7 +61,52 @@ def _inline(work: Lowering, node: Scalar, text: str) -> Prompt:
         work.explain([error.problem], node)
         return Prompt(text)
     work.explain(check_template(template, work.scope.names), node)
-    return Prompt(text)
+    return Prompt(text, bare=_bare_holes(work, template))
+
+
+def _bare_holes(work: Lowering, template: Template) -> tuple[BareHole, ...]:
+    """Find the holes whose values need no marks; whatever filters a value passed, the names at its root decide."""
+    return tuple(_bare_in(template.parts, work.scope.names, work.scope.is_own))
+
+
+def _bare_in(parts: Iterable[Part], types: Mapping[str, Type], is_own: IsOwn) -> Iterator[BareHole]:
+    for part in parts:
+        match part:
+            case Text():
+                pass
+            case Output():
+                yield from _bare(part, types, is_own)
+            case If():
+                for branch in part.branches:
+                    yield from _bare_in(branch.body, types, is_own)
+                yield from _bare_in(part.otherwise, types, is_own)
+            case For():
+                yield from _bare_in_for(part, types, is_own)
+
+
+def _bare(output: Output, types: Mapping[str, Type], is_own: IsOwn) -> Iterator[BareHole]:
+    if _is_own(output.expression, is_own):
+        yield BareHole(output.number)
+    elif isinstance(type_ := check(output.expression, types).type, ChoiceType):
+        yield BareHole(output.number, type_.values)
+
+
+def _bare_in_for(part: For, types: Mapping[str, Type], is_own: IsOwn) -> Iterator[BareHole]:
+    own = _is_own(part.source, is_own)
+
+    def is_own_inside(path: tuple[str, ...]) -> bool:
+        return own or path[0] == "loop" if path[0] in (part.name, "loop") else is_own(path)
+
+    item = entry_type(check(part.source, types).type)
+    yield from _bare_in(part.body, {**types, part.name: item, "loop": LOOP}, is_own_inside)
+    yield from _bare_in(part.otherwise, types, is_own)
+
+
+def _is_own(expression: Expression, is_own: IsOwn) -> bool:
+    if isinstance(expression, Conditional):
+        # Of a condition no text is rendered.
+        return _is_own(expression.then, is_own) and _is_own(expression.otherwise, is_own)
+    return all(is_own(ref.parts) for ref in refs(expression))
 
 
 def _find(work: Lowering, node: Scalar, name: str) -> SourceText | None:

@@ -11,7 +11,7 @@ from handrail.compiler.native.agents import lower_agent, lower_agent_loop, lower
 from handrail.compiler.native.check_steps import lower_approval, lower_end, lower_gate, lower_script
 from handrail.compiler.native.context import Lowering, Talk, seconds, text_of, whole
 from handrail.compiler.native.proofs import lower_assess, lower_proofs
-from handrail.compiler.native.texts import lower_condition, lower_inputs, value_type
+from handrail.compiler.native.texts import lower_condition, lower_inputs, own_names, value_type
 from handrail.compiler.native.types import read_type
 from handrail.compiler.record_types import RESULTS
 from handrail.compiler.scope import RESERVED
@@ -47,6 +47,7 @@ ACTIONS: dict[str, LowerAction] = {
 APPROVAL = "-approval"
 """What the step in which an agent's work is approved is called after the agent's step."""
 
+WITH_BODY = frozenset({"loop", "parallel-agents", "use"})
 AGENT_FAMILY = frozenset({"agent", "agent-loop", "review"})
 
 FAILS: dict[str, OnFail] = {"script": "fail", "end": "fail"}
@@ -144,7 +145,9 @@ def lower_step(work: Lowering, node: Mapping, prefix: str) -> Step:
     returns_node = node.get("returns")
     returns = read_type(work, returns_node) if returns_node is not None else None
     own: dict[str, Type] = {spoken(e.name): value_type(work, e.value) for e in _entries(node.get("input"))}
-    with work.scope.inside(own):
+    # The steps of a body do not see the input of the step around them.
+    given = frozenset[str]() if kind in WITH_BODY else own_names(work, inputs)
+    with work.scope.inside(own, own=given):
         action = _action(work, kind, whole_node, address, returns)
     assess, follow_ups = lower_assess(work, node.get("assess"), address)
     _output(work, node)

@@ -1,11 +1,15 @@
 """Lowers the texts of a native workflow: values with holes, conditions, expressions and shell commands."""
 
+from collections.abc import Iterable
+
 from handrail.compiler.native.context import Lowering, text_of
 from handrail.language.expressions.check import check
+from handrail.language.expressions.parser import parse
+from handrail.language.expressions.refs import refs
 from handrail.language.expressions.syntax import Expression as Syntax
 from handrail.language.expressions.unparse import unparse
 from handrail.language.problems import LanguageError
-from handrail.language.shell.command import compile_command
+from handrail.language.shell.scan import compile_command
 from handrail.language.templates.interpolate import Placeholder, parse_condition, parse_text
 from handrail.language.templates.parse import templates_in_value
 from handrail.model.names import spoken
@@ -54,6 +58,26 @@ def lower_inputs(work: Lowering, node: Node | None) -> tuple[NamedValue, ...]:
         return ()
     pairs = (NamedValue(spoken(entry.name), lower_value(work, entry.value)) for entry in node)
     return tuple(sorted(pairs, key=lambda each: each.name))
+
+
+def is_own_value(work: Lowering, value: Value) -> bool:
+    """Tell whether a value is the workflow's own: constants, and what is made of them alone."""
+    match value:
+        case Constant():
+            return True
+        case Expression(source):
+            return all(work.scope.is_own(ref.parts) for ref in refs(parse(source)))
+        case TextWithHoles(parts):
+            return all(is_own_value(work, part) for part in parts if isinstance(part, Expression))
+        case ListOfValues(items):
+            return all(is_own_value(work, item) for item in items)
+        case MapOfValues(entries):
+            return all(is_own_value(work, entry.value) for entry in entries)
+
+
+def own_names(work: Lowering, values: Iterable[NamedValue]) -> frozenset[str]:
+    """Give the names whose values are the workflow's own."""
+    return frozenset(spoken(each.name) for each in values if is_own_value(work, each.value))
 
 
 def value_type(work: Lowering, node: Node) -> Type:

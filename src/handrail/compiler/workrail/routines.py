@@ -65,6 +65,8 @@ def find_routine(name: str, catalog: Catalog) -> Routine | Unusable | None:
 
 
 def _root(name: str, catalog: Catalog, findings: Report) -> Node | None:
+    if catalog.routine is not None:
+        return catalog.routine.root
     for own_id in (f"routine-{name}", f"wr.routine-{name}"):
         document = catalog.workflow(own_id)
         if document is not None and document.dialect == "workrail":

@@ -1,6 +1,6 @@
 """Turns a person's answer into an event."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from handrail.engine.fold.dynamic import is_call
 from handrail.engine.state.position import list_of
@@ -17,6 +17,9 @@ else:
     confirmation = late_import("handrail.engine.guided.confirmation")
 
 
+DECISIONS: tuple[str, ...] = get_args(Decision)
+
+
 @frozen
 class Answer:
     """What a person said."""
@@ -31,6 +34,8 @@ def decide_approval(plan: Plan, state: RunState, answer: Answer, now: float) -> 
     pending = state.pending
     if pending is None or pending.kind != "approval":
         raise UsageError(f"{state.run} asks nobody for approval", next_step=f"handrail status {state.run}")
+    if answer.decision not in DECISIONS:
+        raise UsageError(f"'{answer.decision}' is no answer", next_step=f"choose one of {', '.join(DECISIONS)}")
     goes_back = answer.decision == "revise" and not is_call(state, pending.address)
     back_to, target = _target(plan, state, pending.address) if goes_back else (None, "")
     return ApprovalDecided(

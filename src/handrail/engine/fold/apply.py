@@ -63,11 +63,13 @@ _FOLDS: dict[str, Callable[[RunState, Any], RunState]] = {
     "approval_requested": approvals.asked,
     "approval_decided": approvals.answered,
     "child_started": steps.child_started,
+    "command_refused": runs.command_refused,
     "run_waits": runs.waits,
     "run_blocked": runs.blocked,
     "run_resumed": runs.resumed,
     "run_taken": runs.taken,
     "run_released": runs.released,
+    "run_imported": runs.imported,
     "run_ended": runs.over,
 }
 """What each event does to a run; only going back needs more than the event: the state it goes back to."""

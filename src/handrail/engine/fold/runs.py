@@ -22,11 +22,15 @@ from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
     from handrail.engine.composite import fan_out as fan_outs
+    from handrail.engine.fold import imports
 else:
     fan_outs = late_import("handrail.engine.composite.fan_out")
+    imports = late_import("handrail.engine.fold.imports")
 
 Blobs = Callable[[str], bytes]
 """Gives the content of a blob by its digest."""
+MOST_TRIED = 20
+"""Commands that agents called in vain, of which a run remembers so many."""
 
 
 def begun(event: ev.Event, blobs: Blobs) -> RunState:
@@ -63,6 +67,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         allowance=started.allowance,
         around=started.around,
         observed=started.observed,
+        calls=started.calls,
     )
 
 
@@ -91,13 +96,22 @@ def _copy(event: ev.RunForked, source: RunState) -> RunState:
     # What its source had begun is in the source's log: the copy begins that step anew.
     kept = copy.pending if copy.pending is not None and copy.pending.kind in ("approval", "question") else None
     origin = (event.source, event.seq)
+    # A copy of an import that nobody has released is no way around the release.
+    holder = source.held_by if source.foreign else ""
     copy = replace(
-        copy, run=event.run, parent=None, held_by="", hands="all", forked_from=origin, pending=kept, restore=""
+        copy, run=event.run, parent=None, held_by=holder, hands="all", forked_from=origin, pending=kept, restore=""
     )
+    copy = replace(copy, born=event.at, imported=1 if source.imported else 0, tried=())
     copy = replace(copy, messages=messages.of_copy(copy), children=HashTrieMap(), said=(0, ""))
     if event.source_tree is not None:
         copy = replace(copy, source=event.source_tree, tree=None)
     return _goes_on(copy, kept) if copy.reason == "pause" else copy
+
+
+def command_refused(state: RunState, event: ev.CommandRefused) -> RunState:
+    """Keep what an agent tried, so that the person is told."""
+    tried = (state.seq + 1, event.at, event.by, " ".join(part for part in (event.command, event.about) if part))
+    return replace(state, tried=(*state.tried, tried)[-MOST_TRIED:])
 
 
 def waits(state: RunState, event: ev.RunWaits) -> RunState:
@@ -146,12 +160,14 @@ def _goes_on(state: RunState, kept: Pending | None) -> RunState:
 def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
     """Stand where the run stood before a step."""
     before = decode_state(blobs(event.state))
+    if event.seq <= state.imported:
+        before = imports.before_import(before, state)
     rewound = replace(
         before, run=state.run, held_by=state.held_by, hands=state.hands, crossed=state.crossed, parent=state.parent
     )
     # What was spent stays spent, and the files follow: a borrowed tree is never restored over.
     rewound = replace(rewound, spent=state.spent, granted=state.granted, messages=messages.both(before, state))
-    rewound = replace(rewound, autonomy=state.autonomy, risk=state.risk, children=state.children)
+    rewound = replace(rewound, autonomy=state.autonomy, risk=state.risk, children=state.children, tried=state.tried)
     if state.tree is None:
         return rewound
     kept = {"tree": state.tree, "workspace": state.workspace, "pinned": state.pinned, "source": None}
@@ -167,11 +183,17 @@ def taken(state: RunState, event: ev.RunTaken) -> RunState:
     return replace(held, next_step="", **RUNNING) if guided.can_go_on(state) else held
 
 
+def imported(state: RunState, event: ev.RunImported) -> RunState:
+    """Hold a run that came in from a file, and forget every place outside the log that its history names."""
+    return imports.imported(state, event)
+
+
 def released(state: RunState, event: ev.RunReleased) -> RunState:
     """Let the engine drive."""
-    del event
     pending = state.pending
     freed = replace(state, held_by="", hands="all")
+    if state.foreign:
+        freed = imports.at_home(freed, event)
     is_theirs = pending is not None and pending.kind == "step" and pending.action in OF_AGENTS and not pending.reported
     if pending is None or not is_theirs or state.status != "running":
         return freed

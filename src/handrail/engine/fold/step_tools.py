@@ -37,6 +37,7 @@ class ChildWanted:
     plan: str
     inputs: dict[str, JsonValue]
     task: str
+    calls: str = ""
 
 
 @frozen(kw_only=True)
@@ -114,6 +115,7 @@ def _begins(plan: Plan, state: RunState, pending: Pending, wanted: ChildWanted, 
         workflow=wanted.workflow,
         definition=wanted.definition,
         plan=wanted.plan,
+        calls=wanted.calls,
         inputs=wanted.inputs,
         workspace="",
         source=_source(state, run),

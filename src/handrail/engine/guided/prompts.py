@@ -1,13 +1,15 @@
 """Renders everything that the performer of a guided step is told, once, as the step becomes pending."""
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from handrail.engine.contracts.assessments import example_of, schema_of
 from handrail.engine.contracts.context_conditions import holds
 from handrail.engine.contracts.criteria import requirements
 from handrail.engine.contracts.example import minimal
 from handrail.engine.contracts.javascript_values import text_of, type_name
+from handrail.engine.text.marked_values import ForeignValue, Piece, mark_all, mark_in_line
 from handrail.model.codec import encode
 from handrail.model.workflow.guidance import (
     Assessment,
@@ -29,11 +31,22 @@ _LONGEST_SAMPLE = 80
 
 
 def filled(text: str, names: Names) -> str:
-    """Put values in the place of `{{name}}` and `{{name.field}}`; what is not there is marked, never left out."""
-    return _VARIABLE.sub(lambda found: _value(found[1], names), text)
+    """Put values in the place of `{{name}}` and `{{name.field}}`; what is not there is named, never left out."""
+    return "".join(piece if isinstance(piece, str) else piece.text for piece in _pieces(text, names))
 
 
-def _value(path: str, names: Names) -> str:
+def _pieces(text: str, names: Names) -> list[Piece]:
+    """Give a text with its values; all of them are foreign, since agents and callers fill the context."""
+    # The pattern has one group, so every second part is a path.
+    return [_value(part, names) if odd % 2 else part for odd, part in enumerate(_VARIABLE.split(text))]
+
+
+def _filled_line(text: str, names: Names) -> str:
+    pieces = _pieces(text, names)
+    return "".join(piece if isinstance(piece, str) else mark_in_line(piece) for piece in pieces)
+
+
+def _value(path: str, names: Names) -> Piece:
     parts = path.split(".")
     here: JsonValue = dict(names)
     for depth, part in enumerate(parts):
@@ -43,20 +56,25 @@ def _value(path: str, names: Names) -> str:
             here = len(here) if part == "length" else None
         elif here is not None:
             before = ".".join(parts[:depth])
-            sample = text_of(here)[:_LONGEST_SAMPLE]
-            return f"[unset: {path} -- '{before}' is {type_name(here)} (\"{sample}\"), not object]"
-    return f"[unset: {path}]" if here is None else text_of(here)
+            sample = mark_in_line(ForeignValue(before, text_of(here)[:_LONGEST_SAMPLE]))
+            return f"[unset: {path} -- '{before}' is {type_name(here)} ({sample}), not object]"
+    if here is None:
+        return f"[unset: {path}]"
+    return text_of(here) if isinstance(here, bool | int | float) else ForeignValue(path, text_of(here))
 
 
 def guided_spec(plan: Plan, action: GuidedAction, names: Names, loop: Spec | None) -> Spec:
     """Give what the performer of a guided step needs; what a step does not ask for is left out."""
     wanted = [each for each in plan.assessments if each.id in action.assessments]
+    fragments = (each.text for each in action.fragments if _applies(each.when, names))
+    (prompt, *more), note = mark_all([_pieces(text, names) for text in (action.prompt.text, *fragments)])
     spec: Spec = {
-        "title": filled(action.title, names),
-        "prompt": filled(action.prompt.text, names),
+        "title": _filled_line(action.title, names),
+        "prompt": prompt,
+        "marks": note or None,
         "agent_role": action.agent_role,
         "guidance": list(action.guidance),
-        "fragments": [filled(each.text, names) for each in action.fragments if _applies(each.when, names)],
+        "fragments": list(more),
         "notes": "optional" if action.notes_optional or action.contract is not None else "required",
         "ask_for_files": action.ask_for_files,
         "confirmation": confirmation(action.confirmation, names),
@@ -113,10 +131,18 @@ def assessment(asked: Assessment) -> JsonValue:
 
 def delegate_spec(action: DelegateAction, names: Names, loop: Spec | None) -> Spec:
     """Give what the performer of a step needs that hands work to other workflows."""
+    handed_on = [each for each in action.delegations if _applies(each.when, names)]
+    contexts = [_context(each, names) for each in handed_on]
+    goals = [_pieces(each.goal or "", names) for each in handed_on]
+    shown = [[ForeignValue("context", json.dumps(each, ensure_ascii=False))] for each in contexts]
+    synthesis = action.synthesis.text if action.synthesis is not None else ""
+    (prompt, *marked), note = mark_all([_pieces(synthesis, names), *goals, *shown])
+    told = zip(handed_on, contexts, marked[: len(goals)], marked[len(goals) :], strict=True)
     spec: Spec = {
-        "title": filled(action.title, names),
-        "prompt": filled(action.synthesis.text, names) if action.synthesis is not None else None,
-        "delegations": list(_delegations(action, names)),
+        "title": _filled_line(action.title, names),
+        "prompt": prompt if action.synthesis is not None else None,
+        "marks": note or None,
+        "delegations": [_delegation(*each) for each in told],
         "notes": "optional" if action.notes_optional or action.synthesis_contract is not None else "required",
         "contract": contract(action.synthesis_contract),
         "confirmation": confirmation(action.confirmation, names),
@@ -125,18 +151,17 @@ def delegate_spec(action: DelegateAction, names: Names, loop: Spec | None) -> Sp
     return {name: value for name, value in spec.items() if value not in (None, [])}
 
 
-def _delegations(action: DelegateAction, names: Names) -> Iterator[JsonValue]:
-    for each in action.delegations:
-        if _applies(each.when, names):
-            yield _delegation(each, names)
-
-
-def _delegation(each: Delegation, names: Names) -> JsonValue:
+def _context(each: Delegation, names: Names) -> dict[str, JsonValue]:
     context: dict[str, JsonValue] = {theirs: names.get(ours) for ours, theirs in each.context}
+    return {**context, **{name: filled(value, names) for name, value in each.args}}
+
+
+def _delegation(each: Delegation, context: dict[str, JsonValue], goal: str, shown: str) -> JsonValue:
     return {
         "workflow": each.workflow,
-        "goal": filled(each.goal, names) if each.goal is not None else None,
-        "context": {**context, **{name: filled(value, names) for name, value in each.args}},
+        "goal": goal if each.goal is not None else None,
+        "context": context,
+        "shown_context": shown if context else None,
         "model_tier": each.model_tier,
         "allowed_tools": list(each.allowed_tools) if each.allowed_tools is not None else None,
     }

@@ -30,6 +30,7 @@ def step_text(spec: Spec, *, notes_known: bool = False, rules: Sequence[str] = (
         *_loop(spec),
         *_role(spec),
         str(spec.get("prompt", "")).strip(),
+        str(spec.get("marks") or ""),
         *_delegations(spec),
         *_listed("Guidance for this step", _list(spec.get("guidance"))),
         *_listed("Rules of this workflow", rules),
@@ -88,7 +89,7 @@ def _delegations(spec: Spec) -> Iterator[str]:
         goal = f": {one['goal']}" if one.get("goal") else ""
         lines.append(f"{number}. [{state}] {one.get('workflow')}{goal}")
         if one.get("context"):
-            lines.append(f"   context: {json.dumps(one['context'], ensure_ascii=False)}")
+            lines.append(f"   context: {one.get('shown_context') or json.dumps(one['context'], ensure_ascii=False)}")
     if all(str(number) in done for number in range(1, len(asked) + 1)):
         yield "# Work that was handed on\n\nAll results are in; hand in what you make of them:\n\n" + "\n".join(lines)
         return

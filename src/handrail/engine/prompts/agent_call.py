@@ -19,9 +19,11 @@ from handrail.engine.prompts.person_messages import for_agent
 from handrail.engine.state.agent_calls import turn_key
 from handrail.engine.state.position import known_as
 from handrail.engine.state.scope import scope_for, value_of
+from handrail.engine.text.marked_values import ForeignValue, MarkedText, Piece, mark_values
 from handrail.frozen import frozen
 from handrail.language.expressions.refs import Ref
-from handrail.language.templates.parse import Template, parse_template, render, template_refs
+from handrail.language.expressions.unparse import unparse
+from handrail.language.templates.parse import Filled, Template, parse_template, render_parts, template_refs
 from handrail.model.history.events import StepBegan, Why
 from handrail.model.history.run_state import RunState, StepState
 from handrail.model.names import spoken
@@ -63,7 +65,7 @@ def asked(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Ste
     choice = chosen(task, given_by(state, agent_names), falls_at(state, ask.address))
     session = session_of(state, ask, choice)
     sandbox, network = confinement(task, state.agents)
-    system = rendered_prompt(task.system_prompt, state, extra) if task.system_prompt is not None else None
+    system = _whole(rendered_prompt(task.system_prompt, state, extra)) if task.system_prompt is not None else None
     spec: dict[str, JsonValue] = {
         "prompt": _text(state, ask, extra, session),
         "system_prompt": system,
@@ -145,9 +147,15 @@ def _own(step: StepState, choice: Choice) -> str:
     return step.session if step.agent in ("", choice.agent) else ""
 
 
+def _whole(marked: MarkedText) -> str:
+    return f"{marked.text.rstrip()}\n\n{marked.note}" if marked.note else marked.text
+
+
 def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: str) -> str:
+    marked = rendered_prompt(ask.task.prompt, state, extra)
     told = Told(
-        prompt=rendered_prompt(ask.task.prompt, state, extra),
+        prompt=marked.text,
+        marks=marked.note,
         # A conversation that goes on has heard it already.
         handoff="" if session else handoff(state, ask.task.handoff),
         carried="" if session else carried(state, ask.task),
@@ -183,12 +191,23 @@ def _read_by(prompt: Prompt) -> set[str]:
     return {ref.parts[0] for ref in _parsed(prompt.text)[1]} if prompt.syntax == "template" else set()
 
 
-def rendered_prompt(prompt: Prompt, state: RunState, extra: Mapping[str, JsonValue]) -> str:
+def rendered_prompt(prompt: Prompt, state: RunState, extra: Mapping[str, JsonValue]) -> MarkedText:
     """Render a prompt on a run's values; a plain one is only text."""
     if prompt.syntax != "template":
-        return prompt.text
+        return MarkedText(prompt.text)
     template, wanted = _parsed(prompt.text)
-    return render(template, scope_for(state, wanted, extra))
+    bare = {each.number: each.words for each in prompt.bare}
+    return mark_values([_piece(each, bare) for each in render_parts(template, scope_for(state, wanted, extra))])
+
+
+def _piece(part: str | Filled, bare: Mapping[int, tuple[str, ...]]) -> Piece:
+    if isinstance(part, str):
+        return part
+    if part.value is None or isinstance(part.value, bool | int | float):
+        return part.text
+    words = bare.get(part.output.number)
+    is_bare = words is not None and (not words or part.value in words)
+    return part.text if is_bare else ForeignValue(unparse(part.output.expression), part.text)
 
 
 @lru_cache(maxsize=1024)

@@ -97,6 +97,7 @@ def _state(read: _Data) -> RunState:
     read["crossed"] = tuple((seq, what) for seq, what in read.get("crossed", ()))
     read["said"] = tuple(read.get("said", (0, "")))
     read["gaps"] = tuple(read.get("gaps", ()))
+    read["tried"] = tuple((seq, at, by, command) for seq, at, by, command in read.get("tried", ()))
     read["messages"] = tuple((seq, by, text) for seq, by, text in read.get("messages", ()))
     for name, record in _RECORDS.items():
         if name in read:

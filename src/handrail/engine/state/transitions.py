@@ -3,7 +3,8 @@
 1. A run begins with run_started or run_forked, and only then.
 2. Steps move only while the run is running; answers come only while it waits for them.
 3. What a person or the outside may do at any time stands in ANYTIME.
-4. succeeded and cancelled are final, but for a rewind; failed and blocked may be resumed.
+4. succeeded and cancelled are final, but for a rewind; failed and blocked may be resumed. What an agent tried in vain
+   is noted even then.
 """
 
 from handrail.errors import HandrailError
@@ -53,20 +54,25 @@ ANYTIME = frozenset(
         "capability_observed",
         "tool_called",
         "child_ended",
+        "command_refused",
     }
 )
 
+IMPORTED = frozenset({"run_imported"})
+"""Recorded after the history that came in, however that ended."""
+
 ALLOWED: dict[str, frozenset[str]] = {
     "": frozenset({"run_started", "run_forked"}),
-    "queued": MOVES | ANYTIME,
-    "running": MOVES | ANYTIME | {"timer_fired"},
+    "queued": MOVES | ANYTIME | IMPORTED,
+    "running": MOVES | ANYTIME | IMPORTED | {"timer_fired"},
     "waiting": ANYTIME
+    | IMPORTED
     | {"tree_restored", "workspace_ready", "item_ended", "question_answered"}
     | {"approval_decided", "timer_fired", "run_resumed", "run_ended", "run_blocked", "step_ended", "run_waits"},
-    "blocked": ANYTIME | {"run_resumed", "run_ended", "step_ended", "context_merged", "tree_restored"},
-    "failed": ANYTIME | {"run_resumed", "run_ended", "tree_restored"},
-    "succeeded": frozenset({"run_rewound"}),
-    "cancelled": frozenset(),
+    "blocked": ANYTIME | IMPORTED | {"run_resumed", "run_ended", "step_ended", "context_merged", "tree_restored"},
+    "failed": ANYTIME | IMPORTED | {"run_resumed", "run_ended", "tree_restored"},
+    "succeeded": IMPORTED | {"run_rewound", "command_refused"},
+    "cancelled": IMPORTED | {"command_refused"},
 }
 """Status of the run (empty: there is none yet) with the kinds of event that may follow."""
 

@@ -13,6 +13,7 @@ Matching takes time in proportion to the lengths of both, whatever the glob.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import TypeVar
 
 from handrail.model.names import escape
@@ -66,6 +67,13 @@ def matching(globs: Iterable[str], paths: Iterable[str]) -> list[str]:
     """Give the paths that some glob stands for, in order."""
     wanted = tuple(globs)
     return sorted({path for path in paths if any(matches(glob, path) for glob in wanted)})
+
+
+def literal_folders(globs: Iterable[str]) -> tuple[str, ...]:
+    """Give the paths below which everything lies that some globs stand for; an empty one is the top."""
+    # A glob with alternatives also stands for the path that is written like it.
+    patterns = (pattern for glob in globs for pattern in (*_patterns(glob), tuple(_tidy(glob).split("/"))))
+    return tuple(sorted({"/".join(takewhile(lambda name: not _WILD.search(name), names)) for names in patterns}))
 
 
 @lru_cache(maxsize=1024)

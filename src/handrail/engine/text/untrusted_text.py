@@ -1,4 +1,8 @@
-"""Puts foreign text into what an agent reads: between marks that the text itself cannot contain, and within a size."""
+"""Puts foreign text into what an agent reads: between marks that the text itself cannot contain, and within a size.
+
+A block is a fence that is longer than any inside it, so that no reader of Markdown finds a heading in the text; in it
+stand tags with a mark that the text does not contain, so that no agent takes a part of the text for their end.
+"""
 
 import hashlib
 import json
@@ -13,7 +17,6 @@ BlockKind: TypeAlias = Literal["data", "message"]
 """`data` only informs; a `message` is a person's, and counts."""
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-_TICKS = re.compile(r"`+")
 _MARK_LENGTH = 12
 
 
@@ -34,7 +37,12 @@ def mark_for(texts: Iterable[str]) -> str:
 
 
 def block(mark: str, about: str, text: str, kind: BlockKind = "data") -> str:
-    """Put a text between tags that carry a mark."""
+    """Put a text between tags that carry a mark, inside a fence."""
+    return fenced(tagged(mark, about, text, kind))
+
+
+def tagged(mark: str, about: str, text: str, kind: BlockKind = "data") -> str:
+    """Put a text between tags that carry a mark, where a fence stands around them already."""
     return f'<{kind}-{mark} of="{about}">\n{clean(text)}\n</{kind}-{mark}>'
 
 
@@ -43,21 +51,27 @@ def lone_block(about: str, text: str, kind: BlockKind = "data") -> str:
     return block(mark_for([about, text]), about, text, kind)
 
 
-def fenced(text: str, language: str) -> str:
+def fenced(text: str, language: str = "") -> str:
     """Give a code block that nothing in its text can close."""
-    fence = "`" * max(3, _longest_ticks(text) + 1)
+    fence = "`" * max(3, longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def code(text: str) -> str:
     """Give one line of code inside a sentence."""
-    ticks = "`" * (_longest_ticks(text) + 1)
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return code_between("`" * (longest_run(text) + 1), text)
+
+
+def code_between(ticks: str, text: str) -> str:
+    """Give inline code; a reader of Markdown takes one space off each end where there is one at both."""
+    spaced = text.startswith(" ") and text.endswith(" ") and text.strip(" ")
+    pad = " " if text.startswith("`") or text.endswith("`") or spaced else ""
     return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
-def _longest_ticks(text: str) -> int:
-    return max((len(found[0]) for found in _TICKS.finditer(text)), default=0)
+def longest_run(text: str, character: str = "`") -> int:
+    """Give the length of the longest run of a character."""
+    return max((len(found[0]) for found in re.finditer(f"{re.escape(character)}+", text)), default=0)
 
 
 def json_text(value: JsonValue) -> str:

@@ -3,8 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from handrail.language.shell.close import close_arithmetic
-from handrail.language.shell.syntax import Command, Mark, Word
+from handrail.language.shell.syntax import Command, Mark, Word, close_arithmetic
 
 if TYPE_CHECKING:
     from handrail.language.shell.scan import Scanner

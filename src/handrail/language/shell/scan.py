@@ -1,18 +1,31 @@
-"""Goes through a POSIX or bash command, quoting context by quoting context, and puts variables where values stood."""
+"""Goes through a POSIX or bash command, quoting context by quoting context, and puts variables where values stood.
+
+Values never become shell text: they travel in environment variables.
+"""
 
 import re
+from collections.abc import Callable, Collection
 from typing import NoReturn
 
 from handrail.language.problems import LanguageError, Problem
-from handrail.language.shell.close import close_arithmetic, close_brace, close_bracket
 from handrail.language.shell.commands import BLANK, META, Commands
 from handrail.language.shell.heredoc import Heredocs
 from handrail.language.shell.names import Names
 from handrail.language.shell.rules import Judge
-from handrail.language.shell.syntax import HOLE, Mark, Word
+from handrail.language.shell.syntax import (
+    HOLE,
+    CompiledCommand,
+    Mark,
+    Word,
+    close_arithmetic,
+    close_brace,
+    close_bracket,
+)
 
 DEEPEST = 40
 """Levels of `$( )` and backticks."""
+LONGEST = 100_000
+"""Characters of one command."""
 
 _PLAIN = re.compile(r"[^\\'\"$`\s;&|()<>\[\]]+")
 _PLAIN_QUOTED = re.compile(r"[^\\\"$`]+")
@@ -265,3 +278,19 @@ class Scanner:
     def stop(self, message: str, start: int) -> NoReturn:
         """Give up on a command that cannot be read."""
         raise LanguageError(Problem("shell-syntax", message, start, min(start + 2, len(self.text))))
+
+
+def compile_command(text: str, known: Callable[[str], bool], names: Collection[str] = ()) -> CompiledCommand:
+    """Replace every `${...}` of ours by a variable; `known` says which root names are ours, `names` lists them."""
+    found = Names(text, known, names)
+    if len(text) > LONGEST:
+        found.report("shell-syntax", f"the command has {len(text)} characters, more than {LONGEST}", 0, 1)
+        return CompiledCommand(text, (), tuple(found.problems))
+    scanner = Scanner(text, found)
+    try:
+        scanner.commands()
+        scanner.judge.finish()
+    except LanguageError as error:
+        found.problems.append(error.problem)
+    problems = sorted(dict.fromkeys(found.problems), key=lambda problem: problem.start)
+    return CompiledCommand("".join(scanner.out), found.bindings, tuple(problems), tuple(dict.fromkeys(found.warnings)))

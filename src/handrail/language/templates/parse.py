@@ -9,16 +9,18 @@ from handrail.language.expressions.syntax import Expression
 from handrail.language.problems import LanguageError, Problem
 from handrail.language.templates.check import check_template, template_refs
 from handrail.language.templates.lexer import Piece, pieces, refuse
-from handrail.language.templates.render import render
+from handrail.language.templates.render import Filled, render, render_parts
 from handrail.language.templates.syntax import Branch, For, If, Output, Part, Template, Text
 from handrail.model.suggest import did_you_mean
 
 __all__ = [
+    "Filled",
     "Template",
     "check_template",
     "parse_template",
     "placeholders",
     "render",
+    "render_parts",
     "template_refs",
     "templates_in_value",
 ]
@@ -88,6 +90,7 @@ class _Parser:
         self._pieces = found
         self._at = 0
         self._depth = 0
+        self._outputs = 0
 
     def whole(self) -> tuple[Part, ...]:
         parts, ending = self._body(())
@@ -103,7 +106,8 @@ class _Parser:
             if piece.kind == "text":
                 parts.append(Text(piece.text))
             elif piece.kind == "output":
-                parts.append(Output(_expression(piece.text, piece.start, piece)))
+                parts.append(Output(_expression(piece.text, piece.start, piece), self._outputs))
+                self._outputs += 1
             elif piece.kind == "tag":
                 name = _name(piece)
                 if name in endings:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from handrail.frozen import frozen
 from handrail.language.expressions.evaluate import boolean, evaluate_within
 from handrail.language.expressions.filters_data import items
 from handrail.language.expressions.syntax import Expression
@@ -14,16 +15,35 @@ class _Start:
     end = 0
 
 
+@frozen
+class Filled:
+    """A value where an output of the template stood."""
+
+    output: Output
+    value: Value
+    text: str
+
+
 def render(template: Template, scope: Mapping[str, object], limits: Limits = Limits()) -> str:  # noqa: B008 - frozen
     """Fill a template; fuel and the size of the output are shared by all of it."""
+    parts = render_parts(template, scope, limits)
+    return "".join(part if isinstance(part, str) else part.text for part in parts)
+
+
+def render_parts(
+    template: Template,
+    scope: Mapping[str, object],
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> list[str | Filled]:
+    """Fill a template, and keep the author's text and the values apart."""
     writer = _Writer(Budget(limits, _Start()))
     writer.write(template.parts, scope)
-    return "".join(writer.out)
+    return writer.out
 
 
 class _Writer:
     def __init__(self, budget: Budget) -> None:
-        self.out: list[str] = []
+        self.out: list[str | Filled] = []
         self._budget = budget
         self._size = 0
 
@@ -31,20 +51,23 @@ class _Writer:
         for part in parts:
             match part:
                 case Text(text):
-                    self._add(text)
+                    self._count(text)
+                    self.out.append(text)
                 case Output(expression):
-                    self._add(text_of(evaluate_within(expression, scope, self._budget), self._budget))
+                    value = evaluate_within(expression, scope, self._budget)
+                    text = text_of(value, self._budget)
+                    self._count(text)
+                    self.out.append(Filled(part, value, text))
                 case If():
                     self._if(part, scope)
                 case For():
                     self._for(part, scope)
 
-    def _add(self, text: str) -> None:
+    def _count(self, text: str) -> None:
         self._size += len(text)
         self._budget.spend()
         if self._size > self._budget.limits.text:
             self._budget.spend_text(self._size)
-        self.out.append(text)
 
     def _if(self, part: If, scope: Mapping[str, object]) -> None:
         for branch in part.branches:

@@ -18,6 +18,8 @@ class Output:
     """`{{ expression }}`."""
 
     expression: Expression
+    number: int = 0
+    """Its place among the outputs of the template, as they are written, from 0."""
 
 
 @frozen

@@ -41,7 +41,7 @@ ShortfallCode: TypeAlias = Literal[
     "not_confirmed",
 ]
 
-VERSION = 1
+VERSION = 2
 """Shape of the events here; older ones are lifted when they are read."""
 
 
@@ -104,6 +104,8 @@ class RunStarted:
     """Where each document that the workflow refers to was found, or why not: `{id: {path, problem}}`."""
     observed: dict[str, str] = field(default_factory=dict[str, str])
     """What was seen of the workspace, to find the run by: `root`, `repository`, `branch`, `head`."""
+    calls: BlobDigest = ""
+    """The workflows that its steps may call, compiled when the run that a person started began."""
     kind: Literal["run_started"] = "run_started"
 
 
@@ -121,6 +123,20 @@ class RunForked:
     source_tree: TreeSource | None = None
     """What the copy's own work tree is made from."""
     kind: Literal["run_forked"] = "run_forked"
+
+
+@frozen(kw_only=True)
+class RunImported:
+    """The run came in from a file: it owns none of the folders, branches and refs that its history names.
+
+    It is held, and has no work tree, until a person releases it.
+    """
+
+    original: str
+    """The id that it had where it was exported."""
+    by: str
+    at: float
+    kind: Literal["run_imported"] = "run_imported"
 
 
 @frozen(kw_only=True)
@@ -619,6 +635,20 @@ class ChildStarted:
 
 
 @frozen(kw_only=True)
+class CommandRefused:
+    """An agent called a command that is for people; nothing came of it."""
+
+    command: str
+    by: str
+    at: float
+    about: str = ""
+    """The run or the workflow that it named."""
+    address: str = ""
+    """The step inside which it was called."""
+    kind: Literal["command_refused"] = "command_refused"
+
+
+@frozen(kw_only=True)
 class RunWaits:
     """The run goes on when something comes from outside."""
 
@@ -682,6 +712,16 @@ class RunReleased:
 
     by: str
     at: float
+    source: TreeSource | None = None
+    """What an imported run makes its own work tree from."""
+    tree: Tree | None = None
+    """The work tree of its caller, in which an imported run goes on."""
+    workspace: str = ""
+    """The folder in which an imported run works, where it gets no work tree of its own."""
+    pass_env: tuple[str, ...] = ()
+    """Names of variables that everything run in the work tree of an imported run sees."""
+    agents: AgentPolicy | None = None
+    """Whom an imported run turns to here where its steps name no agent, and how agents are confined."""
     kind: Literal["run_released"] = "run_released"
 
 
@@ -699,6 +739,7 @@ class RunEnded:
 Event: TypeAlias = (
     RunStarted
     | RunForked
+    | RunImported
     | WorkspaceReady
     | TreeRestored
     | WorkEntered
@@ -735,6 +776,7 @@ Event: TypeAlias = (
     | ApprovalRequested
     | ApprovalDecided
     | ChildStarted
+    | CommandRefused
     | RunWaits
     | RunBlocked
     | RunResumed

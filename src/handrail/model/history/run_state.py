@@ -14,7 +14,7 @@ from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, Budget
 from handrail.model.workflow.values import JsonValue
 
-REDUCER = 9
+REDUCER = 10
 """Version of the fold; a checkpoint of another version is not used."""
 
 
@@ -258,15 +258,30 @@ class RunState:
     """How often a person let the run go on beyond its budget."""
     parent: Parent | None = None
     forked_from: tuple[str, int] | None = None
+    imported: int = 0
+    """The event by which it came in from a file: places that its history names up to there are not its own."""
+    foreign: bool = False
+    """Whether it was imported and nobody has released it: it has no work tree, and nothing of it runs."""
+    born: float = 0.0
+    """When it came into being here as a copy or an import; an import has the start of its original."""
     blocked_at: str = ""
     """The step at which it needed a person last."""
     observed: dict[str, str] = field(default_factory=dict[str, str])
     """What was seen of the workspace as the run started."""
+    tried: tuple[tuple[int, float, str, str], ...] = ()
+    """Commands for people that agents called in vain, the newest last: the event, when, who, and the command."""
+    calls: BlobDigest = ""
+    """The workflows that its steps may call, as they were pinned."""
 
     @property
     def open_gaps(self) -> "tuple[dict[str, JsonValue], ...]":
         """What is still missing."""
         return tuple(gap for gap in self.gaps if not gap.get("resolved"))
+
+    @property
+    def birth(self) -> float:
+        """When it came into being here; with its id this tells it from every other run."""
+        return self.born or self.started_at
 
     @property
     def over(self) -> bool:

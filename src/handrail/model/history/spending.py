@@ -1,9 +1,26 @@
-"""What agents take: money, tokens, calls and time, added up."""
+"""How calls of agents end, and what they take: money, tokens, calls and time, added up."""
 
 from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 from handrail.frozen import frozen
 
+CallStatus: TypeAlias = Literal[
+    "ok",
+    "limit",
+    "quota",
+    "auth",
+    "rate_limited",
+    "overloaded",
+    "network",
+    "api_error",
+    "no_output",
+    "denied",
+    "cancelled",
+    "timeout",
+    "crashed",
+]
+"""How a call of an agent ended. What may pass by waiting: quota, rate_limited, overloaded, network."""
 TIME_ONLY = frozenset({"seconds"})
 """What most efforts take: commands take their time, and nothing else."""
 

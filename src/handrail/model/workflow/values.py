@@ -66,6 +66,16 @@ Value: TypeAlias = Constant | Expression | TextWithHoles | ListOfValues | MapOfV
 
 
 @frozen
+class BareHole:
+    """A hole of a prompt whose value stands without marks: it is the workflow's own, or one of a few words."""
+
+    number: int
+    """Its place among the holes of the prompt, as they are written, from 0."""
+    words: tuple[str, ...] = ()
+    """The only values without marks; empty where every value is the workflow's own."""
+
+
+@frozen
 class Prompt:
     """What an agent is told, and where that text came from."""
 
@@ -74,6 +84,8 @@ class Prompt:
     file: str | None = field(default=None, metadata=NOT_HASHED)
     version: str | None = field(default=None, metadata=NOT_HASHED)
     description: str | None = field(default=None, metadata=NOT_HASHED)
+    bare: tuple[BareHole, ...] = ()
+    """The values of all other holes may come from an issue, an agent or a command, and stand inside marks."""
 
 
 @frozen

@@ -21,9 +21,10 @@ KEPT: tuple[tuple[str, str], ...] = (
     ("cost", "its cost"),
     ("mcp", "tools of Handrail"),
     ("follow_up", "words in the middle of a call"),
+    ("without_project_files", "a start without the repository's files"),
 )
 """Fields of the abilities, as people call them."""
-REFUSED = ("tools", "single_turn", "model", "resume", "mcp")
+REFUSED = ("tools", "single_turn", "model", "resume", "mcp", "without_project_files")
 """Those without which a step that asks for it is refused; the others are made up for."""
 
 

@@ -2,16 +2,22 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
-from handrail.errors import NotFound, WorkspaceFault
+from handrail.errors import NotFound, StorageDamaged, StorageTooNew, WorkspaceFault
 from handrail.frozen import frozen
+from handrail.model.diagnostics import Report
 from handrail.model.history.events import RunForked, RunStarted
 from handrail.model.history.trees import TreeSource
 from handrail.operations.views.run_tree import root_of
-from handrail.ports.delivery import Delivery, Leftover, Life
+from handrail.operations.workflows.repository_config import read_configured
+from handrail.ports.delivery import Delivery, Leftover, Life, Retention
 from handrail.ports.log import Filter, Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
+from handrail.sources.config.config import KEEP_SNAPSHOTS, read_user_config
+from handrail.sources.folders import Folders
+from handrail.sources.tiers import Place
 
 
 @frozen
@@ -23,9 +29,24 @@ class Cleaned:
     refs: tuple[str, ...] = ()
 
 
-def clean(log: Log, workspaces: Delivery, *, dry_run: bool) -> Cleaned:
+def retention_here(folders: Folders, now: float) -> Retention:
+    """Give how long refs are kept: as the user's configuration says, else the trusted one of the repository."""
+    own = read_user_config(folders, Report()).keep_snapshots
+
+    def days(repository: str) -> int:
+        if own is not None:
+            return own
+        configured = read_configured(Place(folders, Path(repository), Path(repository)))
+        said = None if configured is None or configured.distrust else configured.config.keep_snapshots
+        return KEEP_SNAPSHOTS if said is None else said
+
+    return Retention(days, now)
+
+
+def clean(log: Log, workspaces: Delivery, retention: Retention, *, dry_run: bool) -> Cleaned:
     """Look at everything that runs left, and remove what may be removed."""
-    found = workspaces.survey_leftovers(lambda run: _life(log, run), dict.fromkeys(_repositories(log)))
+    known = dict.fromkeys(_repositories(log))
+    found = workspaces.survey_leftovers(lambda run: _life(log, run), known, retention)
     if dry_run:
         return Cleaned(tuple(each for each in found if not each.reasons), tuple(each for each in found if each.reasons))
     removed: list[Leftover] = []
@@ -47,12 +68,21 @@ def _life(log: Log, run: str) -> Life:
         state = state_of(log, root_of(run))
     except NotFound:
         return "unknown"
+    except (StorageDamaged, StorageTooNew):
+        # What it left may be all that is left of it.
+        return "alive"
     return "over" if state.over else "alive"
 
 
 def _repositories(log: Log) -> Iterator[str]:
     for row in log.summaries(Filter()):
-        source = _source(from_log(log.read(row.key, limit=1)[0]))
+        if row.document.get("imported"):
+            # What an import's history names are somebody else's places; its own has a record.
+            continue
+        try:
+            source = next((_source(from_log(first)) for first in log.read(row.key, limit=1)), None)
+        except (StorageDamaged, StorageTooNew):
+            continue
         if source is not None:
             yield source.repository
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from handrail.errors import NotFound, UsageError, WorkspaceFault
+from handrail.errors import GitSettingsChanged, NotFound, UsageError, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree
@@ -14,7 +14,10 @@ from handrail.ports.log import Filter, Log
 from handrail.ports.repositories import Repositories
 from handrail.ports.workspaces import Conflict, Merged
 from handrail.runtime.handlers.trees import with_trailer
-from handrail.runtime.history import state_of
+from handrail.runtime.history import readable_state, state_of
+
+_SHOWN = 20
+"""Changed settings that a refusal names."""
 
 
 @frozen
@@ -50,11 +53,13 @@ class Discarded:
     ref: str
 
 
-def apply(log: Log, workspaces: Delivery, run: str) -> Applied:
+def apply(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> Applied:
     """Bring a run's changes into the user's checkout as uncommitted changes."""
     state = state_of(log, run)
     tree = _own(state)
+    _require_known_settings(workspaces, tree, f"apply {run}", accept=accept_git_changes)
     files = workspaces.apply_to_checkout(replace(tree, commit=began_with(state)), run)
+    workspaces.accept_settings(tree, files)
     unfinished = state.status not in ("succeeded", "cancelled", "failed")
     return Applied(run, tree.repository, files, unfinished)
 
@@ -63,14 +68,17 @@ def undo_apply(log: Log, workspaces: Delivery, run: str | None, root: Path) -> A
     """Take back what was applied to a checkout last, of one run or of any."""
     found = run or _applied_last(log, workspaces, root)
     tree = _own(state_of(log, found))
-    return Applied(found, tree.repository, workspaces.undo_apply(tree, found))
+    files = workspaces.undo_apply(tree, found)
+    workspaces.accept_settings(tree, files)
+    return Applied(found, tree.repository, files)
 
 
-def merge(log: Log, workspaces: Delivery, run: str) -> Delivered:
+def merge(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> Delivered:
     """Merge a run's branch, with everything in its work tree, into its base; no checkout is touched."""
     state = state_of(log, run)
     tree = _own(state)
     _refuse_moving(log, state)
+    _require_known_settings(workspaces, tree, f"merge {run}", accept=accept_git_changes)
     if Path(tree.path).is_dir():
         workspaces.commit(tree, with_trailer(f"Work of {run}", run))
     found = workspaces.merge_into_base(tree, with_trailer(f"Merge {tree.branch}", run))
@@ -85,23 +93,42 @@ def merge(log: Log, workspaces: Delivery, run: str) -> Delivered:
             )
 
 
+def require_discardable(log: Log, workspaces: Delivery, run: str) -> bool:
+    """Refuse what `discard` would refuse, before the run is stopped; tell whether it may have a work tree at all."""
+    state = readable_state(log, run)
+    if state.foreign:
+        return False
+    _own(state)
+    for each in _with_trees(log, run):
+        workspaces.require_discardable(tree_of(each), each.run)
+    return True
+
+
 def discard(log: Log, workspaces: Delivery, repositories: Repositories, run: str) -> tuple[Discarded, ...]:
     """Remove the work trees and branches of a run and its items; everything is kept under refs first."""
-    _own(state_of(log, run))
+    return tuple(_discarded(workspaces, repositories, state) for state in reversed(_with_trees(log, run)))
+
+
+def set_aside(log: Log, workspaces: Delivery, run: str) -> tuple[str, ...]:
+    """Give up the work trees of a run whose repository is gone; names the folders in which their files are now."""
+    return tuple(place for each in _with_trees(log, run) if (place := workspaces.set_aside(tree_of(each), each.run)))
+
+
+def _with_trees(log: Log, run: str) -> tuple[RunState, ...]:
+    """The runs of a family that have work trees of their own; a called workflow works in the tree of its caller."""
     found: dict[str, RunState] = {}
     for each in family(log, run):
-        state = state_of(log, each)
+        state = readable_state(log, each)
         if state.tree is not None and state.tree.owned:
-            # A called workflow works in the tree of its caller.
             found.setdefault(state.tree.path, state)
-    return tuple(_discarded(workspaces, repositories, state) for state in reversed(found.values()))
+    return tuple(found.values())
 
 
 def _discarded(workspaces: Delivery, repositories: Repositories, state: RunState) -> Discarded:
     tree = tree_of(state)
     if Path(tree.path).is_dir():
         # On top of the run's own snapshots, where `diff` and `apply` look for it afterwards.
-        workspaces.snapshot(tree, state.run)
+        workspaces.snapshot(tree, state.run, state.snapshot)
     commit = repositories.branch_commit(repositories.find_root(Path(tree.repository)), tree.branch)
     return Discarded(state.run, tree.branch, commit, workspaces.discard(tree, state.run))
 
@@ -111,6 +138,22 @@ def _own(state: RunState) -> Tree:
     if not tree.owned:
         raise UsageError(f"{state.run} works in your own checkout, {tree.path}", next_step="its changes are there")
     return tree
+
+
+def _require_known_settings(workspaces: Delivery, tree: Tree, call: str, *, accept: bool) -> None:
+    """Refuse to deliver while settings that start programs are not those that the run began with."""
+    if accept:
+        workspaces.accept_settings(tree)
+        return
+    changes = workspaces.changed_settings(tree)
+    if changes:
+        more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
+        message = (
+            "settings of the repository that make git start programs have changed since the run was set up: "
+            f"{'; '.join(changes[:_SHOWN])}{more}"
+        )
+        step = f"look at them in {tree.repository}, undo them, or: handrail {call} --accept-git-changes"
+        raise GitSettingsChanged(message, next_step=step, changes=changes)
 
 
 def _refuse_moving(log: Log, state: RunState) -> None:

@@ -1,39 +1,62 @@
-"""A run as one file: its events with their hashes, its children, and the blobs they name."""
+"""A run as one file: its events with their hashes, its children, and the blobs they name.
+
+A file proves nothing but that it is whole: its hashes are no signature. So an import is a history to be read and, once
+a person has released it, to be continued. Ids, folders, branches, refs, conversations and processes that it names are
+somebody else's: no run of this log, no folder and no process here is ever found by them.
+"""
 
 import base64
 import json
+import re
 from binascii import Error as BadBase64
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from handrail.engine.fold.apply import apply
 from handrail.engine.fold.step_tools import started_by
 from handrail.errors import HandrailError, NotFound, UsageError, VersionConflict
 from handrail.frozen import frozen
-from handrail.model.codec import CodecError
+from handrail.model.codec import CodecError, decode
 from handrail.model.history.events import (
     ChildEnded,
     ChildStarted,
     Event,
     ItemStarted,
+    RunEnded,
     RunForked,
+    RunImported,
     RunStarted,
-    RunTaken,
     ToolCalled,
 )
 from handrail.model.history.named_blobs import blobs_named_by
+from handrail.model.history.run_lines import is_run
 from handrail.model.history.run_state import RunState
+from handrail.model.workflow.plan import Plan
 from handrail.operations.runs.lifecycle import next_number
-from handrail.operations.views.run_tree import belongs_to, family
+from handrail.operations.views.run_tree import DESCENDANT, belongs_to, family
+from handrail.ports.delivery import Delivery
 from handrail.ports.hash_chain import START, digest_of, link
-from handrail.ports.log import Append, Head, Log, StoredEvent, TimerSet
+from handrail.ports.log import Append, Filter, Head, Log, StoredEvent, TimerSet
 from handrail.runtime.event_records import from_log, to_log
-from handrail.runtime.history import events_of
+from handrail.runtime.history import readable_events, state_of
 from handrail.runtime.run_summary import summary_of
 
 FORMAT = "handrail-run"
 VERSION = 1
+ELSEWHERE = " of another log"
+"""Follows the id of the run that an import was copied from: no run of this log has such a name."""
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}", re.ASCII)
+
+
+@frozen(kw_only=True)
+class Arrival:
+    """Who imports a run, when, and which ids are in use here although the log has no run of that name."""
+
+    by: str
+    at: float
+    is_taken: Callable[[str], bool]
 
 
 @frozen
@@ -47,30 +70,38 @@ class Imported:
 
 
 def export(log: Log, run: str) -> dict[str, Any]:
-    """Give a run, its children and everything they name as JSON data."""
-    streams = [_stream(log, each) for each in family(log, run)]
-    digests = {digest for each in family(log, run) for digest in _named(log, each)}
+    """Give a run, its children and everything they name as JSON data; of a damaged one what can be read."""
+    found = {each: events for each in family(log, run) or (run,) if (events := readable_events(log, each))}
+    if run not in found:
+        state_of(log, run)
+    streams = [_stream(each, events) for each, events in found.items()]
+    digests = {digest for events in found.values() for digest in _named(log, events)}
     blobs = {digest: base64.b64encode(log.get_blob(digest)).decode() for digest in sorted(digests)}
     return {"format": FORMAT, "version": VERSION, "run": run, "streams": streams, "blobs": blobs}
 
 
-def import_run(log: Log, data: bytes, by: str, now: float) -> Imported:
+def import_run(log: Log, data: bytes, arrival: Arrival) -> Imported:
     """Take in an exported run; refused as a whole when anything in it is not as it was written.
 
-    A run that is not over is held, so that its commands do not run before its new owner says so.
+    It is held, so that its commands do not run before its new owner says so, and owns nothing outside the log.
     """
     bundle = _bundle(data)
     blobs = _blobs(bundle)
     histories = {each: _history(each, stream) for each, stream in _streams(bundle)}
     root = str(bundle["run"])
-    if root not in histories or not all(map(belongs_to(root), histories)):
-        _refuse(f"it does not hold the history of {root!r}" if root not in histories else "it holds strangers' runs")
+    if not is_run(root):
+        _refuse(f"{root!r} cannot be the id of a run")
+    _require_family(root, histories)
     states = {name: _folded(name, events, blobs) for name, events in histories.items()}
-    held = not states[root].over
+    taken_over = _taken_over(root, states)
     while True:
-        here = root if log.last(root).seq == 0 else f"{states[root].workflow}-{next_number(log, states[root].workflow)}"
+        here = _free_id(log, root, states[root].workflow, arrival)
         appends = [
-            _append(_renamed(name, root, here), [_moved(event, root, here) for event in events], blobs, (by, now))
+            _append(
+                _renamed(name, root, here),
+                (*(_moved(event, root, here) for event in events), *_arrival(name, states, arrival, taken_over)),
+                blobs,
+            )
             for name, events in histories.items()
         ]
         kept = appends[0]._replace(blobs=tuple(blobs.values()))
@@ -78,10 +109,72 @@ def import_run(log: Log, data: bytes, by: str, now: float) -> Imported:
             log.append([kept, *appends[1:]], [])
         except VersionConflict:
             continue
-        return Imported(here, root, sum(map(len, histories.values())), held)
+        return Imported(here, root, sum(map(len, histories.values())), not states[root].over)
 
 
-def _stream(log: Log, run: str) -> dict[str, Any]:
+def _require_family(root: str, histories: Mapping[str, list[Event]]) -> None:
+    """Refuse histories that speak for other runs than those which they are named after."""
+    if root not in histories:
+        _refuse(f"it does not hold the history of {root!r}")
+    if not all(map(belongs_to(root), histories)):
+        _refuse("it holds strangers' runs")
+    for name, events in histories.items():
+        first = events[0]
+        parent = first.parent.run if isinstance(first, RunStarted) and first.parent is not None else None
+        if not isinstance(first, RunStarted | RunForked) or first.run != name:
+            _refuse(f"the history of {name} is not its own")
+        if name != root and (parent is None or parent not in histories or not belongs_to(parent)(name)):
+            _refuse(f"{name} does not come from a run of the file")
+        strangers = [child for event in events if (child := _child(event)) and not belongs_to(name)(child)]
+        if strangers:
+            _refuse(f"{name} names a run that is not its own, {strangers[0]!r}")
+
+
+def _child(event: Event) -> str:
+    return event.child if isinstance(event, ChildStarted | ItemStarted | ChildEnded) else started_by(event)
+
+
+def _taken_over(root: str, states: Mapping[str, RunState]) -> frozenset[str]:
+    """Name the runs that go on here: the first one, and the called workflows that it stands in."""
+    found = {root}
+    at = states[root]
+    while at.pending is not None and at.pending.kind == "child" and at.pending.child in states:
+        at = states[at.pending.child]
+        found.add(at.run)
+    return frozenset(found)
+
+
+def _arrival(
+    name: str, states: Mapping[str, RunState], arrival: Arrival, taken_over: frozenset[str]
+) -> tuple[Event, ...]:
+    """Give what follows the history of a run here; items that were under way elsewhere begin anew in other runs."""
+    imported = RunImported(original=name, by=arrival.by, at=arrival.at)
+    if name in taken_over or states[name].status in ("succeeded", "failed", "cancelled"):
+        return (imported,)
+    message = "it was under way where its run came from"
+    return (imported, RunEnded(status="cancelled", by=arrival.by, message=message, at=arrival.at))
+
+
+def _free_id(log: Log, root: str, workflow: str, arrival: Arrival) -> str:
+    """Give the id that a run gets here: its own if nobody has it, or anything that comes from it."""
+    here = root if _NAME.fullmatch(root) and not re.search(rf"{DESCENDANT.pattern}$", root, re.ASCII) else ""
+    name = workflow if _NAME.fullmatch(workflow) else "imported"
+    number = next_number(log, name)
+    while not here or _is_known(log, here) or arrival.is_taken(here):
+        here, number = f"{name}-{number}", number + 1
+    return here
+
+
+def _is_known(log: Log, run: str) -> bool:
+    return log.last(run).seq > 0 or any(belongs_to(run)(row.key) for row in log.summaries(Filter(prefix=run)))
+
+
+def ids_in_use(folder: Path, workspaces: Delivery) -> Callable[[str], bool]:
+    """Give a test of whether a data folder holds files of a run, also of one that its log does not know any more."""
+    return lambda run: (folder / "runs" / run).exists() or bool(workspaces.repositories_of(run))
+
+
+def _stream(run: str, stored: tuple[StoredEvent, ...]) -> dict[str, Any]:
     events = [
         {
             "seq": each.seq,
@@ -90,16 +183,17 @@ def _stream(log: Log, run: str) -> dict[str, Any]:
             "payload": each.payload.decode(),
             "hash": each.hash,
         }
-        for each in log.read(run)
+        for each in stored
     ]
-    return {"run": run, "events": events, "head": log.last(run).hash}
+    return {"run": run, "events": events, "head": stored[-1].hash}
 
 
-def _named(log: Log, run: str) -> Iterator[str]:
+def _named(log: Log, stored: tuple[StoredEvent, ...]) -> Iterator[str]:
     """The blobs that the events of a run name, and those that its state named after any of them."""
     state: RunState | None = None
-    for seq, event in events_of(log, run):
-        state = apply(state, event, seq, log.get_blob)
+    for each in stored:
+        event = from_log(each)
+        state = apply(state, event, each.seq, log.get_blob)
         yield from blobs_named_by(event)
         yield from blobs_named_by(state)
 
@@ -164,23 +258,32 @@ def _linked(name: str, head: Head, stored: StoredEvent) -> Head:
     return after
 
 
-def _folded(name: str, events: list[Event], blobs: Mapping[str, bytes]) -> RunState:
+def _folded(name: str, events: Iterable[Event], blobs: Mapping[str, bytes]) -> RunState:
+    try:
+        return _state(events, blobs)
+    except HandrailError as error:
+        _refuse(f"the history of {name} does not hold together: {error.message}")
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
+        # Each event can be read for itself; what they say of one another, or a state in a blob, may be impossible.
+        _refuse(f"the history of {name} does not hold together ({type(error).__name__}: {error})")
+
+
+def _state(events: Iterable[Event], blobs: Mapping[str, bytes]) -> RunState:
+    """Fold events out of the blobs of the file alone: one that this log has already is no part of it."""
+
     def blob(digest: str) -> bytes:
         if digest not in blobs:
             raise NotFound(f"blob {digest[:12]} is missing")
         return blobs[digest]
 
     state: RunState | None = None
-    try:
-        for number, event in enumerate(events, 1):
-            state = apply(state, event, number, blob)
-        if state is None:
-            _refuse(f"{name} has no events")
-        blob(state.plan)
-    except HandrailError as error:
-        if isinstance(error, UsageError) and not isinstance(error, NotFound):
-            raise
-        _refuse(f"the history of {name} does not hold together: {error.message}")
+    for number, event in enumerate(events, 1):
+        state = apply(state, event, number, blob)
+        for digest in blobs_named_by(event) | blobs_named_by(state):
+            blob(digest)
+    if state is None:
+        raise NotFound("there are no events")
+    decode(Plan, json.loads(blob(state.plan)))
     return state
 
 
@@ -192,11 +295,12 @@ def _moved(event: Event, root: str, here: str) -> Event:
     """The same event in a run of another id."""
     match event:
         case RunStarted():
-            parent = event.parent
+            parent = None if event.run == root else event.parent
             moved = None if parent is None else replace(parent, run=_renamed(parent.run, root, here))
             return replace(event, run=_renamed(event.run, root, here), parent=moved)
         case RunForked():
-            return replace(event, run=_renamed(event.run, root, here))
+            source = event.source if event.source.endswith(ELSEWHERE) else f"{event.source}{ELSEWHERE}"
+            return replace(event, run=_renamed(event.run, root, here), source=source)
         case ChildStarted() | ItemStarted() | ChildEnded():
             return replace(event, child=_renamed(event.child, root, here))
         case ToolCalled(result=dict(result)) if started_by(event):
@@ -205,10 +309,7 @@ def _moved(event: Event, root: str, here: str) -> Event:
             return event
 
 
-def _append(name: str, events: list[Event], blobs: Mapping[str, bytes], owner: tuple[str, float]) -> Append:
+def _append(name: str, events: tuple[Event, ...], blobs: Mapping[str, bytes]) -> Append:
     state = _folded(name, events, blobs)
-    if not state.over:
-        events = [*events, RunTaken(by=f"import ({owner[0]})", at=owner[1])]
-        state = _folded(name, events, blobs)
     timers = () if state.until is None else (TimerSet("retry" if state.reason == "timer" else "approval", state.until),)
     return Append(name, 0, tuple(map(to_log, events)), timers=timers, summary=summary_of(state))

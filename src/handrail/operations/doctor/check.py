@@ -11,7 +11,8 @@ from typing import Literal, TypeAlias
 from handrail.errors import HandrailError, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.operations.agents.health import AgentHealth, examine_agents
-from handrail.operations.doctor.repair import lost_plans, mend_lists, unreadable_lists
+from handrail.operations.doctor.repair import cut_unreadable, drop_orphans, examine_runs, mend_lists, runs_in
+from handrail.ports.log import Log
 from handrail.ports.log_care import Cut, Finding, Salvage
 from handrail.ports.log_files import LogFiles
 from handrail.ports.machine import Machine
@@ -65,8 +66,11 @@ class Health:
         return not self.findings and not any(tool.problem for tool in self.tools)
 
 
-def examine_health(machine: Machine, folder: Path, *, repair: bool) -> Health:
-    """Check the tools and the log; with `repair` cut damaged histories back to what is intact, keeping a copy."""
+def examine_health(machine: Machine, folder: Path, *, repair: bool, run: str | None = None) -> Health:
+    """Check the tools and the log; with `repair` cut damaged histories back to what is intact, keeping a copy.
+
+    Where one `run` is meant, only what is wrong with it is named and repaired.
+    """
     wanted = tuple(profile.program for profile in machine.agents.profiles)
     programs = machine.programs.find(("git", *wanted, *OPTIONAL))
     own = Tool("python", platform.python_version()), Tool("sqlite", machine.log_files.version)
@@ -77,21 +81,23 @@ def examine_health(machine: Machine, folder: Path, *, repair: bool) -> Health:
     found = Health(tools, str(database), (), driver=who(folder), agents=agents, limits=limits)
     if not database.exists():
         return found
-    findings = _check(machine.log_files, folder)
+    findings = _check(machine.log_files, folder, run)
     if not repair or not findings:
         return replace(found, findings=findings)
-    done, runs = _mended(machine.log_files, folder)
-    return replace(
-        found, findings=_check(machine.log_files, folder), cuts=done.cuts, copy=done.copy, repaired=True, runs=runs
-    )
+    done, runs = _mended(machine.log_files, folder, run)
+    left = _check(machine.log_files, folder, run)
+    return replace(found, findings=left, cuts=done.cuts, copy=done.copy, repaired=True, runs=runs)
 
 
-def _mended(files: LogFiles, folder: Path) -> tuple[Salvage, int]:
-    done = files.salvage(folder)
+def _mended(files: LogFiles, folder: Path, run: str | None) -> tuple[Salvage, int]:
+    done = files.salvage(folder) if run is None else Salvage()
     log = files.open(folder)
     try:
-        mend_lists(log)
-        return done, len(log.streams())
+        cuts = cut_unreadable(log, run)
+        if run is None:
+            drop_orphans(log)
+        mend_lists(log, run)
+        return replace(done, cuts=(*done.cuts, *cuts)), len(runs_in(log))
     finally:
         log.close()
 
@@ -121,18 +127,27 @@ def _tool(name: str, found: Installed | None, kind: Literal["agent", "optional"]
     return Tool(name, None if found is None else found.version, installed=found is not None, kind=kind)
 
 
-def _check(files: LogFiles, folder: Path) -> tuple[Finding, ...]:
+def _check(files: LogFiles, folder: Path, run: str | None) -> tuple[Finding, ...]:
     name = files.path(folder).name
     try:
         log = files.open(folder)
     except StorageDamaged as error:
         return (Finding("database", name, error.message),)
     try:
-        return log.check().findings or unreadable_lists(log) or lost_plans(log)
+        found = _findings(log)
     except StorageTooNew:
         # Nothing is damaged, and no repair helps: a newer Handrail reads it.
         raise
     except HandrailError as error:
-        return (Finding("database", name, error.message),)
+        found = (Finding("database", name, error.message),)
     finally:
         log.close()
+    return found if run is None else tuple(each for each in found if each.part == "database" or each.name == run)
+
+
+def _findings(log: Log) -> tuple[Finding, ...]:
+    found = log.check().findings
+    if any(each.part == "database" for each in found):
+        return found
+    damaged = {each.name for each in found if each.part == "stream"}
+    return (*found, *(each for each in examine_runs(log) if each.part != "run" or each.name not in damaged))

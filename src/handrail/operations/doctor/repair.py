@@ -1,24 +1,111 @@
-"""What damage does to runs: plans that are lost are named; lists and timers are made again from what is left."""
+"""What damage does to runs: what cannot be read is named and cut; lists and timers are made again from what is left."""
 
 import math
+from collections import Counter
 
-from handrail.errors import HandrailError, NotFound, StorageFault
+from handrail.errors import HandrailError, NotFound, StorageDamaged
+from handrail.model.history.run_lines import UNREADABLE, is_run
 from handrail.model.history.run_state import RunState
-from handrail.ports.log import Append, Filter, Holder, Log, TimerSet
-from handrail.ports.log_care import Finding
-from handrail.runtime.history import state_of
+from handrail.ports.log import Append, Filter, Holder, Log, TimerCleared, TimerSet
+from handrail.ports.log_care import Cut, Finding
+from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_summary import summary_of, timers_of
 
 OVER = ("succeeded", "cancelled")
+_GONE = "is gone; starting the same workflow again, unchanged, brings it back"
 
 
-def mend_lists(log: Log) -> None:
+def examine_runs(log: Log) -> tuple[Finding, ...]:
+    """Name the runs that cannot be read, lines and plans that are lost, and what waits for runs that do not exist."""
+    lines = {row.key: row.document for row in log.summaries(Filter())}
+    found: list[Finding] = []
+    plans: dict[tuple[str, str], list[str]] = {}
+    for run in runs_in(log):
+        state = _read(log, run, found)
+        if state is None:
+            continue
+        line = lines.get(run)
+        if line is None or line.get(UNREADABLE):
+            found.append(Finding("run", run, str((line or {}).get("message") or "it is missing in lists")))
+        wrong = "" if state.status in OVER else _plan_problem(log, state.plan)
+        if wrong:
+            plans.setdefault((state.plan, wrong), []).append(run)
+    found += [Finding("blob", plan, f"the plan of {', '.join(runs)} {wrong}") for (plan, wrong), runs in plans.items()]
+    return (*found, *_orphans(log))
+
+
+def runs_in(log: Log) -> tuple[str, ...]:
+    """Name the runs of a log."""
+    return tuple(filter(is_run, log.streams()))
+
+
+def _read(log: Log, run: str, found: list[Finding]) -> RunState | None:
+    try:
+        return state_of(log, run)
+    except StorageDamaged as error:
+        found.append(Finding("run", run, error.message, error.intact))
+    except HandrailError as error:
+        found.append(Finding("run", run, error.message))
+    return None
+
+
+def _orphans(log: Log) -> list[Finding]:
+    """Messages and timers of runs that do not exist; other streams are not ours to judge."""
+    waiting = [(stream, len(log.inbox(stream))) for stream in log.pending_streams() if _is_absent(log, stream)]
+    timers = Counter(timer.stream for timer in log.due(math.inf) if _is_absent(log, timer.stream))
+    return [
+        *(Finding("inbox", run, f"{count} messages for a run that does not exist") for run, count in waiting),
+        *(Finding("timer", run, f"{count} timers of a run that does not exist") for run, count in timers.items()),
+    ]
+
+
+def _is_absent(log: Log, stream: str) -> bool:
+    return is_run(stream) and log.last(stream).seq == 0
+
+
+def cut_unreadable(log: Log, only: str | None = None) -> tuple[Cut, ...]:
+    """Cut runs back to the events that can be read; those that only a newer Handrail reads are left alone."""
+    cuts = (_cut(log, run) for run in runs_in(log) if only is None or run == only)
+    return tuple(cut for cut in cuts if cut is not None)
+
+
+def _cut(log: Log, run: str) -> Cut | None:
+    try:
+        state_of(log, run)
+    except StorageDamaged as error:
+        return _leased_cut(log, run, error.intact) if error.stream == run else None
+    except HandrailError:
+        return None
+    return None
+
+
+def _leased_cut(log: Log, run: str, keep: int) -> Cut | None:
+    lease = log.acquire(run, "handrail doctor")
+    if isinstance(lease, Holder):
+        return None
+    try:
+        return log.cut(lease, keep)
+    finally:
+        log.release(lease)
+
+
+def drop_orphans(log: Log) -> None:
+    """Let nobody wait for what was left for runs that do not exist; the messages stay in the log as consumed."""
+    for stream in log.pending_streams():
+        if _is_absent(log, stream):
+            log.append([Append(stream, 0, consumed=tuple(each.id for each in log.inbox(stream)))], [])
+    for timer in log.due(math.inf):
+        if _is_absent(log, timer.stream):
+            log.append([Append(timer.stream, 0, timers=(TimerCleared(timer.key),))], [])
+
+
+def mend_lists(log: Log, only: str | None = None) -> None:
     """Let each run be listed as its history has it, and wake it when its history says."""
-    if unreadable_lists(log):
-        log.forget_summaries()
     listed = {row.key: row.document for row in log.summaries(Filter())}
     timers = {(each.stream, each.key, each.due) for each in log.due(math.inf)}
-    for run in log.streams():
+    for run in runs_in(log):
+        if only is not None and run != only:
+            continue
         try:
             state = state_of(log, run)
         except HandrailError:
@@ -28,34 +115,12 @@ def mend_lists(log: Log) -> None:
             _write(log, state)
 
 
-def unreadable_lists(log: Log) -> tuple[Finding, ...]:
-    """Say whether the list of runs is damaged; it can be made again."""
+def _plan_problem(log: Log, digest: str) -> str:
     try:
-        log.summaries(Filter())
-    except StorageFault as error:
-        return (Finding("database", "the list of runs", error.message),)
-    return ()
-
-
-def lost_plans(log: Log) -> tuple[Finding, ...]:
-    """Name the plans that are gone although a run needs them to go on."""
-    needed: dict[str, list[str]] = {}
-    for run in log.streams():
-        state = state_of(log, run)
-        if state.status not in OVER and not _is_kept(log, state.plan):
-            needed.setdefault(state.plan, []).append(run)
-    back = "starting the same workflow again, unchanged, brings it back"
-    return tuple(
-        Finding("blob", digest, f"the plan of {', '.join(found)} is gone; {back}") for digest, found in needed.items()
-    )
-
-
-def _is_kept(log: Log, digest: str) -> bool:
-    try:
-        log.get_blob(digest)
-    except NotFound:
-        return False
-    return True
+        plan_of(log, digest)
+    except StorageDamaged as error:
+        return _GONE if isinstance(error.__cause__, NotFound) else "cannot be read"
+    return ""
 
 
 def _wanted(state: RunState) -> set[tuple[str, str, float]]:

@@ -1,7 +1,8 @@
 """Which runs can go on, and letting them, their children included."""
 
-from handrail.errors import UsageError
-from handrail.model.history.run_state import StepState
+from handrail.errors import StorageDamaged, StorageTooNew, UsageError
+from handrail.model.actors import actor_words
+from handrail.model.history.run_state import RunState, StepState
 from handrail.operations.runs.lifecycle import release, resume, stop
 from handrail.operations.views.run_document import by_start, iso
 from handrail.operations.views.run_tree import family, standing, tell_family
@@ -18,7 +19,10 @@ def resumable(log: Log) -> list[str]:
 
 
 def _can_go_on(log: Log, run: str) -> bool:
-    at = standing(log, run).acting
+    try:
+        at = standing(log, run).acting
+    except (StorageDamaged, StorageTooNew):
+        return False
     if at.held_by or log.holder(at.run) is not None:
         return False
     return at.status in ("running", "blocked", "failed") or at.reason in ("pause", "timer", "quota")
@@ -27,14 +31,18 @@ def _can_go_on(log: Log, run: str) -> bool:
 def resume_family(writer: RunWriter, run: str, by: str) -> None:
     """Let a run and its children go on."""
     log = writer.log
-    held = next((state for each in family(log, run) if (state := state_of(log, each)).held_by), None)
+    held = next((state for each in family(log, run) if _is_held(state := state_of(log, each))), None)
     if held is not None:
-        raise UsageError(f"{held.run} is held by {held.held_by}", next_step=f"handrail release {held.run}")
+        raise UsageError(f"{held.run} is held by {actor_words(held.held_by)}", next_step=f"handrail release {held.run}")
     resume(writer, run, by)
     for each in family(log, run)[1:]:
         # A child that failed was answered for already; its step begins a new one.
         if state_of(log, each).status in ("waiting", "blocked"):
             resume(writer, each, by)
+
+
+def _is_held(state: RunState) -> bool:
+    return bool(state.held_by) and (state.parent is None or state.status not in ("succeeded", "failed", "cancelled"))
 
 
 def stop_family(writer: RunWriter, run: str, by: str) -> None:
@@ -45,7 +53,7 @@ def stop_family(writer: RunWriter, run: str, by: str) -> None:
 
 def release_family(writer: RunWriter, run: str, by: str) -> tuple[str, ...]:
     """Give a run and its children back to the engine; name those that were held."""
-    held = tuple(each for each in family(writer.log, run) if state_of(writer.log, each).held_by)
+    held = tuple(each for each in family(writer.log, run) if _is_held(state_of(writer.log, each)))
     for each in held or (run,):
         release(writer, each, by)
     return held

@@ -9,15 +9,17 @@ from handrail.errors import InvalidWorkflow, UsageError, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.operations.init.config_text import Settings, is_put_aside
+from handrail.operations.runs.worktree_source import included_patterns
 from handrail.operations.workflows.repository_config import CONFIG
+from handrail.operations.workflows.trust import FileInQuestion, TrustQuestion, examine
 from handrail.ports.machine import Machine
-from handrail.ports.repositories import WORKTREE_INCLUDE, Head, Repositories
-from handrail.sources.config.config import RepositoryConfig, Worktrees
-from handrail.sources.foreign_files import Refusal, decode, read_bytes, real, stays_inside
+from handrail.ports.repositories import Head, Repositories
+from handrail.sources.config.config import RepositoryConfig, Worktrees, config_in
+from handrail.sources.config.toml_file import parse_toml
+from handrail.sources.foreign_files import NOT_THERE, Refusal, decode, read_content, real, stays_inside
 from handrail.sources.projects.detect import Project, detect
 from handrail.sources.tiers import Place
-from handrail.sources.trust.store import TrustStore
-from handrail.sources.workflow_snapshot import take
+from handrail.sources.trust.store import TrustStore, may_hold_secrets
 
 SECRETS = (".env", ".env.*", ".envrc", ".dev.vars", "local.settings.json")
 """Ignored files that a project usually needs to run."""
@@ -40,8 +42,8 @@ class Survey:
     """Every agent that comes with Handrail."""
     project: Project
     copy: tuple[str, ...]
-    included: bool
-    """Whether a `.worktreeinclude` names further files to copy."""
+    included: tuple[str, ...]
+    """Patterns of further files to copy, of a `.worktreeinclude` that is trusted."""
     config: RepositoryConfig
     """What is configured already."""
     text: str | None = None
@@ -50,6 +52,17 @@ class Survey:
     """Why the present configuration may not be used."""
     workflow: bool = False
     """Whether there is a workflow of the name already."""
+    present: TrustQuestion | None = None
+    """What was there already, that a run would read and that is not trusted."""
+
+    @property
+    def untrusted(self) -> tuple[FileInQuestion, ...]:
+        """The files that were there already and are not trusted, but for those that may hold secrets.
+
+        An `.env` is what a person has in a repository of their own, and it is copied only where that is asked for.
+        """
+        files = () if self.present is None else self.present.files
+        return tuple(each for each in files if not each.trusted and not may_hold_secrets(Path(each.path)))
 
     @property
     def where(self) -> str:
@@ -77,12 +90,18 @@ def survey(machine: Machine, place: Place) -> Survey:
         known=tuple(each.name for each in machine.agents.profiles),
         project=detect(root, repositories.ignored_folders(root, [".venv"])),
         copy=_copies(repositories, root),
-        included=(root / WORKTREE_INCLUDE).is_file(),
+        included=included_patterns(place, root)[0],
         config=config,
         text=text,
         distrust=distrust,
         workflow=_has_workflow(root),
+        present=_present_content(machine, place),
     )
+
+
+def _present_content(machine: Machine, place: Place) -> TrustQuestion | None:
+    question = examine(machine.agents, place, str(place.repository)) if place.repository is not None else None
+    return None if question is None or question.granted else question
 
 
 def missing(found: Survey) -> Settings:
@@ -147,14 +166,14 @@ def _present(place: Place, root: Path) -> tuple[RepositoryConfig, str | None, st
     if not path.exists() and not path.is_symlink():
         return RepositoryConfig(root), None, ""
     report = Report()
-    snapshot = take(path)
-    config = place.config(report)
-    data = read_bytes(path, root)
+    content = read_content(path, root)
+    data = Refusal(NOT_THERE) if content is None else content.data
     text = data if isinstance(data, Refusal) else decode(data)
-    if config is None or any(each.is_error for each in report) or isinstance(text, Refusal):
+    config = config_in(parse_toml(data, place.shown(path), report), root, report)
+    if content is None or any(each.is_error for each in report) or isinstance(text, Refusal):
         message = f"{place.shown(path)} is there already and cannot be used"
         raise InvalidWorkflow(message, tuple(report), next_step="mend it, then: handrail init")
-    trust = TrustStore(place.folders).status_of(snapshot)
+    trust = TrustStore(place.folders).status_of([content])
     return config, text, "" if trust.granted else trust.reason
 
 

@@ -87,7 +87,7 @@ class Trial:
             base=found.where,
             commit=found.head.commit,
             branch=f"handrail-init-{os.getpid()}",
-            copy=settings.copy,
+            copy=(*found.included, *settings.copy),
         )
         tree = await in_thread(self.workspaces.prepare, source)
         tried = [Tried("worktree", "", time.monotonic() - began, "green")]

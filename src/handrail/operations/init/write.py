@@ -10,11 +10,11 @@ from handrail.frozen import frozen
 from handrail.operations.atomic_files import replace_file
 from handrail.operations.init.find_out import WORKFLOW, Survey
 from handrail.operations.workflows.repository_config import CONFIG
-from handrail.sources.foreign_files import printable, reason, stays_inside
+from handrail.sources.foreign_files import FileContent, printable, read_content, real, reason, stays_inside
 from handrail.sources.library import library_root
 from handrail.sources.tiers import Place
 from handrail.sources.trust.store import TrustStore
-from handrail.sources.workflow_snapshot import Snapshot, take
+from handrail.sources.workflow_snapshot import take
 
 MAIN = "workflow.yaml"
 PROOF = b'pytest -q "${repro.test}"'
@@ -35,13 +35,14 @@ class Wrote:
 def write_config(place: Place, found: Survey, text: str) -> Wrote:
     """Write the configuration; it is trusted when what stood there before was, and nothing else came in between."""
     path = found.root / CONFIG
-    before = take(path) if found.text is not None else None
-    if before is not None and before.files.get(path.name) != (found.text or "").encode():
+    before = read_content(path, found.root) if found.text is not None else None
+    if before is not None and before.data != (found.text or "").encode():
         raise UsageError(f"{CONFIG} was changed meanwhile; it is unchanged by us", next_step="handrail init")
     _make_folder(path.parent, found.root)
     replace_file(path, text.encode())
-    expected = {**(before.files if before is not None else {}), path.name: text.encode()}
-    return Wrote(CONFIG, not found.distrust and _trust(place, take(path), expected))
+    if not found.distrust:
+        TrustStore(place.folders).trust([FileContent(real(path.parent) / path.name, text.encode())])
+    return Wrote(CONFIG, not found.distrust)
 
 
 def proof_command(checks: Checks) -> str:
@@ -61,9 +62,10 @@ def write_workflow(place: Place, found: Survey, checks: Checks) -> Wrote:
     except OSError as error:
         message = f"{printable(str(folder / WORKFLOW))} cannot be written: {reason(error)}"
         raise EnvironmentFault(message, next_step=f"check the permissions of {printable(str(folder))}") from error
-    wrote = take(folder / WORKFLOW / MAIN)
-    expected = {name: files[name] for name in take(source / MAIN).files}
-    return Wrote(f".handrail/workflows/{WORKFLOW}/", _trust(place, wrote, expected))
+    store, own = TrustStore(place.folders), real(folder / WORKFLOW)
+    store.trust(FileContent(own / name, files[name]) for name in take(source / MAIN).files)
+    trusted = store.status_of(take(folder / WORKFLOW / MAIN).contents).granted
+    return Wrote(f".handrail/workflows/{WORKFLOW}/", trusted)
 
 
 def _is_content(path: Path) -> bool:
@@ -90,11 +92,3 @@ def _make_folder(folder: Path, root: Path) -> None:
     except OSError as error:
         message = f"{printable(str(folder))} cannot be made: {reason(error)}"
         raise EnvironmentFault(message, next_step=f"check the permissions of {printable(str(root))}") from error
-
-
-def _trust(place: Place, snapshot: Snapshot, expected: dict[str, bytes]) -> bool:
-    """Trust a content if it is exactly the expected one."""
-    store = TrustStore(place.folders)
-    if snapshot.files == expected and not snapshot.refused:
-        store.trust_snapshot(snapshot)
-    return store.status_of(snapshot).granted

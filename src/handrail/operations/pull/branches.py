@@ -53,7 +53,7 @@ def _decided(desk: Desk, forked: RunForked, source: RunState, holder: str) -> tu
     blobs, plan = desk.log.get_blob, plan_of(desk.log, source.plan)
     state = apply(None, forked, 1, blobs)
     taken = RunTaken(by=held_name(holder), hands="agents", at=forked.at)
-    wish = Wish(by=f"who set it for {source.run}", autonomy=source.autonomy, risk=source.risk)
+    wish = Wish(by="", autonomy=source.autonomy, risk=source.risk)
     first = (taken, *preferred(plan, state, wish, forked.at))
     for event in first:
         state = apply(state, event, state.seq + 1, blobs)

@@ -8,15 +8,14 @@ from handrail.compiler.catalog import Catalog
 from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
-from handrail.model.source import Document
 from handrail.operations.pull.workflow_offer import Offered
-from handrail.operations.runs.lifecycle import written
 from handrail.operations.workflows.check import Checked, check
 from handrail.operations.workflows.find_targets import one
+from handrail.runtime.history import written_plan
 from handrail.runtime.ports import Pinned
 from handrail.sources.change_stamps import Stamp, stamp_of
 from handrail.sources.open_workflow import catalog_for, files_of
-from handrail.sources.tiers import Found, Place, discover, same_name
+from handrail.sources.tiers import Found, Place, discover, meant
 
 MOST_PLACES = 8
 MOST_WRITTEN = 32
@@ -24,33 +23,13 @@ MOST_WORKFLOWS = 1_000
 """Compiled workflows that are kept of one place."""
 
 
-@dataclass(slots=True)
-class _Asked:
-    """Notes what a compilation asks the catalog for."""
-
-    catalog: Catalog
-    workflows: set[str] = field(default_factory=set[str])
-    names: tuple[str, ...] | None = None
-
-    def noting(self) -> Catalog:
-        return replace(self.catalog, workflow=self._workflow, names=self._names)
-
-    def _workflow(self, name: str) -> Document | None:
-        self.workflows.add(name)
-        return self.catalog.workflow(name)
-
-    def _names(self) -> tuple[str, ...]:
-        self.names = self.catalog.names()
-        return self.names
-
-
 @frozen
 class _Made:
     """A compiled workflow, and everything that it was made from."""
 
     checked: Checked
-    contents: tuple[tuple[str, str | None], ...]
-    """Itself and the workflows that were asked for, by name, with the digest of their files."""
+    contents: tuple[tuple[tuple[str, str], str | None], ...]
+    """Itself and the workflows that were asked for, by asker and name, with the digest of their files."""
     names: tuple[str, ...] | None
     bindings: str | None
 
@@ -69,12 +48,11 @@ class Seen:
     made: dict[Path, _Made] = field(default_factory=dict[Path, _Made])
     before: dict[Path, _Made] = field(default_factory=dict[Path, _Made])
     """What was known before something changed: good where the contents are still the same."""
-    digests: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    digests: dict[Path, str | None] = field(default_factory=dict[Path, str | None])
 
     def winner(self, name: str) -> Found | None:
         """Give the workflow that a name means."""
-        wanted = same_name(name)
-        return next((each for each in self.every if each.wins and same_name(each.name) == wanted), None)
+        return meant(self.every, "", name)
 
     def find(self, words: str) -> Found:
         """Find a workflow by name or path."""
@@ -99,24 +77,30 @@ class Seen:
         made = self.before.get(found.main)
         if made is None or made.checked.found != found or made.bindings != _text(self.catalog):
             return None
-        same = all(self._digest(name, found) == digest for name, digest in made.contents)
-        return made if same and made.names in (None, self.catalog.names()) else None
+        same = all(self._digest(asked, found) == digest for asked, digest in made.contents)
+        return made if same and made.names in (None, self._names()) else None
 
     def _compiled(self, found: Found) -> _Made:
-        asked = _Asked(self.catalog)
-        checked = check(self.place, found, asked.noting())
+        checked = check(self.place, found, self.catalog)
         snapshot = checked.opened.snapshot
-        own = ("", snapshot.fingerprint if snapshot is not None else None)
-        contents = (own, *((name, self._digest(name, found)) for name in sorted(asked.workflows)))
-        return _Made(checked, contents, asked.names, _text(self.catalog))
+        own = (("", ""), snapshot.fingerprint if snapshot is not None else None)
+        asked = () if checked.compiled is None else checked.compiled.asked
+        contents = (own, *((each, self._digest(each, found)) for each in sorted(asked) if each[1]))
+        names = self._names() if any(not name for _, name in asked) else None
+        return _Made(checked, contents, names, _text(self.catalog))
 
-    def _digest(self, name: str, own: Found) -> str | None:
+    def _names(self) -> tuple[str, ...]:
+        return tuple(f"{each.tier}:{each.name}" for each in self.every)
+
+    def _digest(self, asked: tuple[str, str], own: Found) -> str | None:
         """Give the digest of a workflow's files; without a name, of the one that is asked about."""
-        key = name or str(own.main)
-        if key not in self.digests:
-            found = self.winner(name) if name else own
-            self.digests[key] = _fingerprint(found) if found is not None else None
-        return self.digests[key]
+        asker, name = asked
+        found = meant(self.every, asker, name) if name else own
+        if found is None:
+            return None
+        if found.main not in self.digests:
+            self.digests[found.main] = _fingerprint(found)
+        return self.digests[found.main]
 
 
 @dataclass(slots=True)
@@ -144,12 +128,12 @@ class Catalogue:
     def written(self, pinned: Pinned) -> Pinned:
         """Give a workflow with its plan as it is kept, which is written once."""
         kept = self._written.pop(pinned.definition, None)
-        if kept is None or kept.plan is not pinned.plan:
-            kept = replace(pinned, written=written(pinned.plan))
-        self._written[pinned.definition] = kept
+        known = kept is not None and kept.plan is pinned.plan
+        made = replace(pinned, written=kept.written if kept is not None and known else written_plan(pinned.plan))
+        self._written[pinned.definition] = made
         if len(self._written) > MOST_WRITTEN:
             self._written.popitem(last=False)
-        return kept
+        return made
 
     def look_up(self, place: Place, words: str) -> tuple[Checked, Catalog]:
         """Give a workflow by name or path as it compiles, and what it may draw on."""

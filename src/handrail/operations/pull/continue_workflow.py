@@ -6,6 +6,7 @@ from dataclasses import field, replace
 from handrail.engine.decide.complete_guided import Given, complete_guided
 from handrail.engine.state.agent_calls import GUIDED
 from handrail.frozen import frozen
+from handrail.model.actors import actor_words
 from handrail.model.history.run_state import RunState
 from handrail.model.tokens import NO_BRANCH, Token
 from handrail.model.workflow.values import JsonValue
@@ -90,7 +91,7 @@ def require_holder(desk: Desk, state: RunState, token: Token) -> None:
         message = f"{state.run} is handed to you as soon as the step that is under way is done"
         hint = "wait a few seconds, then make this very call again, until it is answered"
         raise PullRefused("HELD_BY_ANOTHER", message, next_step=hint, again=True)
-    who = state.held_by or "Handrail itself"
+    who = actor_words(state.held_by) if state.held_by else "Handrail itself"
     hint = f"ask your user for: handrail take {state.run}, which gives a token; or leave the run to {who}"
     raise PullRefused("HELD_BY_ANOTHER", f"{state.run} is held by {who} now", next_step=hint)
 
@@ -120,6 +121,7 @@ def _completed(desk: Desk, token: Token, handed: Handed) -> Answer:
         if state.pending is None or state.pending.seq != token.seq:
             return answer_again(desk, token, state)
         require_holder(desk, state, token)
+        _require_somebody_to_ask(desk, state)
         plan = plan_of(desk.log, state.plan)
         given = Given(by=by, notes=handed.notes, artifacts=handed.artifacts, context=handed.context)
         writer, names = desk.writer, desk.agents.catalog.names
@@ -132,6 +134,15 @@ def _completed(desk: Desk, token: Token, handed: Handed) -> Answer:
         return answer_at(desk, reached.state, "advance", reached.events)
     finally:
         desk.log.release(lease)
+
+
+def _require_somebody_to_ask(desk: Desk, state: RunState) -> None:
+    """Refuse to complete what a person is to confirm, where the agent works inside a step: it talks to nobody."""
+    if desk.caller.kind == "connected" or answer_at(desk, state, "advance").intent != "await_user_confirmation":
+        return
+    message = f"a person is to confirm this step, and {desk.caller.words} has nobody to ask"
+    hint = f"leave it to a person: handrail release {state.run}, then handrail approve {state.run}"
+    raise PullRefused("USER_ONLY_DEPENDENCY", message, next_step=hint)
 
 
 def _report(desk: Desk, token: Token, handed: Handed) -> None:

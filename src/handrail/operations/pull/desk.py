@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from handrail.errors import HandrailError
+from handrail.model.actors import Actor, make_connected
 from handrail.model.tokens import NO_BRANCH, Misread, Token, TokenFault, TokenKind, mint, read_token
 from handrail.operations.pull.catalogue import Catalogue
 from handrail.ports.agents import Agents
@@ -18,7 +19,9 @@ from handrail.runtime.ports import Clock
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.tiers import Place
 
-HOLDER = "connected agent "
+CONNECTED = make_connected("mcp")
+_HELD_BEFORE = "connected agent "
+"""How summaries that an older Handrail wrote begin the name of a holder."""
 _FAULTS: dict[TokenFault, str] = {
     "format": "TOKEN_INVALID_FORMAT",
     "signature": "TOKEN_BAD_SIGNATURE",
@@ -55,6 +58,8 @@ class Desk:
     catalogue: Catalogue = field(default_factory=Catalogue)
     keys_now: Callable[[], tuple[bytes, ...]] | None = None
     """Reads the keys again: another process may sign with a newer one since."""
+    caller: Actor = CONNECTED
+    """Who calls: an agent that a person talks to, or one inside a step, which has nobody to ask."""
     agents: Agents = field(kw_only=True)
     """The agents that may perform steps of the runs."""
 
@@ -112,9 +117,10 @@ def new_name() -> str:
 
 def held_name(holder: str) -> str:
     """Give the name under which a run is held by whoever has a token of this holder."""
-    return f"{HOLDER}{holder}"
+    return str(make_connected(holder))
 
 
 def holder_in(held_by: str) -> str:
     """Give the holder that a token needs for a run that a connected agent holds; empty where none does."""
-    return held_by.removeprefix(HOLDER) if held_by.startswith(HOLDER) else ""
+    prefix = next((each for each in ("connected:", _HELD_BEFORE) if held_by.startswith(each)), "")
+    return held_by.removeprefix(prefix) if prefix else ""

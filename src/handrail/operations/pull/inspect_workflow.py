@@ -11,6 +11,7 @@ from handrail.model.workflow.actions import (
     Each,
     LoopAction,
     ParallelAction,
+    PullRequestAction,
     Times,
     Until,
     While,
@@ -30,7 +31,7 @@ from handrail.operations.pull.desk import Desk
 from handrail.operations.pull.list_workflows import offer
 from handrail.operations.pull.references import look_for
 from handrail.operations.pull.workflow_offer import Offered
-from handrail.operations.workflows.condition_text import condition_words
+from handrail.operations.workflows.condition_text import condition_words, value_words
 
 Data: TypeAlias = dict[str, JsonValue]
 
@@ -92,13 +93,23 @@ def _previewed(step: Step, address: str) -> PreviewStep:
     return PreviewStep(
         id=step.name,
         address=address,
-        title=getattr(action, "title", "") or step.description or step.name,
+        title=_title(action) or step.description or step.name,
         kind=action.kind,
         yours=action.kind in OF_AGENTS,
         when=condition_words(step.when) if step.when is not None else "",
         details={name: value for name, value in details.items() if value not in (None, "", [], {}, False)},
         steps=preview(body(action), f"{address}/"),
     )
+
+
+def _title(action: Action) -> str:
+    match action:
+        case GuidedAction() | GuidedLoopAction() | DelegateAction():
+            return action.title
+        case PullRequestAction():
+            return value_words(action.title)
+        case _:
+            return ""
 
 
 def _details(action: Action) -> Data:

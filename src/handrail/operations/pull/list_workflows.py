@@ -10,9 +10,9 @@ from handrail.operations.pull.catalogue import Seen
 from handrail.operations.pull.catalogue_cache import keep_list, read_list
 from handrail.operations.pull.desk import Desk
 from handrail.operations.pull.workflow_offer import Offered
-from handrail.operations.workflows.check import Checked
+from handrail.operations.workflows.check import Checked, reach
 from handrail.operations.workflows.list import Listed, describe, is_routine
-from handrail.sources.tiers import Found, Place, Tier, folders_of
+from handrail.sources.tiers import Found, Tier, folders_of
 from handrail.sources.trust.store import TrustStore
 
 ROUTINES = "routines"
@@ -107,7 +107,7 @@ def offer(seen: Seen, found: Found) -> Offered:
         title=guided.title if guided is not None and guided.title else about.name,
         version=guided.version if guided is not None else None,
         tags=tags_of(about, plan),
-        distrust=distrust_of(seen.place, checked),
+        distrust=_distrust(seen, checked),
     )
 
 
@@ -121,14 +121,14 @@ def tags_of(about: Listed, plan: Plan | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*own, *namespace, *((ROUTINES,) if about.routine else ()))))
 
 
-def distrust_of(place: Place, checked: Checked) -> str:
-    """Say why a workflow may not be started yet; only those of a repository have to be trusted."""
+def _distrust(seen: Seen, checked: Checked) -> str:
+    """Say why a workflow may not be started yet: something of a repository that it is made from is not trusted."""
     if any(each.code == Untrusted.code for each in checked.diagnostics):
         return "it is Python that has not been trusted"
-    snapshot = checked.opened.snapshot
-    if checked.found.tier is not Tier.REPOSITORY or snapshot is None or not checked.ok:
+    built_in = checked.found.tier is Tier.BUILT_IN and seen.catalog.bindings is None
+    if built_in or checked.opened.snapshot is None or not checked.ok:
         return ""
-    trust = TrustStore(place.folders).status_of(snapshot)
+    trust = TrustStore(seen.place.folders).status_of(reach(seen.place, checked, seen.catalog).contents)
     return "" if trust.granted else trust.reason
 
 

@@ -55,7 +55,7 @@ def _goal(goal: str, mark: str) -> list[str]:
     """One line cannot look like anything else."""
     if not goal:
         return []
-    return [f"Goal: {goal}" if "\n" not in goal else f"Goal:\n\n{block(mark, 'goal', goal, 'message')}"]
+    return [f"Goal: {goal}" if goal.isprintable() else f"Goal:\n\n{block(mark, 'goal', goal, 'message')}"]
 
 
 def _position(state: RunState) -> Iterator[str]:
@@ -83,7 +83,8 @@ def gap_lines(state: RunState) -> list[str]:
     lines: list[str] = []
     for gap in ranked[:MOST_GAPS]:
         where = f" (step {gap['address']})" if gap.get("address") else ""
-        lines.append(f"- {gap.get('severity')}: {cut(str(gap.get('message')), MOST_MESSAGE)}{where}")
+        message = " ".join(cut(str(gap.get("message")), MOST_MESSAGE).split())
+        lines.append(f"- {gap.get('severity')}: {message}{where}")
     left = len(ranked) - MOST_GAPS
     return [*lines, f"- and {left} more: handrail show {state.run}"] if left > 0 else lines
 

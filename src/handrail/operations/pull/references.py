@@ -87,7 +87,8 @@ def references_of(desk: Desk, state: RunState) -> tuple[Resolved, ...]:
     declared = _declared(plan_of(desk.log, state.plan))
     if not declared:
         return ()
-    pinned = _pinned(desk, state.run)
+    # Where the documents were that an imported run refers to says nothing about this machine.
+    pinned: Mapping[str, JsonValue] = {} if state.imported else _pinned(desk, state.run)
     return tuple(_as_pinned(each, pinned.get(each.id)) for each in declared)
 
 

@@ -79,7 +79,7 @@ def _request(desk: Desk, place: Place, wanted: StartWanted) -> Request:
     if pinned.plan.selection != "rescan":
         given = tuple(f"{name}={_written(value)}" for name, value in wanted.context.items())
         workspace = str(place.cwd or wanted.workspace)
-        asked = Wanted(wanted.workflow, wanted.goal, given, folder=workspace, by="a connected agent", connected=True)
+        asked = Wanted(wanted.workflow, wanted.goal, given, folder=workspace, by=str(desk.caller), connected=True)
         return prepare(desk.machine, place, asked, look_up).request
     problem = context_problem({"goal": wanted.goal}, wanted.context)
     if problem:
@@ -88,7 +88,7 @@ def _request(desk: Desk, place: Place, wanted: StartWanted) -> Request:
     secrecy = Secrecy(desk.machine.redactor())
     secrecy.require_none_in(pinned.plan, pinned.written)
     inputs = secrecy.inputs(dict(wanted.context))
-    return Request(pinned, wanted.workspace, inputs=inputs, task=secrecy.task(wanted.goal), by="a connected agent")
+    return Request(pinned, wanted.workspace, inputs=inputs, task=secrecy.task(wanted.goal), by=str(desk.caller))
 
 
 def _written(value: JsonValue) -> str:

@@ -6,35 +6,35 @@ from dataclasses import field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
-import rfc8785
-
 from handrail.engine.state.codec import encode_state
-from handrail.errors import NotFound, UsageError, VersionConflict
+from handrail.errors import NotFound, PersonOnly, UsageError, VersionConflict
 from handrail.frozen import frozen
 from handrail.late_import import late_import
-from handrail.model.codec import encode
+from handrail.model.actors import actor_words, is_agents
 from handrail.model.history.events import Decision, Event, RunForked, RunStarted
+from handrail.model.history.run_lines import is_run
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.suggest import did_you_mean
-from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.step_addresses import BEGINS
 from handrail.ports.log import Filter, Log
 from handrail.runtime.event_records import from_log
-from handrail.runtime.history import events_of, plan_of, state_before, state_of
+from handrail.runtime.history import events_of, plan_of, put_calls, require_plan, state_before, state_of, written_plan
 from handrail.runtime.ports import Pinned
-from handrail.runtime.run_writer import RunWriter
+from handrail.runtime.run_writer import RunWriter, require_recordable
 
 if TYPE_CHECKING:
     from handrail.engine.decide import from_outside
+    from handrail.engine.fold import imports
     from handrail.engine.state import fork as copies
     from handrail.operations.views import inner_steps
 else:
     inner_steps = late_import("handrail.operations.views.inner_steps")
     copies = late_import("handrail.engine.state.fork")
     from_outside = late_import("handrail.engine.decide.from_outside")
+    imports = late_import("handrail.engine.fold.imports")
 
 
 @frozen
@@ -65,18 +65,15 @@ def _nothing_more(_: RunStarted) -> tuple[Event, ...]:
     return ()
 
 
-def written(plan: Plan) -> bytes:
-    """Give a plan as it is kept with its runs."""
-    return rfc8785.dumps(encode(plan))
-
-
 def start(writer: RunWriter, request: Request, then: Callable[[RunStarted], tuple[Event, ...]] = _nothing_more) -> str:
     """Bring a run into being, pinned to its plan; give its id, such as `fix-bug-1`.
 
     `then` gives what is recorded with its first event, in the same append.
     """
     log = writer.log
-    plan = log.put_blob(request.pinned.written or written(request.pinned.plan))
+    data = _plan_bytes(request)
+    plan = log.put_blob(data)
+    calls = put_calls(log, request.pinned.calls)
     number = next_number(log, request.pinned.plan.name)
     script = log.put_blob(request.script) if request.script else ""
     source = request.source
@@ -100,6 +97,7 @@ def start(writer: RunWriter, request: Request, then: Callable[[RunStarted], tupl
             pass_env=request.pass_env,
             observed=request.observed,
             references=request.references,
+            calls=calls,
             at=time.time(),
         )
         try:
@@ -110,6 +108,19 @@ def start(writer: RunWriter, request: Request, then: Callable[[RunStarted], tupl
             number += 1
         else:
             return run
+
+
+def _plan_bytes(request: Request) -> bytes:
+    """Give the plan of a new run as it is kept, after everything that the run is given was found to be readable."""
+    for name in ("inputs", "checks", "task", "by", "agent", "references"):
+        require_recordable(f"the {name} of the run", getattr(request, name))
+    try:
+        data = request.pinned.written or written_plan(request.pinned.plan)
+    except (ValueError, TypeError, RecursionError) as error:
+        name = request.pinned.plan.name
+        raise UsageError(f"the workflow {name!r} cannot be recorded: {error}") from error
+    require_plan(data, request.pinned.plan)
+    return data
 
 
 def once_named(request: Request) -> str:
@@ -132,7 +143,8 @@ def find(log: Log, words: str) -> str:
             raise NotFound("there are no runs yet", next_step="handrail run WORKFLOW")
         return max(own, key=lambda row: float(str(row.document.get("started_at") or 0))).key
     keys = [row.key for row in rows]
-    if words in keys:
+    # A run whose line is lost is found by its whole id all the same.
+    if words in keys or (is_run(words) and log.last(words).seq):
         return words
     found = [row.key for row in own] or keys
     if len(found) == 1:
@@ -145,13 +157,23 @@ def find(log: Log, words: str) -> str:
     raise NotFound(f"there is no run '{words}'{near}", next_step="handrail status")
 
 
+def _require_person(run: str, by: str) -> None:
+    """Refuse the word of an agent where a person is asked."""
+    if is_agents(by):
+        hint = f"ask the person to look at it: handrail status {run}"
+        raise PersonOnly(f"{run} asks a person, and {actor_words(by)} is none", next_step=hint)
+
+
 def answer(writer: RunWriter, run: str, decision: Decision, by: str, feedback: str = "") -> None:
     """Answer the question a run waits on; the answer is taken once."""
+    _require_person(run, by)
     log = writer.log
     state = state_of(log, run)
     pending = state.pending
     if pending is None or pending.kind != "approval":
         raise UsageError(f"{run} asks nobody for approval", next_step=f"handrail status {run}")
+    for what, given in (("the answer", decision), ("what is said about it", feedback)):
+        require_recordable(what, given)
     # An answer that cannot be given is refused here: once sent it would use up the question.
     from_outside.decide_approval(
         plan_of(log, state.plan), state, from_outside.Answer(decision, by, feedback), time.time()
@@ -164,6 +186,7 @@ def answer(writer: RunWriter, run: str, decision: Decision, by: str, feedback: s
 
 def say(writer: RunWriter, run: str, text: str, by: str) -> None:
     """Answer the question of a run's agent in words; the answer is taken once."""
+    _require_person(run, by)
     pending = state_of(writer.log, run).pending
     if pending is None or pending.kind != "question":
         raise UsageError(f"{run} asks no question", next_step=f"handrail status {run}")
@@ -232,6 +255,8 @@ def fork(writer: RunWriter, run: str, step: str | None, by: str) -> str:
 def copy_at(log: Log, source: RunState, seq: int, copy: str, by: str) -> RunForked:
     """Give the first event of a copy of a run as it was before an event."""
     before = state_before(log, source.run, seq)
+    if seq <= source.imported:
+        before = imports.before_import(before, source)
     state = log.put_blob(encode_state(before))
     tree = _tree_of_copy(source, before, copy)
     return RunForked(run=copy, source=source.run, seq=seq, state=state, by=by, source_tree=tree, at=time.time())
@@ -278,7 +303,7 @@ def take(writer: RunWriter, run: str, by: str) -> None:
     """Hand a run to an outside performer, for the steps of agents; the engine performs the others."""
     state = state_of(writer.log, run)
     if state.held_by:
-        raise UsageError(f"{run} is held by {state.held_by}", next_step=f"handrail release {run}")
+        raise UsageError(f"{run} is held by {actor_words(state.held_by)}", next_step=f"handrail release {run}")
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
     writer.send(run, f"take:{point(writer.log, run, state.seq)}", "take", by=by, hands="agents")
@@ -289,6 +314,8 @@ def release(writer: RunWriter, run: str, by: str) -> None:
     state = state_of(writer.log, run)
     if not state.held_by:
         raise UsageError(f"nobody holds {run}", next_step=f"handrail status {run}")
+    if state.foreign:
+        raise UsageError(f"{run} was imported, and has no place to work in yet", next_step=f"handrail release {run}")
     writer.send(run, f"release:{point(writer.log, run, state.seq)}", "release", by=by)
 
 

@@ -9,7 +9,7 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.operations.workflows.repository_config import read_configured
 from handrail.runtime.history import plan_of, state_of
-from handrail.runtime.run_writer import RunWriter
+from handrail.runtime.run_writer import RunWriter, require_recordable
 from handrail.sources.config.config import read_user_config
 from handrail.sources.config.pull import NO_PULL
 from handrail.sources.tiers import Place
@@ -39,7 +39,7 @@ def configured_wish(place: Place) -> Configured:
     own = read_user_config(place.folders, Report()).pull
     found = read_configured(place)
     theirs = NO_PULL if found is None else found.config.pull
-    wish = Wish(by="the configuration", autonomy=own.autonomy, risk=own.risk)
+    wish = Wish(by="", autonomy=own.autonomy, risk=own.risk)
     if found is None or theirs == NO_PULL:
         return Configured(wish)
     if found.distrust:
@@ -51,6 +51,8 @@ def configured_wish(place: Place) -> Configured:
 def prefer(writer: RunWriter, run: str, wish: Wish) -> Preferred:
     """Say how far a run goes on alone from now on, and what it may risk."""
     state = state_of(writer.log, run)
+    for given in (wish.autonomy, wish.risk, wish.by):
+        require_recordable("the preference", given)
     if not wish.autonomy and not wish.risk:
         hint = f"handrail prefer {run} --autonomy full_auto_stop_on_user_deps"
         raise UsageError("say what you prefer", next_step=hint)

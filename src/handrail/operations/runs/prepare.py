@@ -1,29 +1,29 @@
 """Everything before a run: find, compile, trust, bind the inputs, pin the project's checks."""
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from handrail.compiler.bounds import Bound, agent_calls
 from handrail.compiler.catalog import Catalog
 from handrail.engine.prompts.choose_agent import Given
-from handrail.errors import InvalidWorkflow, NotFound, Untrusted, UsageError
+from handrail.errors import NotFound, Untrusted, UsageError
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.parts import every_step
-from handrail.model.workflow.actions import CallAction, Checks
+from handrail.model.workflow.actions import Checks
 from handrail.model.workflow.plan import Plan
 from handrail.operations.agents.configured_agents import ConfiguredAgents, override_of, policy_of
 from handrail.operations.agents.require_agents import require_agents, require_wrappings
 from handrail.operations.runs.lifecycle import Request
 from handrail.operations.runs.secrets import Secrecy
 from handrail.operations.runs.worktree_source import borrowed, ground_of
-from handrail.operations.workflows.check import Checked, check, valid
+from handrail.operations.workflows.check import Checked, Reached, check, reach, valid
 from handrail.operations.workflows.find_targets import one
 from handrail.operations.workflows.inputs import bind
-from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
+from handrail.operations.workflows.repository_config import Configured, read_configured
 from handrail.ports.agents import CASSETTE, SCRIPTED, AgentCatalog
 from handrail.ports.machine import Machine
 from handrail.runtime.ports import Pinned, Workflows
@@ -73,6 +73,8 @@ class Prepared:
     diagnostics: tuple[Diagnostic, ...]
     left_out: tuple[str, ...] = ()
     """Uncommitted files of the checkout, which are no part of the run."""
+    notices: tuple[str, ...] = ()
+    """What of the repository is not used, and why."""
 
 
 def looked_up(place: Place, words: str) -> tuple[Checked, Catalog]:
@@ -86,7 +88,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     pinned, bound, diagnostics = _pinned(place, wanted.workflow, look_up)
     secrecy = Secrecy(machine.redactor())
     inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task))
-    called = called_by(place, pinned.plan)
+    called = tuple(each.plan for each in pinned.calls.values())
     for plan in (pinned.plan, *called):
         secrecy.require_none_in(plan)
     configured = read_configured(place)
@@ -121,8 +123,9 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     if wanted.with_changes and ground is None:
         where = f"--in {wanted.folder} works on the folder as it is" if wanted.folder else "there is no repository here"
         raise UsageError(f"--with-changes has nothing to take along: {where}", next_step="leave it out")
-    left_out = () if ground is None else ground.uncommitted
-    return Prepared(request, bound, diagnostics, left_out)
+    if ground is None:
+        return Prepared(request, bound, diagnostics)
+    return Prepared(request, bound, diagnostics, ground.uncommitted, ground.notices)
 
 
 def _script(place: Place, wanted: Wanted, catalog: AgentCatalog) -> bytes:
@@ -174,35 +177,23 @@ def _pinned(place: Place, words: str, look_up: LookUp) -> tuple[Pinned, Bound, t
     if not words or (len(words.split()) > 1 and not ((place.cwd or Path.cwd()) / words).exists()):
         raise names_for(place, words)
     checked, catalog = look_up(place, words)
-    made = valid(place, checked)
-    snapshot = checked.opened.snapshot
-    trust = TrustStore(place.folders).status_of(snapshot) if snapshot is not None else None
-    if trust is None or not trust.granted:
-        path = place.shown(checked.found.main)
-        why = trust.reason if trust is not None else "it could not be read"
-        next_step = f"read it, then: handrail trust {shlex.quote(path)}"
-        raise Untrusted(f"the workflow {path} needs your trust before it runs: {why}", next_step=next_step)
-    return Pinned(made.plan, made.hash), agent_calls(made.plan, catalog), checked.diagnostics
+    made, reached = valid(place, checked), reach(place, checked, catalog)
+    _require_trust(place, reached)
+    calls = {name: Pinned(each.plan, each.hash) for name, each in reached.calls.items() if each.plan and each.hash}
+    return Pinned(made.plan, made.hash, calls=calls), agent_calls(made.plan, catalog), checked.diagnostics
 
 
-def called_by(place: Place, plan: Plan) -> tuple[Plan, ...]:
-    """Give the workflows that a workflow calls, and those that they call, as far as they are there."""
-    return tuple(_called(place, plan, {plan.name}))
-
-
-def _called(place: Place, plan: Plan, seen: set[str]) -> Iterator[Plan]:
-    """The workflows that it calls, theirs included; one that is not there is the step's own failure."""
-    for _, step in every_step(plan.steps):
-        name = step.action.workflow if isinstance(step.action, CallAction) else None
-        if name is None or name in seen:
-            continue
-        seen.add(name)
-        try:
-            inner = pin(place, name).plan
-        except (NotFound, InvalidWorkflow):
-            continue
-        yield inner
-        yield from _called(place, inner, seen)
+def _require_trust(place: Place, reached: Reached) -> None:
+    """Refuse a workflow as long as one of the files that it is made from is not trusted as it was read."""
+    trust = TrustStore(place.folders).status_of(reached.contents)
+    if trust.granted and reached.checked.opened.snapshot is not None:
+        return
+    path = place.shown(reached.checked.found.main)
+    own = {each.path for each in reached.opened[0].snapshot.contents} if reached.opened[0].snapshot else set[Path]()
+    others = sorted(place.shown(each.path) for each in trust.missing if each.path not in own)
+    why = trust.reason if len(others) < len(trust.missing) else f"of what it uses, {', '.join(others)} is not trusted"
+    next_step = f"read it, then: handrail trust {shlex.quote(path)}"
+    raise Untrusted(f"the workflow {path} needs your trust before it runs: {why}", next_step=next_step)
 
 
 def _asks_for_checks(plan: Plan) -> bool:
@@ -221,16 +212,7 @@ def _folder(place: Place, given: str | None) -> Path:
     return folder.resolve()
 
 
-def missing_trust(place: Place, words: str) -> "trust.TrustQuestion | None":
-    """Find the first content that a run of this workflow needs and that is not trusted."""
-    asked = trust.examine(place, words)
-    if not asked.granted:
-        return asked
-    plan = valid(place, check(place, one(place, words), catalog_for(place))).plan
-    for name in (step.action.workflow for _, step in every_step(plan.steps) if isinstance(step.action, CallAction)):
-        asked = trust.examine(place, name)
-        if not asked.granted:
-            return asked
-    config = place.repository / CONFIG if place.repository is not None else None
-    asked = trust.examine(place, str(config)) if config is not None and config.is_file() else None
-    return asked if asked is not None and not asked.granted else None
+def missing_trust(machine: Machine, place: Place, words: str) -> "trust.TrustQuestion | None":
+    """Give what a run of this workflow reads from the repository, if any of it is not trusted."""
+    asked = trust.examine(machine.agents, place, words)
+    return None if asked.granted else asked

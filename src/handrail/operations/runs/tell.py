@@ -5,6 +5,7 @@ import uuid
 from handrail.engine.prompts.person_messages import hears
 from handrail.errors import NotFound, UsageError
 from handrail.frozen import frozen
+from handrail.model.actors import actor_words, is_agents
 from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import Pending, RunState
 from handrail.operations.views.run_tree import standing
@@ -31,7 +32,9 @@ class Said:
 def tell(writer: RunWriter, run: str, text: str, by: str, catalog: AgentCatalog) -> Said:
     """Leave a message for the agent that is at work in a run or in one that comes from it, else for the next one."""
     said = hearer(writer.log, run, text, catalog)
-    writer.send(said.run, f"tell:{uuid.uuid4().hex}", "tell", text=text, by=by)
+    # An agent takes what it is told for a person's word, unless that is said otherwise.
+    told = f"(from {actor_words(by)}) {text}" if is_agents(by) else text
+    writer.send(said.run, f"tell:{uuid.uuid4().hex}", "tell", text=told, by=by)
     return said
 
 

@@ -1,5 +1,6 @@
 """Where a new run gets its work tree from: the repository, the branch and commit it starts from, how it is set up."""
 
+import re
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -9,10 +10,12 @@ from handrail.errors import NotFound, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.operations.workflows.repository_config import Configured
-from handrail.ports.repositories import Repositories
+from handrail.ports.repositories import WORKTREE_INCLUDE, Repositories
 from handrail.ports.workspaces import Workspaces
 from handrail.sources.config.config import RepositoryConfig, Worktrees
+from handrail.sources.foreign_files import Refusal, decode, read_content
 from handrail.sources.tiers import Place
+from handrail.sources.trust.store import TrustStore
 
 if TYPE_CHECKING:
     from handrail.ports.delivery import Delivery
@@ -27,6 +30,8 @@ class Ground:
     source: TreeSource
     uncommitted: tuple[str, ...]
     pass_env: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    """What of the repository is not used, and why."""
 
 
 def ground_of(
@@ -42,19 +47,33 @@ def ground_of(
     wanted = base or settings.base
     name = wanted or head.branch or head.commit[:12]
     commit = repositories.commit_of(root, wanted) if wanted else head.commit
+    included, notices = included_patterns(place, root)
     source = TreeSource(
         repository=str(root),
         base=name,
         commit=commit,
         branch=settings.branch or BRANCH,
-        copy=settings.copy,
+        copy=(*included, *settings.copy),
         setup=settings.setup,
         setup_timeout=settings.timeout,
         teardown=settings.teardown,
         teardown_timeout=settings.teardown_timeout,
     )
     left_out = repositories.uncommitted(root)
-    return Ground(source, left_out) if config is None else Ground(source, left_out, config.pass_env)
+    return Ground(source, left_out, () if config is None else config.pass_env, notices)
+
+
+def included_patterns(place: Place, root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Read the patterns of `.worktreeinclude`, pinned as the run starts; if it is not trusted, only say so."""
+    content = read_content(root / WORKTREE_INCLUDE, root) if not (root / WORKTREE_INCLUDE).is_symlink() else None
+    text = decode(content.data) if content is not None and isinstance(content.data, bytes) else None
+    if content is None or not isinstance(text, str) or isinstance(text, Refusal):
+        return (), ()
+    trust = TrustStore(place.folders).status_of([content])
+    if not trust.granted:
+        return (), (f"{WORKTREE_INCLUDE} is not used: {trust.reason}; handrail trust . shows it",)
+    lines = (re.sub(r"(?<!\\) +$", "", line.removesuffix("\r")) for line in text.removeprefix("\ufeff").split("\n"))
+    return tuple(line for line in lines if line and not line.startswith("#")), ()
 
 
 def borrowed(repositories: Repositories, folder: Path) -> Tree | None:

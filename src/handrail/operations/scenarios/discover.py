@@ -10,15 +10,16 @@ from tempfile import TemporaryDirectory
 from handrail.errors import HandrailError, InvalidWorkflow, UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
-from handrail.operations.runs.prepare import called_by, pin
+from handrail.operations.runs.prepare import pin
 from handrail.operations.scenarios.addresses import KnownSteps
 from handrail.operations.scenarios.read import Scenario, read_scenarios
 from handrail.operations.workflows.find_targets import several
 from handrail.runtime.ports import Pinned
 from handrail.sources.folders import Folders
+from handrail.sources.open_workflow import bindings_content, bindings_for
 from handrail.sources.tiers import Found, Place, Tier, discover
 from handrail.sources.trust.store import TrustStore
-from handrail.sources.workflow_snapshot import TESTS
+from handrail.sources.workflow_snapshot import TESTS, take
 
 ENDINGS = (".yaml", ".yml")
 
@@ -71,13 +72,15 @@ def trusting(place: Place) -> Generator[Place]:
         for found in discover(place, Report()):
             if found.tier is Tier.REPOSITORY:
                 with suppress(HandrailError):
-                    store.trust(found.main)
+                    store.trust_snapshot(take(found.main))
+        bindings = bindings_content(place, bindings_for(place))
+        store.trust(() if bindings is None else (bindings,))
         yield own
 
 
 def _suite(place: Place, chosen: _Chosen, report: Report) -> Suite:
     pinned = pin(place, str(chosen.found.main))
-    known = KnownSteps(pinned.plan, called_by(place, pinned.plan))
+    known = KnownSteps(pinned.plan, tuple(each.plan for each in pinned.calls.values()))
     scenarios: list[Scenario] = []
     for file in chosen.files:
         own = Report()

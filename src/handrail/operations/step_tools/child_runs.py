@@ -14,14 +14,13 @@ from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.agents.configured_agents import ConfiguredAgents
 from handrail.operations.agents.require_agents import require_agents, require_wrappings
-from handrail.operations.runs.lifecycle import written
-from handrail.operations.runs.prepare import called_by, pin
+from handrail.operations.runs.prepare import pin
 from handrail.operations.runs.secrets import Secrecy
 from handrail.operations.views.run_tree import standing
 from handrail.operations.workflows.inputs import bind
 from handrail.ports.log import Filter, Log
 from handrail.ports.machine import Machine
-from handrail.runtime.history import plan_of, state_of
+from handrail.runtime.history import plan_of, put_calls, state_of, written_plan
 from handrail.runtime.ports import Pinned
 from handrail.sources.tiers import Place
 
@@ -46,7 +45,7 @@ def wanted_child(
     pinned = pin(place, name)
     secrecy = Secrecy(machine.redactor())
     inputs = secrecy.inputs(_inputs(pinned, cast("dict[str, JsonValue]", given.get("inputs") or {}), goal))
-    plans = (pinned.plan, *called_by(place, pinned.plan))
+    plans = (pinned.plan, *(each.plan for each in pinned.calls.values()))
     for plan in plans:
         secrecy.require_none_in(plan)
     known = ConfiguredAgents(machine.agents, place.folders, place.repository)
@@ -55,7 +54,8 @@ def wanted_child(
     return ChildWanted(
         workflow=pinned.plan.name,
         definition=pinned.definition,
-        plan=log.put_blob(pinned.written or written(pinned.plan)),
+        plan=log.put_blob(pinned.written or written_plan(pinned.plan)),
+        calls=put_calls(log, pinned.calls),
         inputs=inputs,
         task=secrecy.task(goal),
     )

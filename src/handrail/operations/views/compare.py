@@ -8,7 +8,7 @@ from handrail.model.history.run_state import RunState
 from handrail.operations.views.costs import Cost, cost_of
 from handrail.operations.views.diff import span_of_run
 from handrail.operations.views.run_tree import standing
-from handrail.operations.views.step_addresses import members
+from handrail.operations.views.step_addresses import members, step_status
 from handrail.ports.delivery import Delivery
 from handrail.ports.log import Log
 from handrail.ports.workspaces import FileChange
@@ -42,8 +42,9 @@ def _side(log: Log, workspaces: Delivery, run: str) -> Side:
     where = standing(log, run)
     steps: Counter[str] = Counter()
     for member in members(log, run):
-        known = state_of(log, member.run).steps.items()
-        steps.update(step.status for address, step in known if address.startswith(member.own))
+        state = state_of(log, member.run)
+        own = (step for address, step in state.steps.items() if address.startswith(member.own))
+        steps.update(step_status(state, step) for step in own)
     return Side(where.state, _outcome(where.acting), dict(steps), cost_of(log, run), _files(workspaces, where.state))
 
 

@@ -1,8 +1,10 @@
 """What a run or one of its steps changed; from the snapshots, so that it works without the work tree too."""
 
+import errno
+import os
 from pathlib import Path
 
-from handrail.errors import UsageError
+from handrail.errors import UsageError, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree
@@ -12,6 +14,10 @@ from handrail.ports.delivery import Delivery
 from handrail.ports.log import Log
 from handrail.ports.workspaces import FileChange
 from handrail.runtime.history import state_before, state_of
+
+LEAST_BYTES = 1024 * 1024
+"""With less room left git may not be able to write an index."""
+NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 
 
 @frozen
@@ -34,6 +40,8 @@ class Difference:
     text: str
     items: tuple[str, ...] = ()
     """Items of the step, whose changes are in work trees of their own."""
+    remark: str = ""
+    """What a person should know about it."""
 
 
 @frozen
@@ -54,11 +62,31 @@ class Differences:
             found = _one_after_another(find_steps(log, run, step))
             spans = [span_of_step(log, workspaces, each) for each in found]
         span = Span(spans[0].tree, spans[0].since, spans[-1].until)
-        files = workspaces.changes(span.tree, span.since, span.until)
-        text = self.redactor.text(workspaces.diff(span.tree, span.since, span.until, stat=stat))
+        remark = ""
+        try:
+            files, text = self._compared(span, stat=stat)
+        except (OSError, WorkspaceFault) as error:
+            if span.until is not None or not _is_for_want_of_room(error, span.tree):
+                raise
+            # To look at the files takes an index beside them; the newest snapshot is there already.
+            span = Span(span.tree, span.since, workspaces.snapshot_ref(inner or run))
+            files, text = self._compared(span, stat=stat)
+            remark = "nothing can be written to this disk: shown as of the end of the last step"
         names = () if step is None else (each.whole for each in members(log, run))
         items = tuple(name for name in names if name.startswith(f"{step}["))
-        return Difference(inner or run, step or "", span, files, text, items)
+        return Difference(inner or run, step or "", span, files, text, items, remark)
+
+    def _compared(self, span: Span, *, stat: bool) -> tuple[tuple[FileChange, ...], str]:
+        files = self.workspaces.changes(span.tree, span.since, span.until)
+        patch = self.workspaces.diff(span.tree, span.since, span.until, stat=stat)
+        return files, self.redactor.text("".join(map(_unseen, files)) + patch)
+
+
+def _unseen(change: FileChange) -> str:
+    """A line, as `git apply` passes over, about files that no snapshot holds."""
+    if change.change != "repository":
+        return ""
+    return f"# {change.path} is a repository of its own: files in it changed, and are not shown here\n"
 
 
 def span_of_run(workspaces: Delivery, state: RunState) -> Span:
@@ -69,8 +97,13 @@ def span_of_run(workspaces: Delivery, state: RunState) -> Span:
 
 def began_with(state: RunState) -> str:
     """Give what a run's own changes are measured against: its base, with the changes that were taken along."""
-    taken = state.pinned.changes if state.pinned is not None and state.forked_from is None else ""
+    taken = state.pinned.changes if state.pinned is not None and _began_here(state) else ""
     return taken or tree_of(state).commit
+
+
+def _began_here(state: RunState) -> bool:
+    """Whether its work tree was made without work of the run, as that of a copy or an import is not."""
+    return state.forked_from is None and not state.imported
 
 
 def span_of_step(log: Log, workspaces: Delivery, step: FoundStep) -> Span:
@@ -92,6 +125,11 @@ def tree_of(state: RunState) -> Tree:
         return state.tree
     if state.source is not None:
         raise UsageError(f"{state.run} has no work tree yet", next_step=f"handrail resume {state.run}")
+    if state.foreign:
+        step = (
+            f"handrail fork {state.run} STEP, then release the copy" if state.over else f"handrail release {state.run}"
+        )
+        raise UsageError(f"{state.run} was imported, and its files did not come with it", next_step=step)
     message = f"{state.run} works in {state.workspace} as it is, so Handrail keeps no changes of it"
     raise UsageError(message, next_step=f"look there yourself: git -C {state.workspace} diff")
 
@@ -103,6 +141,13 @@ def _given(log: Log, state: RunState) -> str:
 
 def _now(workspaces: Delivery, tree: Tree, run: str) -> str | None:
     return None if Path(tree.path).is_dir() else workspaces.snapshot_ref(run)
+
+
+def _is_for_want_of_room(error: OSError | WorkspaceFault, tree: Tree) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in NOT_WRITABLE
+    found = os.statvfs(tree.path)
+    return bool(found.f_flag & os.ST_RDONLY) or found.f_bavail * found.f_frsize < LEAST_BYTES
 
 
 def _one_after_another(found: tuple[FoundStep, ...]) -> tuple[FoundStep, ...]:

@@ -6,6 +6,7 @@ from typing import Any, cast
 from handrail.engine.fold.step_tools import progress_words, started_by
 from handrail.engine.prompts.choose_agent import FALLBACK
 from handrail.engine.state.agent_calls import call_of
+from handrail.model.actors import actor_words
 from handrail.model.history import events as ev
 from handrail.model.history.spending import Spent
 from handrail.model.workflow.values import JsonValue
@@ -22,6 +23,8 @@ REASONS = {
     "max": "no round is left",
 }
 """Why a review loop ended."""
+MOST_LEFT_OUT = 3
+"""Files that are named of those that an agent was started without."""
 Data = dict[str, JsonValue]
 
 
@@ -70,6 +73,16 @@ def proofs_in(event: ev.StepEnded) -> list[Data]:
 def denied_in(event: ev.StepEnded) -> str:
     """Say which tools an agent was denied in a call that ended well; nothing where it was none."""
     return str(event.details.get("denied") or "").removeprefix("denied: ")
+
+
+def left_out_in(event: ev.StepEnded) -> str:
+    """Name the files of the repository that an agent was started without, as they are not trusted."""
+    found = event.details.get("project_files")
+    if not isinstance(found, dict) or found.get("used") or not isinstance(files := found.get("files"), list):
+        return ""
+    count = found.get("count")
+    more = count - MOST_LEFT_OUT if isinstance(count, int) else 0
+    return ", ".join(map(str, files[:MOST_LEFT_OUT])) + (f" and {more} more" if more > 0 else "")
 
 
 def agent_words(spec: dict[str, JsonValue]) -> str:
@@ -162,14 +175,21 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "item_started": lambda event: f"started as {event.child}",
     "item_ended": _item_ended,
     "question_asked": lambda event: f"asks: {event.question}",
-    "question_answered": lambda event: f"answered by {event.by or 'somebody'}: {event.answer}",
+    "question_answered": lambda event: f"answered by {actor_words(event.by)}: {event.answer}",
     "step_refused": lambda event: f"not done yet: {'; '.join(each.message for each in event.shortfalls)}",
-    "message_given": lambda event: f"{event.by or 'somebody'} says: {event.text}",
+    "message_given": lambda event: f"{actor_words(event.by)} says: {event.text}",
     "step_passed_over": _passed_over,
     "delegation_reported": lambda event: f"came in: results of work handed on, {', '.join(event.results)}",
-    "preferences_set": lambda event: f"{event.by or 'somebody'} prefers autonomy {event.autonomy}, risk {event.risk}",
+    "preferences_set": lambda event: (
+        f"{actor_words(event.by) if event.by else 'the configuration'} prefers"
+        f" autonomy {event.autonomy}, risk {event.risk}"
+    ),
     "gap_recorded": lambda event: f"goes on although ({event.severity}): {event.message}",
     "tool_called": _tool_called,
+    "command_refused": lambda event: (
+        f"{actor_words(event.by)} tried `handrail {event.command}{f' {event.about}' if event.about else ''}`:"
+        " refused, only a person may do that"
+    ),
     "child_ended": _child_ended,
     "capability_observed": lambda event: (
         f"the agent found {event.capability} {event.status}" + (f": {event.detail}" if event.detail else "")

@@ -7,9 +7,17 @@ from typing import Any
 from handrail.engine.state.agent_calls import call_of
 from handrail.errors import NotFound
 from handrail.frozen import frozen
+from handrail.model.actors import actor_words
 from handrail.model.history import events as ev
 from handrail.model.suggest import did_you_mean
-from handrail.operations.views.event_sentences import address_of, agent_words, denied_in, proofs_in, told
+from handrail.operations.views.event_sentences import (
+    address_of,
+    agent_words,
+    denied_in,
+    left_out_in,
+    proofs_in,
+    told,
+)
 from handrail.operations.views.run_document import iso
 from handrail.operations.views.step_addresses import Member, members, same_step
 from handrail.operations.workflows.condition_text import pinned_words
@@ -103,11 +111,17 @@ def _ended(event: ev.StepEnded, _: str) -> str:
     if event.status == "succeeded":
         denied = denied_in(event)
         told = f", though it was denied {denied}" if denied else ""
-        return f"succeeded{f', done by {event.by}' if event.by else ''}{_proven(event)}{told}"
+        by = f", done by {actor_words(event.by)}" if event.by else ""
+        return f"succeeded{by}{_proven(event)}{told}{_without(event)}"
     bad = [f"{each['what']}: {_first(each['detail'])}" for each in proofs_in(event) if not each["ok"]]
     if bad:
-        return f"failed, not proven: {'; '.join(bad)}"
-    return f"failed: {event.error or f'exit {event.exit_code}'}"
+        return f"failed, not proven: {'; '.join(bad)}{_without(event)}"
+    return f"failed: {event.error or f'exit {event.exit_code}'}{_without(event)}"
+
+
+def _without(event: ev.StepEnded) -> str:
+    files = left_out_in(event)
+    return f", its agent started without {files}, which you have not trusted" if files else ""
 
 
 def _proven(event: ev.StepEnded) -> str:
@@ -122,7 +136,7 @@ def _first(detail: object) -> str:
 def _decided(event: ev.ApprovalDecided, _: str) -> str:
     said = f": {event.feedback}" if event.feedback else ""
     back = f", goes back to '{event.target}'" if event.target else ""
-    return f"{DECIDED[event.decision]} by {event.by or 'somebody'}{said}{back}"
+    return f"{DECIDED[event.decision]} by {actor_words(event.by)}{said}{back}"
 
 
 def _loop_ended(event: ev.LoopEnded, _: str) -> str:
@@ -154,10 +168,11 @@ _WORDS: dict[str, Callable[[Any, str], str]] = {
     "run_waits": lambda event, _: f"run waits: {event.message or event.reason}",
     "work_entered": lambda event, previous: f"{told(event)}, because {previous or 'the run began'}",
     "run_blocked": lambda event, _: f"run needs somebody: {event.message}",
-    "run_resumed": lambda event, _: f"run resumed by {event.by or 'somebody'}",
-    "run_rewound": lambda event, _: f"run went back to '{event.to}' (event {event.seq}) by {event.by or 'somebody'}",
-    "run_taken": lambda event, _: f"run taken by {event.by or 'somebody'}",
-    "run_released": lambda event, _: f"run released by {event.by or 'somebody'}",
+    "run_resumed": lambda event, _: f"run resumed by {actor_words(event.by)}",
+    "run_rewound": lambda event, _: f"run went back to '{event.to}' (event {event.seq}) by {actor_words(event.by)}",
+    "run_taken": lambda event, _: f"run taken by {actor_words(event.by)}",
+    "run_released": lambda event, _: f"run released by {actor_words(event.by)}",
+    "run_imported": lambda event, _: f"run imported by {actor_words(event.by)}; it was {event.original}",
     "run_ended": _over,
 }
 
@@ -167,14 +182,14 @@ _CAUSES: dict[str, Callable[[Any], str]] = {
     "step_passed_over": lambda event: (
         f"'{event.address}' {'succeeded' if event.how == 'answered' else 'failed and is passed over'}"
     ),
-    "approval_decided": lambda event: f"'{event.address}' was {DECIDED[event.decision]} by {event.by}",
+    "approval_decided": lambda event: f"'{event.address}' was {DECIDED[event.decision]} by {actor_words(event.by)}",
     "loop_ended": lambda event: f"'{event.address}' was over",
     "work_left": lambda event: f"'{event.address}' {event.status}",
-    "question_answered": lambda event: f"{event.by or 'somebody'} answered its question",
-    "message_given": lambda event: f"{event.by or 'somebody'} had something to say",
+    "question_answered": lambda event: f"{actor_words(event.by)} answered its question",
+    "message_given": lambda event: f"{actor_words(event.by)} had something to say",
     "group_left": lambda event: f"'{event.address}' was over",
     "round_started": lambda event: f"round {event.round} of '{event.address}' began",
-    "run_resumed": lambda event: f"the run was resumed by {event.by or 'somebody'}",
+    "run_resumed": lambda event: f"the run was resumed by {actor_words(event.by)}",
     "run_rewound": lambda event: f"the run went back to '{event.to}'",
 }
 """Kind of event with what it says as the cause of what follows."""

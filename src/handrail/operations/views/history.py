@@ -8,7 +8,14 @@ from handrail.model.codec import encode
 from handrail.model.history.events import Event, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState, StepState
 from handrail.operations.views.costs import sum_of
-from handrail.operations.views.event_sentences import address_of, agent_words, denied_in, proofs_in, spent_in
+from handrail.operations.views.event_sentences import (
+    address_of,
+    agent_words,
+    denied_in,
+    left_out_in,
+    proofs_in,
+    spent_in,
+)
 from handrail.operations.views.money import spent_data
 from handrail.operations.views.run_document import iso
 from handrail.operations.views.step_addresses import (
@@ -18,6 +25,7 @@ from handrail.operations.views.step_addresses import (
     find_steps,
     members,
     same_step,
+    step_status,
     the_try,
     tries,
 )
@@ -70,6 +78,15 @@ def denials(log: Log, run: str) -> tuple[str, ...]:
     return tuple(f"{each.address} ({words})" for each in ended if (words := denied_in(each)))
 
 
+def left_out(log: Log, run: str) -> dict[str, str]:
+    """Name the steps whose agents were started without files of the repository, by the files that these are."""
+    found: dict[str, list[str]] = {}
+    for _, event in events_of(log, run):
+        if isinstance(event, StepEnded) and (files := left_out_in(event)):
+            found.setdefault(files, []).append(event.address)
+    return {files: ", ".join(dict.fromkeys(addresses)) for files, addresses in found.items()}
+
+
 def _asks(call: Try) -> bool:
     return isinstance(call.begin, StepBegan) and "prompt" in (call_of(call.begin) or {})
 
@@ -86,22 +103,23 @@ def _details(log: Log, found: FoundStep) -> dict[str, Any]:
     return {
         "address": found.shown,
         "run": found.run,
-        **(_of_event(step, ended) if found.nth is not None and ended is not None else _of_state(step)),
+        **(_of_event(ended) if found.nth is not None and ended is not None else _of_state(state, step)),
         "attempts": step.attempts if found.nth is None else found.nth,
         "tries": len(known),
         "agent": agent_words(call) if "prompt" in call else None,
         "chosen": call.get("chosen"),
         "session": step.session or None,
         "denied": (denied_in(ended) if ended is not None else "") or None,
+        "left_out": (left_out_in(ended) if ended is not None else "") or None,
         "cost": spent_data(sum_of(calls)) if calls else None,
         "proofs": [_proof(state, each) for each in proofs_in(ended)] if ended is not None else [],
         "feedback": step.feedback or None,
     }
 
 
-def _of_state(step: StepState) -> dict[str, Any]:
+def _of_state(state: RunState, step: StepState) -> dict[str, Any]:
     return {
-        "status": step.status,
+        "status": step_status(state, step),
         "exit_code": step.exit_code,
         "error": step.error or None,
         "began_at": iso(step.began_at),
@@ -112,9 +130,8 @@ def _of_state(step: StepState) -> dict[str, Any]:
     }
 
 
-def _of_event(step: StepState, ended: StepEnded) -> dict[str, Any]:
+def _of_event(ended: StepEnded) -> dict[str, Any]:
     return {
-        **_of_state(step),
         "status": ended.status,
         "exit_code": ended.exit_code,
         "error": ended.error or None,

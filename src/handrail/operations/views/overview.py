@@ -7,7 +7,9 @@ this imports no engine, no log and no store.
 import json
 import re
 import time
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, cast
+
+from handrail.model.history.run_lines import UNREADABLE
 
 if TYPE_CHECKING:
     from handrail.ports.log import Holder
@@ -16,6 +18,8 @@ Section: TypeAlias = Literal["needs you", "paused", "waiting", "running", "ended
 Document = dict[str, Any]
 ORDER: tuple[Section, ...] = ("needs you", "paused", "waiting", "running", "ended")
 OPEN = ("running", "waiting", "blocked")
+NOTICED = 7 * 24 * 3600.0
+"""Seconds for which lists tell what an agent tried."""
 
 
 class Runs(Protocol):
@@ -47,6 +51,8 @@ class Line(NamedTuple):
     started_at: float
     cost: str = ""
     failed: bool = False
+    notice: str = ""
+    """What an agent of the run tried in vain, a short while ago."""
 
 
 def overview(runs: Runs) -> list[Line]:
@@ -106,7 +112,18 @@ def _line(runs: Runs, run: str, known: dict[str, Document], children: dict[str, 
         where = f"{where}: {known[at]['said']}"
     own = known[run]
     started, failed = float(str(own.get("started_at") or 0)), own.get("status") == "failed"
-    return Line(section, run, step, where, words, next_step, started, _cost(own), failed)
+    return Line(section, run, step, where, words, next_step, started, _cost(own), failed, _notice(run, known))
+
+
+def _notice(run: str, known: dict[str, Document]) -> str:
+    """Say which command for people an agent of a run or of its children called last."""
+    ours = (each["tried"] for key, each in known.items() if each.get("tried") and root_of(key) == run)
+    tried: Document | None = max(ours, key=lambda each: float(each["at"]), default=None)
+    if tried is None or float(tried["at"]) < time.time() - NOTICED:
+        return ""
+    from handrail.model.actors import actor_words  # noqa: PLC0415 - it happens rarely
+
+    return f"{actor_words(str(tried['by']))} tried `handrail {tried['command']}`, which is for people: refused"
 
 
 def _acting(run: str, known: dict[str, Document], children: dict[str, list[str]]) -> list[str]:
@@ -145,7 +162,12 @@ def _where(runs: Runs, step: str, known: Document) -> str:
 
 def _plan(runs: Runs, known: Document) -> Document:
     content = runs.content(str(known.get("plan") or ""))
-    return {} if content is None else json.loads(content)
+    try:
+        found: object = {} if content is None else json.loads(content)
+    except (ValueError, RecursionError):
+        # A damaged plan has no numbers to show; whoever needs the plan says what is wrong with it.
+        return {}
+    return cast("Document", found) if isinstance(found, dict) else {}
 
 
 def most(plan: Document, address: str, what: str) -> int | None:
@@ -187,6 +209,8 @@ def _cost(known: Document) -> str:
 
 def _said(runs: Runs, run: str, known: Document) -> tuple[Section, str, str]:
     message, root = str(known.get("message") or ""), root_of(run)
+    if known.get(UNREADABLE):
+        return "needs you", message, f"handrail doctor {run} --repair"
     match known.get("status"):
         case "succeeded":
             return "ended", f"succeeded{_with_gaps(known)}", f"handrail show {run}"
@@ -197,11 +221,17 @@ def _said(runs: Runs, run: str, known: Document) -> tuple[Section, str, str]:
         case "blocked":
             return "needs you", message, f"handrail resume {root}"
         case _ if known.get("held_by"):
-            return "running", f"held by {known.get('held_by')}", f"handrail release {run}"
+            return "running", f"held by {_holder(known)}", f"handrail release {run}"
         case "waiting":
             return _waiting(run, known, message)
         case _:
             return _running(runs, run)
+
+
+def _holder(known: Document) -> str:
+    from handrail.model.actors import actor_words  # noqa: PLC0415 - few runs are held
+
+    return actor_words(str(known["held_by"]))
 
 
 def _with_gaps(known: Document) -> str:

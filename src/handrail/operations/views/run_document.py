@@ -10,7 +10,7 @@ from handrail.model.history.run_state import RunState, StepState
 from handrail.model.names import spoken
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.run_tree import Standing, standing
-from handrail.operations.views.step_addresses import members
+from handrail.operations.views.step_addresses import members, step_status
 from handrail.ports.log import Filter, Holder, Log, Row
 from handrail.runtime.history import state_of
 from handrail.runtime.run_summary import summary_of
@@ -46,8 +46,14 @@ def run_document(log: Log, run: str) -> dict[str, JsonValue]:
     """Give everything about a run, its steps included."""
     where = standing(log, run)
     document = _document(where)
-    document["steps"] = [_step(address, step) for address, step in _steps(log, where.state)]
-    return {**document, **_going_on(where.state)}
+    document["steps"] = [_step(*each) for each in _steps(log, where.state)]
+    return {**document, **_going_on(where.state), **_tried(where.state)}
+
+
+def _tried(state: RunState) -> dict[str, JsonValue]:
+    """Commands for people that agents of the run called in vain."""
+    rows: list[JsonValue] = [{"at": iso(at), "by": by, "command": command} for _, at, by, command in state.tried]
+    return {"tried": rows} if rows else {}
 
 
 def _going_on(state: RunState) -> dict[str, JsonValue]:
@@ -57,13 +63,14 @@ def _going_on(state: RunState) -> dict[str, JsonValue]:
     return {**said, "gaps": [dict(gap) for gap in state.gaps]} if state.gaps else said
 
 
-def _steps(log: Log, state: RunState) -> list[tuple[str, StepState]]:
-    """The steps of a run and of its items, in the order in which they began."""
-    found = list(state.steps.items())
+def _steps(log: Log, state: RunState) -> list[tuple[str, StepState, str]]:
+    """The steps of a run and of its items with how they stand, in the order in which they began."""
+    found = [(address, step, step_status(state, step)) for address, step in state.steps.items()]
     for item in members(log, state.run):
         if item.own and item.run != state.run:
-            own = state_of(log, item.run).steps.items()
-            found += [(f"{item.via}{address}", step) for address, step in own if address.startswith(item.own)]
+            inner = state_of(log, item.run)
+            own = [(address, step) for address, step in inner.steps.items() if address.startswith(item.own)]
+            found += [(f"{item.via}{address}", step, step_status(inner, step)) for address, step in own]
     return sorted(found, key=lambda each: (each[1].began_at, each[1].began))
 
 
@@ -140,5 +147,5 @@ def outputs_of(state: RunState) -> dict[str, JsonValue]:
     return {name: value for name, value in sorted(state.names.items()) if name not in given or given[name] != value}
 
 
-def _step(address: str, step: StepState) -> dict[str, JsonValue]:
-    return {"address": address, "status": step.status, "attempts": step.attempts, "output": step.output}
+def _step(address: str, step: StepState, status: str) -> dict[str, JsonValue]:
+    return {"address": address, "status": status, "attempts": step.attempts, "output": step.output}

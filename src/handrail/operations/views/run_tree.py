@@ -11,7 +11,7 @@ from handrail.late_import import late_import
 from handrail.model.history.run_state import RunState
 from handrail.operations.views.overview import root_of
 from handrail.ports.log import Filter, Holder, Log
-from handrail.runtime.history import state_of
+from handrail.runtime.history import is_readable, state_of
 from handrail.runtime.run_writer import RunWriter
 
 if TYPE_CHECKING:
@@ -126,5 +126,5 @@ def pause(writer: RunWriter, run: str) -> None:
 def tell_family(writer: RunWriter, run: str, kind: str, by: str) -> None:
     """Send every descendant that is not over the same word."""
     for each in family(writer.log, run):
-        if each != run and not state_of(writer.log, each).over:
+        if each != run and not (is_readable(writer.log, each) and state_of(writer.log, each).over):
             writer.send(each, f"{kind}:{time.time_ns()}", kind, by=by)

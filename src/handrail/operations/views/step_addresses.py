@@ -7,7 +7,7 @@ from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import Event, RunStarted, StepBegan, StepRefused
-from handrail.model.history.run_state import RunState
+from handrail.model.history.run_state import RunState, StepState
 from handrail.model.suggest import did_you_mean
 from handrail.operations.views.run_tree import family
 from handrail.ports.log import Log
@@ -84,6 +84,12 @@ def members(log: Log, run: str) -> tuple[Member, ...]:
             whole = f"{around.via}{first.parent.address}"
             known[each] = Member(each, f"{whole}/", whole)
     return tuple(known.values())
+
+
+def step_status(state: RunState, step: StepState) -> str:
+    """Say how a step stands: in a run that is over none is under way, and none waits for anybody."""
+    ended = state.status in ("succeeded", "failed", "cancelled")
+    return "stopped" if ended and step.status in ("running", "waiting") else step.status
 
 
 def same_step(address: str, wanted: str) -> bool:

@@ -1,13 +1,17 @@
 """Opens and compiles one workflow and keeps all that is to be said about it."""
 
 import shlex
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from handrail.errors import InvalidWorkflow, Untrusted
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
+from handrail.model.parts import every_step
 from handrail.model.source import Document
-from handrail.sources.open_workflow import Opened, open_workflow
+from handrail.model.workflow.actions import CallAction
+from handrail.sources.foreign_files import FileContent
+from handrail.sources.open_workflow import Opened, PlaceShelf, bindings_content, open_workflow
 from handrail.sources.tiers import Found, Place
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ class Checked:
     opened: Opened
     compiled: "Compiled | None"
     diagnostics: tuple[Diagnostic, ...]
+    drawn: tuple[Opened, ...] = ()
+    """The other workflows that compiling looked at, in the bytes that it saw."""
 
     @property
     def plan(self) -> "Plan | None":
@@ -50,6 +56,73 @@ class Valid:
     hash: str
 
 
+@frozen
+class Reached:
+    """Everything that a run of a workflow is made from: what it uses, and what it and those may call."""
+
+    checked: Checked
+    calls: "dict[str, Checked]"
+    """Every workflow that may be called, by the name that stands in the plan."""
+    opened: tuple[Opened, ...]
+    """Whatever was read for it, each once; itself is the first."""
+    bindings: FileContent | None = None
+    """The bindings file, where a plan has slots."""
+
+    @property
+    def contents(self) -> tuple[FileContent, ...]:
+        """Every file with the very bytes that were compiled."""
+        snapshots = (each.snapshot for each in self.opened)
+        files = (content for each in snapshots if each is not None for content in each.contents)
+        return tuple(dict.fromkeys((*files, *(() if self.bindings is None else (self.bindings,)))))
+
+    @property
+    def plans(self) -> "tuple[Plan, ...]":
+        """The plans that could be made, its own first."""
+        return tuple(each.plan for each in (self.checked, *self.calls.values()) if each.plan is not None)
+
+
+def reach(place: Place, checked: Checked, catalog: "Catalog") -> Reached:
+    """Follow a workflow to everything it uses and calls, in the bytes that the catalog read."""
+    shelf = cast("PlaceShelf", catalog.shelf)
+    calls: dict[str, Checked] = {}
+    drawn: dict[int, Opened] = {id(checked.opened): checked.opened}
+    waiting = [checked]
+    while waiting:
+        each = waiting.pop(0)
+        drawn.update((id(opened), opened) for opened in each.drawn)
+        for name in () if each.plan is None else called_names(each.plan):
+            opened = shelf.open("", name) if name not in calls else None
+            if opened is not None:
+                calls[name] = _compiled(opened, catalog)
+                drawn.setdefault(id(opened), opened)
+                waiting.append(calls[name])
+    reached = Reached(checked, calls, tuple(drawn.values()))
+    slots = any(plan.guided is not None and plan.guided.slots for plan in reached.plans)
+    return replace(reached, bindings=bindings_content(place, catalog.bindings) if slots else None)
+
+
+def called_names(plan: "Plan") -> tuple[str, ...]:
+    """Name the workflows that the steps of a plan call."""
+    actions = (step.action for _, step in every_step(plan.steps))
+    return tuple(dict.fromkeys(action.workflow for action in actions if isinstance(action, CallAction)))
+
+
+def _compiled(opened: Opened, catalog: "Catalog") -> Checked:
+    """Compile a workflow that is called; what is wrong with it is its own affair."""
+    from handrail.compiler.compile import compile_document  # noqa: PLC0415 (not all that is listed is compiled)
+
+    if opened.document is None:
+        return Checked(opened.found, opened, None, tuple(opened.report))
+    compiled = compile_document(opened.document, catalog)
+    return Checked(opened.found, opened, compiled, compiled.diagnostics, _drawn(compiled, catalog))
+
+
+def _drawn(compiled: "Compiled", catalog: "Catalog") -> tuple[Opened, ...]:
+    shelf = cast("PlaceShelf", catalog.shelf)
+    found = (shelf.open(asker, name) for asker, name in compiled.asked if name)
+    return tuple(opened for opened in found if opened is not None)
+
+
 def check(place: Place, found: Found, catalog: "Catalog", *, advise: bool = False) -> Checked:
     """Read and compile a workflow; with `advise`, also say what could be better."""
     opened = open_workflow(found, place)
@@ -63,7 +136,7 @@ def check(place: Place, found: Found, catalog: "Catalog", *, advise: bool = Fals
         from handrail.compiler.lint import lint  # noqa: PLC0415 (most commands do not lint)
 
         said = _once((*said, *lint(compiled, opened.document, catalog)))
-    return Checked(found, opened, compiled, _in_order(said))
+    return Checked(found, opened, compiled, _in_order(said), _drawn(compiled, catalog))
 
 
 def valid(place: Place, checked: Checked) -> Valid:

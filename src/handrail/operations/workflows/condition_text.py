@@ -1,4 +1,4 @@
-"""Conditions, bounds and types in words."""
+"""Conditions, values, bounds and types in words."""
 
 import json
 
@@ -6,7 +6,20 @@ from handrail.compiler.bounds import Bound
 from handrail.compiler.record_types import ISSUE
 from handrail.model.workflow.plan import Input
 from handrail.model.workflow.types import describe
-from handrail.model.workflow.values import AllOf, Always, AnyOf, Compare, Condition, Expression, Negation
+from handrail.model.workflow.values import (
+    AllOf,
+    Always,
+    AnyOf,
+    Compare,
+    Condition,
+    Constant,
+    Expression,
+    ListOfValues,
+    MapOfValues,
+    Negation,
+    TextWithHoles,
+    Value,
+)
 
 SIGNS = {"equals": "==", "not_equals": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
@@ -29,6 +42,21 @@ def condition_words(condition: Condition) -> str:
             return f"not {_inner(condition.part)}"
         case Always():
             return "always"
+
+
+def value_words(value: Value) -> str:
+    """Write a value of a plan as its author would: a constant as it is, an expression as `${...}`."""
+    match value:
+        case Constant():
+            return value.value if isinstance(value.value, str) else json.dumps(value.value, ensure_ascii=False)
+        case Expression():
+            return f"${{{value.source}}}"
+        case TextWithHoles():
+            return "".join(part if isinstance(part, str) else value_words(part) for part in value.parts)
+        case ListOfValues():
+            return f"[{', '.join(value_words(each) for each in value.items)}]"
+        case MapOfValues():
+            return f"{{{', '.join(f'{each.name}: {value_words(each.value)}' for each in value.entries)}}}"
 
 
 def bound_words(bound: Bound) -> str:

@@ -13,7 +13,7 @@ from handrail.model.workflow.actions import CallAction
 from handrail.model.workflow.guidance import Delegation, Reference
 from handrail.model.workflow.plan import Input, Plan
 from handrail.model.workflow.values import Prompt
-from handrail.operations.workflows.check import Checked, check
+from handrail.operations.workflows.check import check, reach
 from handrail.operations.workflows.find_targets import one
 from handrail.operations.workflows.list import Listed, describe
 from handrail.operations.workflows.outline import ShownStep, outline
@@ -64,7 +64,8 @@ def inspect_workflow(place: Place, name_or_path: str, *, expand: bool = False, d
     catalog = catalog_for(place)
     checked = check(place, one(place, name_or_path), catalog)
     about = describe(place, checked, developing=developing)
-    trust = _trust(place, checked)
+    read = () if checked.opened.snapshot is None else reach(place, checked, catalog).contents
+    trust = TrustStore(place.folders).status_of(read) if read else None
     main = UsedFile(about.path, "main")
     plan = checked.plan
     if plan is None:
@@ -80,11 +81,6 @@ def inspect_workflow(place: Place, name_or_path: str, *, expand: bool = False, d
         files=(main, *_prompts(plan)),
         diagnostics=checked.diagnostics,
     )
-
-
-def _trust(place: Place, checked: Checked) -> Trust | None:
-    snapshot = checked.opened.snapshot
-    return TrustStore(place.folders).status_of(snapshot) if snapshot is not None else None
 
 
 def _prompts(plan: Plan) -> Iterator[UsedFile]:

@@ -61,8 +61,9 @@ def list_workflows(
     report = Report()
     everything = discover(place, report)
     catalog = catalog_for(place)
-    # Built-in workflows are tested before they are shipped: where nothing here reaches into them, they stay valid.
-    as_shipped = not pinned and catalog.bindings is None and not any(each.shadows for each in everything)
+    # Built-in workflows are tested before they are shipped: where nothing of the user's shadows them, they stay valid.
+    own = any(each.shadows for each in everything if each.tier is Tier.USER)
+    as_shipped = not pinned and catalog.bindings is None and not own
     listed = (
         _shipped(place, each, developing=developing, read=not (counted and is_routine(each.name)))
         if as_shipped and each.tier is Tier.BUILT_IN

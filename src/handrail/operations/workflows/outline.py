@@ -1,17 +1,19 @@
 """A plan's steps as people think of them: what a routine put in is one step, until it is asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
+from typing import Literal
 
 from handrail.frozen import frozen
 from handrail.model.parts import every_step, parts
-from handrail.model.workflow.actions import Action, CallAction, GroupAction, body
+from handrail.model.workflow.actions import Action, CallAction, Checks, DynamicAction, GroupAction, body
 from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction
 from handrail.model.workflow.plan import Injected, Plan, Step
 from handrail.model.workflow.settings import AgentTask
+from handrail.model.workflow.values import Command
 from handrail.operations.workflows.condition_text import condition_words
 
-__all__ = ["ShownStep", "every_step", "outline", "parts"]
+__all__ = ["ListedCommand", "ShownStep", "commands_of", "every_step", "outline", "parts"]
 
 Names = Mapping[str, Mapping[str, str]]
 
@@ -33,6 +35,32 @@ class ShownStep:
     names: Mapping[str, str]
     """The names that the step may use, with their types."""
     steps: tuple["ShownStep", ...] = ()
+
+
+@frozen
+class ListedCommand:
+    """Something that a plan runs on this machine; of an agent, what it may do."""
+
+    address: str
+    kind: Literal["command", "python", "agent", "workflow", "script"]
+    text: str
+
+
+def commands_of(plan: Plan, checks: Mapping[str, str]) -> tuple[ListedCommand, ...]:
+    """List everything that a plan runs, from top to bottom; `checks` are the project's own, for steps that use them."""
+    return tuple(listed for address, step in every_step(plan.steps) for listed in _commands(address, step, checks))
+
+
+def _commands(address: str, step: Step, checks: Mapping[str, str]) -> Iterator[ListedCommand]:
+    scripts = [each.script for each in parts(step, Command)]
+    if any(each.project for each in parts(step, Checks)):
+        scripts += [script for _, script in sorted(checks.items())]
+    yield from (ListedCommand(address, "command", script) for script in dict.fromkeys(scripts))
+    yield from (ListedCommand(address, "agent", _agent(task)) for task in parts(step, AgentTask))
+    if isinstance(step.action, DynamicAction):
+        yield ListedCommand(address, "python", step.action.source)
+    if isinstance(step.action, CallAction):
+        yield ListedCommand(address, "workflow", step.action.workflow)
 
 
 def outline(plan: Plan, names: Names, *, expand: bool = False) -> tuple[ShownStep, ...]:

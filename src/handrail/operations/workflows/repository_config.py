@@ -5,12 +5,13 @@ import shlex
 from handrail.errors import Untrusted
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
-from handrail.sources.config.config import RepositoryConfig
+from handrail.sources.config.config import CONFIG, RepositoryConfig, config_in
+from handrail.sources.config.toml_file import parse_toml
+from handrail.sources.foreign_files import FileContent, read_content
 from handrail.sources.tiers import Place
 from handrail.sources.trust.store import TrustStore
-from handrail.sources.workflow_snapshot import take
 
-CONFIG = ".handrail/config.toml"
+__all__ = ["CONFIG", "Configured", "read_configured"]
 
 
 @frozen
@@ -20,6 +21,8 @@ class Configured:
     config: RepositoryConfig
     shown: str
     """The file, as people want to see it."""
+    content: FileContent
+    """The very bytes that were read."""
     distrust: str = ""
     """Why it may not be used yet; empty when it may."""
 
@@ -31,15 +34,12 @@ class Configured:
 
 
 def read_configured(place: Place) -> Configured | None:
-    """Read the configuration of the checkout, never that of a work tree; none where there is no such file."""
-    path = None if place.repository is None else place.repository / CONFIG
-    if path is None or not path.is_file():
+    """Read the configuration of the checkout once, never that of a work tree; none where there is no such file."""
+    root = place.repository
+    content = None if root is None else read_content(root / CONFIG, root)
+    if root is None or content is None:
         return None
-    before = take(path)
-    config = place.config(Report())
-    if config is None:
-        return None
-    same = take(path).fingerprint == before.fingerprint
-    trust = TrustStore(place.folders).status_of(before)
-    reason = "" if trust.granted else trust.reason
-    return Configured(config, place.shown(path), reason if same else "it changed while it was read")
+    shown, report = place.shown(root / CONFIG), Report()
+    config = config_in(parse_toml(content.data, shown, report), root, report)
+    trust = TrustStore(place.folders).status_of([content])
+    return Configured(config, shown, content, "" if trust.granted else trust.reason)

@@ -1,14 +1,51 @@
-"""What a workflow may run, and the user's word that it may."""
+"""What of a repository a run reads and may run, and the user's word that it may."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 
-from handrail.errors import UsageError
+from handrail.errors import NotFound, UsageError
 from handrail.frozen import frozen
+from handrail.model.diagnostics import Report
+from handrail.model.parts import every_step, parts
+from handrail.model.workflow.actions import DynamicAction
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import Command
+from handrail.operations.workflows.check import Reached, check, reach
 from handrail.operations.workflows.find_targets import one
-from handrail.sources.tiers import Place
-from handrail.sources.trust.store import State, TrustStore
-from handrail.sources.workflow_snapshot import Snapshot, take
+from handrail.operations.workflows.repository_config import CONFIG, read_configured
+from handrail.ports.agent_definitions import AgentDefinition, Defined
+from handrail.ports.agents import AgentCatalog
+from handrail.ports.repositories import WORKTREE_INCLUDE
+from handrail.sources.config.agents_file import read_agents_file, read_user_agents
+from handrail.sources.config.config import BINDINGS, RepositoryConfig
+from handrail.sources.foreign_files import FileContent, Refusal, printable, read_content, real
+from handrail.sources.open_workflow import UNTRUSTED, catalog_for
+from handrail.sources.tiers import Found, Place, Tier, discover
+from handrail.sources.trust.store import State, TrustStore, may_hold_secrets
+from handrail.sources.workflow_files import from_path
+
+MOST_AGENT_FILES = 500
+_DECIDES = "that decides what else runs"
+
+
+@frozen
+class FileInQuestion:
+    """A file that a run reads."""
+
+    path: str
+    size: int
+    trusted: bool
+
+
+@frozen
+class PlannedCommand:
+    """A command that may run, and what runs it: `fix-bug / test`, `set-up`, `check lint`."""
+
+    place: str
+    script: str
 
 
 @frozen
@@ -20,11 +57,17 @@ class TrustQuestion:
     digest: str
     state: State
     reason: str
-    files: tuple[tuple[str, int], ...]
-    """Each file with its size in bytes."""
+    files: tuple[FileInQuestion, ...]
     refused: tuple[tuple[str, str], ...]
+    commands: tuple[PlannedCommand, ...]
+    """The commands that will run once it is trusted, those of what it uses and calls included."""
     difference: str
-    snapshot: Snapshot
+    """Of the files that are not trusted as they are, and of these alone."""
+    contents: tuple[FileContent, ...]
+    own: tuple[Path, ...] = ()
+    """Where the files lie whose trust is withdrawn with it."""
+    problem: str = ""
+    """Why it cannot be trusted whatever it holds: its main file cannot be used."""
 
     @property
     def granted(self) -> bool:
@@ -32,44 +75,176 @@ class TrustQuestion:
         return self.state in {"trusted", "repository"}
 
 
-def examine(place: Place, name_or_path: str) -> TrustQuestion:
-    """Read a workflow's files once and say how they stand."""
-    name, main = _main(place, name_or_path)
-    snapshot = take(main)
-    store = TrustStore(place.folders)
-    status = store.status_of(snapshot)
-    return TrustQuestion(
-        name=name,
-        path=place.shown(main),
-        digest=snapshot.fingerprint,
-        state=status.state,
-        reason=status.reason,
-        files=tuple((path, len(data)) for path, data in sorted(snapshot.files.items())),
-        refused=tuple(sorted(snapshot.refused.items())),
-        difference="" if status.granted else store.difference_of(snapshot),
-        snapshot=snapshot,
-    )
+@frozen
+class _Matter:
+    """What a question is about."""
+
+    name: str
+    main: Path
+    contents: tuple[FileContent, ...]
+    commands: tuple[PlannedCommand, ...]
+    own: tuple[Path, ...]
+    problem: str = ""
+
+
+def examine(agents: AgentCatalog, place: Place, name_or_path: str) -> TrustQuestion:
+    """Read what a run of a workflow reads, or all of a repository, once, and say how it stands."""
+    return _question(place, _matter(agents, place, name_or_path))
 
 
 def grant(place: Place, question: TrustQuestion) -> TrustQuestion:
     """Trust the very content that was examined, whatever the files hold by now."""
     store = TrustStore(place.folders)
-    store.trust_snapshot(question.snapshot)
-    status = store.status_of(question.snapshot)
-    return replace(question, state=status.state, reason=status.reason, difference="")
+    if question.problem:
+        raise UsageError(f"{question.path} cannot be trusted: {question.problem}")
+    store.trust(store.status_of(question.contents).missing)
+    status = store.status_of(question.contents)
+    files = tuple(replace(each, trusted=True) for each in question.files)
+    return replace(question, state=status.state, reason=status.reason, difference="", files=files)
 
 
-def forget(place: Place, name_or_path: str) -> bool:
-    """Withdraw trust; tell whether there was any."""
-    return TrustStore(place.folders).forget(_main(place, name_or_path)[1])
+def forget(agents: AgentCatalog, place: Place, name_or_path: str) -> bool:
+    """Withdraw trust in a workflow's own files, or in all of a repository; tell whether there was any."""
+    return TrustStore(place.folders).forget(_matter(agents, place, name_or_path).own)
 
 
-def _main(place: Place, name_or_path: str) -> tuple[str, Path]:
-    """Find what is meant: a workflow, or the repository's configuration, whose checks are commands too."""
-    config = place.repository / ".handrail" / "config.toml" if place.repository is not None else None
-    if config is not None and config.is_file() and (place.cwd or Path.cwd()) / name_or_path == config:
-        return "config.toml", config
-    found = one(place, name_or_path)
+def agent_files(agents: AgentCatalog, root: Path, described: Iterable[Defined]) -> tuple[FileContent, ...]:
+    """Read the files by which a repository configures agents: they are executable content too."""
+    own = (each for each in described if isinstance(each, AgentDefinition))
+    named = (name for each in (*agents.profiles, *own) for name in each.project_files)
+    patterns = dict.fromkeys(f"{name}/*" if name.endswith("/**") else name for name in named)
+    found = (path for pattern in patterns for path in root.glob(pattern) if path.is_file() or path.is_symlink())
+    read = (read_content(path, root) for path in dict.fromkeys(islice(found, MOST_AGENT_FILES)))
+    return tuple(each for each in read if each is not None)
+
+
+def _matter(agents: AgentCatalog, place: Place, name_or_path: str) -> _Matter:
+    target = (place.cwd or Path.cwd()) / name_or_path
+    root = place.repository
+    if root is not None and target == root / CONFIG and target.is_file():
+        return _configuration(place, root)
+    if root is not None and _means_repository(name_or_path, target, root):
+        return _repository(agents, place, root)
+    return _workflow(agents, place, one(place, name_or_path))
+
+
+def _means_repository(text: str, target: Path, root: Path) -> bool:
+    """Tell whether the whole repository is meant: its root, or `.` anywhere in it that is no workflow's folder."""
+    if from_path(target) is not None:
+        return False
+    return real(target) == real(root) or text in (".", "./")
+
+
+def _configuration(place: Place, root: Path) -> _Matter:
+    configured = read_configured(place)
+    if configured is None:
+        raise NotFound(f"there is no {CONFIG} here", next_step="handrail init")
+    content = configured.content
+    return _Matter(CONFIG, root / CONFIG, (content,), tuple(_configured(configured.config)), (content.path,))
+
+
+def _workflow(agents: AgentCatalog, place: Place, found: Found) -> _Matter:
     if found.problem is not None:
         raise UsageError(f"'{found.name}' cannot be used: {found.problem}")
-    return found.name, found.main
+    catalog = catalog_for(place)
+    reached = reach(place, check(place, found, catalog), catalog)
+    around, configured = _around(agents, place)
+    # A file such as `.env` starts nothing by itself; `handrail trust .` covers it for the agents that read it.
+    around = tuple(each for each in around if not may_hold_secrets(each.path))
+    contents = tuple(dict.fromkeys((*reached.contents, *around)))
+    commands = (*_of_workflow(reached), *configured)
+    snapshot = reached.opened[0].snapshot
+    files = tuple(each.path for each in snapshot.contents) if snapshot is not None else ()
+    own = (found.main.parent,) if found.folder else files
+    problem = "" if snapshot is None else snapshot.refused.get(found.main.name, "")
+    return _Matter(found.name, found.main, contents, commands, own, problem)
+
+
+def _repository(agents: AgentCatalog, place: Place, root: Path) -> _Matter:
+    """All of a repository that Handrail would read: every workflow, and what stands around them."""
+    catalog = catalog_for(place)
+    every = [each for each in discover(place, Report()) if each.tier is Tier.REPOSITORY and each.problem is None]
+    reached = [reach(place, check(place, each, catalog), catalog) for each in every]
+    around, configured = _around(agents, place)
+    bindings = (read_content(root / name, root) for name in BINDINGS)
+    own = (content for each in reached for content in each.contents if content.path.is_relative_to(real(root)))
+    contents = dict.fromkeys((*own, *around, *(each for each in bindings if each is not None)))
+    commands = dict.fromkeys((*(command for each in reached for command in _of_workflow(each)), *configured))
+    return _Matter(root.name, root, tuple(contents), tuple(commands), (root,))
+
+
+def _around(agents: AgentCatalog, place: Place) -> tuple[tuple[FileContent, ...], tuple[PlannedCommand, ...]]:
+    """What any run in a repository reads: its configuration, what is copied, the files of agents."""
+    root = place.repository
+    if root is None:
+        return (), ()
+    configured = read_configured(place)
+    include = read_content(root / WORKTREE_INCLUDE, root)
+    first = (*(() if configured is None else (configured.content,)), *(() if include is None else (include,)))
+    commands = () if configured is None else tuple(_configured(configured.config))
+    described = (
+        *read_agents_file(agents.definitions, Report()),
+        *read_user_agents(place.folders, Report()),
+        *(() if configured is None else configured.config.agents),
+    )
+    return (*first, *agent_files(agents, root, described)), commands
+
+
+def _question(place: Place, matter: _Matter) -> TrustQuestion:
+    store = TrustStore(place.folders)
+    status = store.status_of(matter.contents)
+    missing = set(status.missing)
+    root = None if place.repository is None else real(place.repository)
+    used = [each for each in matter.contents if not isinstance(each.data, Refusal)]
+    refused = [(_shown(each.path, root), str(each.data)) for each in matter.contents if isinstance(each.data, Refusal)]
+    return TrustQuestion(
+        name=matter.name,
+        path=place.shown(matter.main),
+        digest=_digest(matter.contents, root),
+        state=status.state,
+        reason=status.reason,
+        files=tuple(
+            FileInQuestion(_shown(each.path, root), len(each.data), each not in missing)
+            for each in sorted(used, key=lambda each: each.path)
+        ),
+        refused=tuple(sorted(refused)),
+        commands=matter.commands,
+        difference=store.difference_of(status.missing, root),
+        contents=matter.contents,
+        own=matter.own,
+        problem=matter.problem,
+    )
+
+
+def _shown(path: Path, root: Path | None) -> str:
+    return printable((path.relative_to(root) if root is not None and path.is_relative_to(root) else path).as_posix())
+
+
+def _digest(contents: Iterable[FileContent], root: Path | None) -> str:
+    lines = sorted(f"{_shown(each.path, root)}\0{each.digest}\n" for each in contents)
+    return sha256("".join(lines).encode("utf-8", "replace")).hexdigest()
+
+
+def _of_workflow(reached: Reached) -> Iterator[PlannedCommand]:
+    for opened in reached.opened:
+        if opened.note == UNTRUSTED:
+            yield PlannedCommand(opened.found.name, f"{opened.found.main.name}, a program {_DECIDES}")
+    for plan in reached.plans:
+        yield from _of_plan(plan)
+
+
+def _of_plan(plan: Plan) -> Iterator[PlannedCommand]:
+    for address, step in every_step(plan.steps):
+        place = f"{plan.name} / {address}"
+        if isinstance(step.action, DynamicAction):
+            yield PlannedCommand(place, f"{step.action.file}, a program {_DECIDES}")
+        yield from (PlannedCommand(place, each.script) for each in parts(step, Command))
+
+
+def _configured(config: RepositoryConfig) -> Iterator[PlannedCommand]:
+    yield from (PlannedCommand("set-up", each) for each in config.worktrees.setup)
+    yield from (PlannedCommand("tear-down", each) for each in config.worktrees.teardown)
+    yield from (PlannedCommand(f"check {name}", command) for name, command in config.checks)
+    for each in config.agents:
+        words = each.command or (each.program,) if isinstance(each, AgentDefinition) else ()
+        yield PlannedCommand(f"agent {each.name}", " ".join(words))

@@ -13,6 +13,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from handrail.engine.fold.dynamic import call_address
@@ -26,6 +27,7 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.environments import RunEnvironment
 from handrail.ports.flows import FlowProcess
+from handrail.ports.processes import MARK, mark_of
 from handrail.runtime.dynamic.flow_calls import Call, RefusedCall, call_of
 from handrail.runtime.ports import Clock, Flows
 
@@ -111,6 +113,8 @@ class FlowHandler:
     clock: Clock
     environment: RunEnvironment
     flows: Flows
+    folder: Path
+    """Where the files of all effects are; a flow has none, but what it calls is known by the place."""
     _live: tuple[int, Flow] | None = None
 
     async def perform(self, plan: Plan, state: RunState, pending: Pending) -> tuple[Event, ...]:
@@ -155,7 +159,8 @@ class FlowHandler:
         if not isinstance(action, DynamicAction):
             raise EnvironmentFault(f"step '{pending.address}' is no dynamic one", next_step="report this")
         words = (f"flow of {state.run}", state.workspace)
-        process = await self.flows.start(words, self.environment.variables())
+        mark = mark_of(f"{state.run}:{pending.seq}:flow", str(self.folder / state.run / str(pending.seq) / "flow"))
+        process = await self.flows.start(words, {**self.environment.variables(), MARK: mark})
         flow = Flow(action, state, process, self.flows.builtins)
         self._live = (pending.seq, flow)
         return flow

@@ -3,8 +3,6 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
-import rfc8785
-
 from handrail.engine.state.budgets import around_children, left_for_children
 from handrail.engine.state.position import current
 from handrail.errors import HandrailError, NotFound, VersionConflict
@@ -16,8 +14,9 @@ from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
-from handrail.runtime.history import beginning, plan_of, state_of
+from handrail.runtime.history import beginning, pinned_call, plan_of, put_calls, state_of, written_plan
 from handrail.runtime.ports import Clock, Workflows
+from handrail.runtime.run_writer import RunWriter
 
 if TYPE_CHECKING:
     from handrail.engine.state import run_outputs
@@ -69,22 +68,23 @@ class ChildHandler:
     def perform(self, state: RunState, pending: Pending, began: ChildStarted) -> StepEnded | None:
         """Bring the child into being; None while it runs, an outcome when it is over or cannot be started."""
         if self.log.last(began.child).seq:
+            self._release(state, pending)
             return outcome_of(self.log, pending, self.clock())
         try:
-            # Found and trusted in the user's checkout: what an agent writes into a work tree is no workflow of ours.
-            pinned = self.workflows(began.workflow, state.workspace if state.tree is None else state.tree.repository)
+            called = self._called(state, began.workflow)
         except HandrailError as error:
             return StepEnded(
                 address=pending.address, began=pending.seq, status="failed", error=error.message, at=self.clock()
             )
-        inputs: dict[str, JsonValue] = {each.name: each.default for each in pinned.plan.inputs if not each.required}
-        plan, around = rfc8785.dumps(encode(pinned.plan)), plan_of(self.log, state.plan)
+        plan, around = plan_of(self.log, called.plan), plan_of(self.log, state.plan)
+        inputs: dict[str, JsonValue] = {each.name: each.default for each in plan.inputs if not each.required}
         step = None if state.flow is not None else current(around, state)[0]
         started = RunStarted(
             run=began.child,
-            workflow=pinned.plan.name,
-            definition=pinned.definition,
-            plan=self.log.put_blob(plan),
+            workflow=plan.name,
+            definition=called.definition,
+            plan=called.plan,
+            calls=called.calls,
             inputs={**inputs, **began.inputs},
             workspace=state.workspace,
             tree=state.tree,
@@ -106,3 +106,39 @@ class ChildHandler:
             # Whoever held the lease before us was a moment ahead: it is the same child.
             return None
         return None
+
+    def _release(self, state: RunState, pending: Pending) -> None:
+        """Let a child that was imported with its caller go on in the caller's work tree, once that was released."""
+        child = state_of(self.log, pending.child)
+        if not child.foreign or child.status in OVER:
+            return
+        writer = RunWriter(self.log, self.environments.for_run(state.run).redactor)
+        writer.send(
+            child.run,
+            f"release:parent:{state.run}:{pending.seq}",
+            "release_import",
+            by="",
+            source=None,
+            tree=None if state.tree is None else encode(state.tree),
+            workspace=state.workspace,
+            pass_env=list(state.pass_env),
+            agents=encode(state.agents),
+        )
+
+    def _called(self, state: RunState, name: str) -> "_Called":
+        """Give the workflow that was pinned when the run started; what was not there then is looked for now."""
+        known = pinned_call(self.log, state.calls, name)
+        if known is not None:
+            return _Called(self.log.put_blob(known[0]), known[1], state.calls)
+        # Found and trusted in the user's checkout: what an agent writes into a work tree is no workflow of ours.
+        found = self.workflows(name, state.workspace if state.tree is None else state.tree.repository)
+        return _Called(self.log.put_blob(written_plan(found.plan)), found.definition, put_calls(self.log, found.calls))
+
+
+@frozen
+class _Called:
+    """A workflow that is called: the digests of its plan and of those that it may call, and its version."""
+
+    plan: str
+    definition: str
+    calls: str

@@ -14,7 +14,7 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.runtime.handlers.agents.handler import AgentHandler
 
-_KEPT = ("session", "summary", "spent", "agent", "used")
+_KEPT = ("session", "summary", "spent", "agent", "used", "project_files")
 
 
 @frozen

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from handrail.engine.prompts.conversation_summary import is_carried, listed
@@ -106,17 +107,20 @@ class StepHandler:
 
     async def _kept(self, state: RunState, event: Event) -> Event:
         """Keep the files as a call left them; what was refused is worked on further."""
-        taken = await self.trees.snapshot(state) if isinstance(event, StepEnded | StepRefused) else None
-        if taken is None or not isinstance(event, StepEnded | StepRefused):
+        if not isinstance(event, StepEnded | StepRefused):
+            return event
+        taken = await self.trees.snapshot(state, _before(state, event.address))
+        if taken is None:
             return event
         return replace(event, details={**event.details, **_of_snapshot(taken)})
 
     async def _concluded(self, state: RunState, step: Step | None, began: StepBegan, ended: StepEnded) -> StepEnded:
-        taken = await self.trees.snapshot(state)
+        before = _before(state, ended.address)
+        taken = await self.trees.snapshot(state, before)
         if step is not None and step.done_when and ended.status == "succeeded":
             ended = await self._proven(state, step, began, ended, "" if taken is None else taken.tree)
             # Checks may leave files behind: the snapshot is of what the next step finds.
-            taken = await self.trees.snapshot(state)
+            taken = await self.trees.snapshot(state, before)
         return ended if taken is None else replace(ended, details={**ended.details, **_of_snapshot(taken)})
 
     async def _carried(self, plan: Plan, state: RunState, ended: StepEnded) -> StepEnded:
@@ -133,14 +137,20 @@ class StepHandler:
             names[spoken(step.output)] = ended.output
         before = state.steps[ended.address].before
         changed = await self.trees.changed(state, before)
-        scene = _scene(state, step, ended, names)
-        results = await self.proofs.establish(replace(scene, tree=tree, changed=lambda: changed))
+        scene = replace(_scene(state, step, ended, names), tree=tree, changed=lambda: changed)
+        results = await self.proofs.establish(replace(scene, ignored=partial(self.trees.ignored, state)))
         details: dict[str, JsonValue] = {**ended.details, "proofs": [record(each) for each in results]}
         bad = [each for each in results if not each.ok]
         if not bad:
             return replace(ended, details=details)
         error = "; ".join(f"not proven: {each.what}" for each in bad)
         return replace(ended, status="failed", error=error, details={**details, "feedback": feedback(results)})
+
+
+def _before(state: RunState, address: str) -> str:
+    """The snapshot on which a step began."""
+    known = state.steps.get(address)
+    return state.snapshot if known is None else known.before or state.snapshot
 
 
 def _of_snapshot(taken: Snapshot) -> dict[str, JsonValue]:

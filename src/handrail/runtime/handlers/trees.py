@@ -70,7 +70,7 @@ class TreeHandler:
         if not wanted:
             return made
         await in_thread(self.workspaces.restore, made.tree, state.run, wanted)
-        taken = await in_thread(self.workspaces.snapshot, made.tree, state.run)
+        taken = await in_thread(self.workspaces.snapshot, made.tree, state.run, wanted)
         pending = state.pending
         begun = pending is not None and pending.kind == "step" and (self.folder / state.run / str(pending.seq)).is_dir()
         return replace(made, snapshot=taken.id, files=taken.tree, again=begun)
@@ -87,9 +87,12 @@ class TreeHandler:
             merge=source.merge,
             teardown=source.teardown,
             teardown_timeout=source.teardown_timeout,
+            # The tree of a caller is found by its name alone: its called workflow does not know when it began.
+            born="" if owner else repr(state.birth),
         )
         tree = await in_thread(self.workspaces.prepare, wanted)
         await self._run(state, tree, source)
+        await in_thread(self.workspaces.record_settings, tree)
         taken = await in_thread(self.workspaces.snapshot, tree, state.run)
         return WorkspaceReady(tree=tree, snapshot=taken.id, files=taken.tree, at=self.clock())
 
@@ -123,11 +126,11 @@ class TreeHandler:
             return ""
         return await in_thread(self.workspaces.restore, state.tree, state.run, wanted)
 
-    async def snapshot(self, state: RunState) -> Snapshot | None:
-        """Keep the work tree as it stands; nothing where there is none."""
+    async def snapshot(self, state: RunState, since: str) -> Snapshot | None:
+        """Keep the work tree as it stands after a step, by the rules of the snapshot on which the step began."""
         if state.tree is None:
             return None
-        return await in_thread(self.workspaces.snapshot, state.tree, state.run)
+        return await in_thread(self.workspaces.snapshot, state.tree, state.run, since)
 
     async def changed(self, state: RunState, since: str) -> tuple[str, ...]:
         """List the paths that changed since a snapshot, as seen from the folder in which the run works."""
@@ -137,6 +140,17 @@ class TreeHandler:
         folder = os.path.relpath(state.workspace, state.tree.path)
         paths = (path for each in found for path in (each.path, each.old) if path)
         return tuple(paths if folder == "." else (os.path.relpath(path, folder) for path in paths))
+
+    async def ignored(self, state: RunState, below: tuple[str, ...]) -> tuple[str, ...]:
+        """List the ignored files below some paths, both as seen from the folder in which the run works."""
+        if state.tree is None or not below:
+            return ()
+        folder = os.path.relpath(state.workspace, state.tree.path)
+        if folder == ".":
+            return await in_thread(self.workspaces.ignored, state.tree, below)
+        places = tuple(f"{folder}/{path}".rstrip("/") for path in below)
+        found = await in_thread(self.workspaces.ignored, state.tree, places)
+        return tuple(os.path.relpath(path, folder) + "/" * path.endswith("/") for path in found)
 
     async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded:
         """Perform a commit or a merge."""

@@ -66,7 +66,7 @@ class Background:
 
     def settled(self) -> bool:
         """Whether no message and no time waits for somebody to act on it."""
-        return not self.log.pending_streams() and not self.log.due(self.clock(), limit=1)
+        return not self.supervisor.called()
 
     def _called(self) -> bool:
         retry = self.supervisor.retry_at()
@@ -87,8 +87,7 @@ class Background:
             await asyncio.wait({moving})
             return
         moving.result()
-        next_timer = self.log.due(self.clock() + AHEAD, limit=1)
-        self._due = next_timer[0].due if next_timer else None
+        self._due = next((timer.due for timer in self.supervisor.timers(self.clock() + AHEAD)), None)
         self._stays = self._due is not None or self.supervisor.retry_at() is not None or self._waits.waiting
 
 

@@ -4,6 +4,8 @@
 2. A run waits in line for a free place; one that moved and can move again goes to the end of the line.
 3. A fault of the machine blocks the run that met it and no other. Where even that cannot be recorded, what is
    recorded stays as it is, and the fault is raised once nothing else can move.
+4. A run whose history cannot be read is listed as such, reported once, and left alone until its history changes. What
+   waits for a stream that is no run, or for a run that does not exist, is nothing of ours.
 """
 
 import asyncio
@@ -13,16 +15,26 @@ from dataclasses import dataclass, field
 
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.transitions import ALLOWED
-from handrail.errors import EnvironmentFault, HandrailError, LogConflict, StorageFault
+from handrail.errors import (
+    EnvironmentFault,
+    HandrailError,
+    LogConflict,
+    NotFound,
+    StorageDamaged,
+    StorageFault,
+    StorageTooNew,
+)
 from handrail.model.history.events import RunBlocked
+from handrail.model.history.run_lines import is_run
 from handrail.model.history.run_state import RunState
-from handrail.ports.log import Append, Filter, Holder, Lease, Log
+from handrail.ports.log import Append, Filter, Holder, Lease, Log, Timer
 from handrail.runtime.driver import Driver, Handlers
 from handrail.runtime.event_records import to_log, without_secrets
 from handrail.runtime.history import Known, state_of
 from handrail.runtime.ports import Clock
-from handrail.runtime.run_summary import summary_of, timers_of
+from handrail.runtime.run_summary import summary_of, timers_of, unreadable_summary
 
+OVER = ("succeeded", "failed", "cancelled")
 IDLE = 0.05
 HELD = 1.0
 """Seconds after which a run that another process drives is tried again: that process may have died."""
@@ -39,6 +51,7 @@ class Supervisor:
     limit: int = 8
     wanted: Callable[[str], bool] = lambda _: True
     on_state: Callable[[RunState], None] = lambda _: None
+    on_unreadable: Callable[[HandrailError], None] = lambda _: None
     _busy: dict[str, "asyncio.Task[None]"] = field(default_factory=dict[str, "asyncio.Task[None]"])
     _line: dict[str, None] = field(default_factory=dict[str, None])
     """Runs that can move and have no place yet, the first one first."""
@@ -47,6 +60,10 @@ class Supervisor:
     _held: dict[str, float] = field(default_factory=dict[str, float])
     _faults: dict[str, HandrailError] = field(default_factory=dict[str, HandrailError])
     """What could not be recorded."""
+    _spent: set[Timer] = field(default_factory=set[Timer])
+    """Timers that were due when their run was driven, and did nothing: they never will."""
+    _unreadable: dict[str, str] = field(default_factory=dict[str, str])
+    """Runs that cannot be read, each with the hash of the event at which its history ended then."""
     _seen: int | None = None
     _known: Known = field(default_factory=Known)
 
@@ -69,9 +86,32 @@ class Supervisor:
             await self._let_go()
         self._raise_fault()
 
+    def called(self) -> tuple[str, ...]:
+        """Name the runs that have a message or whose time has come, as far as they can be read."""
+        return self._existing((*self.log.pending_streams(), *self._due()))
+
+    def is_movable(self, stream: str) -> bool:
+        """Tell whether a stream is a run that exists and is not known to be unreadable."""
+        if not is_run(stream):
+            return False
+        end = self.log.last(stream)
+        return end.seq > 0 and self._unreadable.get(stream) != end.hash
+
+    def _existing(self, streams: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(stream for stream in dict.fromkeys(streams) if self.is_movable(stream))
+
+    def timers(self, until: float) -> tuple[Timer, ...]:
+        """Give the timers up to a time that may move a run, the earliest first."""
+        return tuple(each for each in self.log.due(until) if each not in self._spent and self.is_movable(each.stream))
+
+    def _due(self) -> tuple[str, ...]:
+        found = self.log.due(self.clock())
+        self._spent.intersection_update(found)
+        return tuple(timer.stream for timer in found if timer not in self._spent)
+
     def _look(self) -> None:
         """Put runs in line that are running, have a message, or whose time has come."""
-        due = [timer.stream for timer in self.log.due(self.clock())]
+        due = self._due()
         seen, before = self.log.changed(), self._seen
         if seen == before and not due and not self._held:
             return
@@ -81,9 +121,8 @@ class Supervisor:
         self._held = {run: again for run, again in self._held.items() if again > now}
         rows = sorted((row.position, row.key) for row in self.log.summaries(Filter(status="running")))
         moving = [run for position, run in rows if self._settled.get(run) != position]
-        for run in (*self.log.pending_streams(), *due, *moving):
-            if self._may(run):
-                self._line.setdefault(run)
+        wanted = filter(self._may, (*self.log.pending_streams(), *due, *moving))
+        self._line.update(dict.fromkeys(run for run in self._existing(tuple(wanted)) if run not in self._line))
 
     def _may(self, run: str) -> bool:
         return run not in self._busy and run not in self._faults and run not in self._held and self.wanted(run)
@@ -126,7 +165,9 @@ class Supervisor:
         finally:
             # Where the database refuses, the kernel's lock is let go all the same.
             with contextlib.suppress(StorageFault):
+                self._spent.update(timer for timer in self.log.due(self.clock()) if timer.stream == run)
                 self._settled[run] = self._position(run)
+            with contextlib.suppress(StorageFault):
                 self.log.release(lease)
 
     async def _drive(self, lease: Lease) -> None:
@@ -153,10 +194,30 @@ class Supervisor:
             before = state_of(self.log, lease.stream)
             if "run_blocked" in ALLOWED[before.status]:
                 self._block(lease, before, error)
+            elif isinstance(error, StorageDamaged | StorageTooNew):
+                # It says so already, and a message for it changes nothing.
+                self._unreadable[before.run] = self.log.last(before.run).hash
             else:
                 self._faults[lease.stream] = error
+        except NotFound:
+            # It was taken out of the log meanwhile.
+            return
+        except (StorageDamaged, StorageTooNew) as found:
+            self._pass_over(lease, found)
         except HandrailError:
             self._faults[lease.stream] = error
+
+    def _pass_over(self, lease: Lease, error: HandrailError) -> None:
+        """Leave a run alone that cannot be read, and let lists say so."""
+        run = lease.stream
+        end = self.log.last(run)
+        self._unreadable[run] = end.hash
+        lines = {row.key: row.document for row in self.log.summaries(Filter(prefix=run))}
+        if run not in lines or lines[run].get("status") not in OVER:
+            summary = unreadable_summary(run, lines.get(run, {}), error)
+            with contextlib.suppress(StorageFault, LogConflict):
+                self.log.append([Append(run, end.seq, summary=summary)], [lease])
+        self.on_unreadable(error)
 
     def _block(self, lease: Lease, before: RunState, error: HandrailError) -> None:
         hint = error.next_step or f"mend it, then: handrail resume {before.run}"

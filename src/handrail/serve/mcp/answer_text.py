@@ -10,6 +10,7 @@ from typing import Any, cast
 from handrail.engine.guided.repairs import refusal_text
 from handrail.engine.guided.texts import as_json
 from handrail.engine.text.byte_limits import MOST_FIX, cut
+from handrail.engine.text.marked_values import ForeignValue, mark_values
 from handrail.engine.text.untrusted_text import clean
 from handrail.errors import HandrailError, StorageBusy, StorageFault
 from handrail.operations.pull.answers import Answer, Blocker, Caution
@@ -163,14 +164,24 @@ def _standing(answer: Answer) -> list[str]:
         return [*said, f"# {step.title}\n\nStep {step.address} of run {state.run}.", step.prompt]
     if answer.working:
         return [f"Handrail is at work on {_current(answer)} of run {state.run}. Look again in a few seconds."]
-    return [f"# {answer.blockers[0].message}\n\n{answer.blockers[0].fix}"] if answer.blockers else []
+    return [_waiting(answer.blockers[0])] if answer.blockers else []
+
+
+def _waiting(blocker: Blocker) -> str:
+    """Say what the run waits for; its message may quote an agent, and is no heading of ours."""
+    heading = "The run waits for a person" if blocker.code == "USER_ONLY_DEPENDENCY" else "The run cannot go on"
+    return f"# {heading}\n\n{_quoted(blocker.message)}\n\n{blocker.fix}"
+
+
+def _quoted(message: str) -> str:
+    return mark_values([ForeignValue("message", message)]).text.rstrip("\n")
 
 
 def _over(answer: Answer) -> list[str]:
     state = answer.state
     heading = "The workflow is complete" if state.status == "succeeded" else f"The workflow is over: {state.status}"
-    said = f": {cut(state.message, MOST_ERROR)}" if state.message else ""
-    texts = [f"# {heading}\n\nRun {state.run} {state.status}{said}. There is nothing more to call."]
+    said = f"\n\n{_quoted(cut(state.message, MOST_ERROR))}" if state.message else ""
+    texts = [f"# {heading}\n\nRun {state.run} {state.status}. There is nothing more to call.{said}"]
     gaps = gap_lines(state)
     if gaps:
         told = "The run went on although this was missing. Tell your user:"

@@ -1,8 +1,7 @@
 """Answers the calls of connected agents: checks what they send, and gives each intent to its operation."""
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,13 +17,11 @@ from handrail.serve.mcp.catalogue_calls import list_workflows
 from handrail.serve.mcp.inspection_calls import inspect_workflow
 from handrail.serve.mcp.resume_session_calls import resume_session
 from handrail.serve.mcp.tool_result import ToolResult
-from handrail.serve.mcp.tools import TOOLS, Tool
+from handrail.serve.mcp.tools import TOOLS, Tool, unwritable
 
 PATIENCE = 25.0
 """Seconds that a call waits for a step of the engine before it says that the engine is at work."""
 _LOOK_EVERY = 0.05
-MOST_DEPTH = 100
-"""Levels of what is sent; what is much deeper could be written, and then not be read again from deeper in a program."""
 
 Arguments = dict[str, Any]
 
@@ -45,7 +42,7 @@ class Calls:
         if tool is None:
             return failed("NOT_FOUND", f"there is no tool '{name}'", f"there are {', '.join(_BY_NAME)}")
         given = {tool.aliases.get(key, key): value for key, value in arguments.items()}
-        wrong = issues(tool.schema, given) or _unwritable(given)
+        wrong = issues(tool.schema, given) or unwritable(given)
         if wrong:
             return failed("VALIDATION_ERROR", "; ".join(wrong), f"call {name} with arguments that fit its schema")
         try:
@@ -105,26 +102,6 @@ class Calls:
             await asyncio.sleep(_LOOK_EVERY)
             answer = again()
         return answer
-
-
-def _unwritable(given: Arguments) -> list[str]:
-    """Say what no log should keep, although some writers of JSON send it."""
-    if _deeper(given, MOST_DEPTH):
-        return [f"the arguments are nested more than {MOST_DEPTH} levels deep"]
-    try:
-        json.dumps(given, allow_nan=False, check_circular=False)
-    except ValueError:
-        return ["every number must be finite: NaN and infinity are no JSON"]
-    return []
-
-
-def _deeper(value: object, levels: int) -> bool:
-    inner: Iterable[object] = ()
-    if isinstance(value, dict):
-        inner = cast("Arguments", value).values()
-    elif isinstance(value, list):
-        inner = cast("list[object]", value)
-    return levels == 0 or any(_deeper(each, levels - 1) for each in inner)
 
 
 def _intent(given: Arguments) -> str:

@@ -4,9 +4,10 @@ import os
 from pathlib import Path
 
 from handrail.operations.driving.background_driver import ensure
-from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.desk import CONNECTED, Desk
 from handrail.sources.tiers import Place, here
 from handrail.store.signing_keys import keys_in
+from handrail.wiring.session import current_actor
 from handrail.wiring.system import System
 
 
@@ -22,6 +23,15 @@ def desk_of(system: System, place: Place) -> Desk:
     def keys() -> tuple[bytes, ...]:
         return keys_in(place.folders.data)
 
+    actor = current_actor()
     return Desk(
-        system.writer, keys(), seen_from, wake, system.machine, system.clock, keys_now=keys, agents=system.agents
+        system.writer,
+        keys(),
+        seen_from,
+        wake,
+        system.machine,
+        system.clock,
+        keys_now=keys,
+        agents=system.agents,
+        caller=CONNECTED if actor.decides else actor,
     )

@@ -1,7 +1,12 @@
 """Offers the tools over the Model Context Protocol, with the official SDK: over stdin and stdout."""
 
 import logging
+import os
+import sys
+import traceback
 from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.server.context import ServerRequestContext
@@ -18,8 +23,15 @@ from mcp.types import (
 from mcp.types import Tool as OfferedTool
 
 from handrail import __version__
+from handrail.late_import import late_import
 from handrail.serve.mcp.lazy_calls import Answers, LateCalls
+from handrail.serve.mcp.tool_result import ToolResult
 from handrail.serve.mcp.tools import TOOLS, Tool
+
+if TYPE_CHECKING:
+    from handrail.serve.mcp import answer_text
+else:
+    answer_text = late_import("handrail.serve.mcp.answer_text")
 
 INSTRUCTIONS = (
     "Handrail leads you through workflows step by step and remembers every one. Start with start_workflow, or find an"
@@ -27,7 +39,10 @@ INSTRUCTIONS = (
     " last answer. Never make up a token; if you lost it, call resume_session."
 )
 
-
+_DEFECT = (
+    "this is a bug in Handrail, and no run is lost: tell your user, who can start the server again with"
+    " HANDRAIL_DEBUG=1 to see more on its standard error"
+)
 AGENT_INSTRUCTIONS = (
     "These tools belong to the step of the workflow that you are working on. Use them only where the step or its"
     " situation asks for it; they do not replace your answer."
@@ -50,7 +65,7 @@ def server_of(
         return ListToolsResult(tools=[_offered(tool) for tool in tools])
 
     async def called(_: "ServerRequestContext[dict[str, object]]", params: CallToolRequestParams) -> CallToolResult:
-        result = await calls.call(params.name, params.arguments or {})
+        result = await answer_typed(calls, params.name, params.arguments or {})
         content = [TextContent(text=text) for text in result.texts]
         return CallToolResult(content=[*content], structured_content=result.data, is_error=result.is_error)
 
@@ -61,6 +76,24 @@ def server_of(
         on_list_tools=listed,
         on_call_tool=called,
     )
+
+
+async def answer_typed(calls: Answers, name: str, arguments: dict[str, Any]) -> ToolResult:
+    """Answer a call whatever happens: a defect of Handrail is an answer too, and one line on standard error."""
+    try:
+        return await calls.call(name, arguments)
+    except Exception as error:  # noqa: BLE001 - the client waits for an answer, whatever went wrong
+        return _defect(name, error)
+
+
+def _defect(name: str, error: Exception) -> ToolResult:
+    message = " ".join(f"{name} failed inside Handrail: {type(error).__name__}: {error}".split())
+    result = answer_text.sendable(answer_text.failed("INTERNAL", message, _DEFECT))
+    trace = traceback.format_exception(error) if os.environ.get("HANDRAIL_DEBUG") else ()
+    with suppress(OSError):
+        lines = "".join((*trace, f"handrail mcp: {result.data['message']}\n"))
+        sys.stderr.write(lines.encode(errors="replace").decode())
+    return result
 
 
 def serve_stdio(calls: LateCalls, tools: tuple[Tool, ...] = TOOLS) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 from handrail.engine.contracts.schema import issues
 from handrail.errors import HandrailError, UsageError
-from handrail.operations.step_tools.call import AgentDesk
+from handrail.operations.step_tools.call import AgentDesk, ToolAnswer
 from handrail.runtime.handlers.agents.step_tools import TOKEN
-from handrail.serve.mcp.answer_text import troubled
+from handrail.serve.mcp.answer_text import failed, sendable, troubled
 from handrail.serve.mcp.step_tools import AGENT_TOOLS
 from handrail.serve.mcp.tool_result import ToolResult
+from handrail.serve.mcp.tools import unwritable
 from handrail.sources.tiers import Place, here
 from handrail.store.signing_keys import keys_in
 from handrail.wiring.system import System
@@ -29,12 +30,23 @@ class AgentCalls:
     async def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
         """Answer one call; whatever is wrong with it is part of the answer."""
         tool = _BY_NAME.get(name)
+        unreadable = unwritable(arguments)
+        if unreadable:
+            return failed("VALIDATION_ERROR", "; ".join(unreadable), f"call {name} with arguments that fit its schema")
         wrong = (f"there is no tool '{name}'",) if tool is None else issues(tool.schema, arguments)
         try:
             answer = await self.desk.call(name, arguments, "; ".join(wrong))
         except (HandrailError, OSError) as error:
             return troubled(error)
-        return ToolResult((answer.text,), dict(answer.data), is_error=not answer.good)
+        return sendable(_typed(answer, "VALIDATION_ERROR" if wrong else "REFUSED"))
+
+
+def _typed(answer: ToolAnswer, code: str) -> ToolResult:
+    """Give an answer as a result; one that refuses says so in its data too."""
+    if answer.good:
+        return ToolResult((answer.text,), dict(answer.data))
+    data: dict[str, Any] = {"code": code, "message": answer.text, "retry": {"kind": "not_retryable"}}
+    return ToolResult((answer.text,), {**data, **answer.data}, is_error=True)
 
 
 def agent_desk(system: System, place: Place) -> AgentDesk:

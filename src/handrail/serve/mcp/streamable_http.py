@@ -3,6 +3,7 @@
 1. No call without the token; it is compared in a time that says nothing of it.
 2. A page in a browser cannot call: its Host and Origin are looked at (DNS rebinding).
 3. Nothing is kept between requests: a server that was started again knows its clients.
+4. A request is read before it is given on: a client that goes away in the middle of it is a line in the log.
 """
 
 import ipaddress
@@ -10,6 +11,7 @@ import logging
 import secrets
 import signal
 import socket
+from collections import deque
 from collections.abc import Callable
 from types import FrameType
 
@@ -18,10 +20,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handrail.errors import EnvironmentFault, UsageError
 from handrail.frozen import frozen
+from handrail.serve.mcp.http_connections import SHOWN, HttpLimits, LimitedServer
 from handrail.serve.mcp.lazy_calls import Answers
 from handrail.serve.mcp.server import server_of
 
@@ -30,6 +33,19 @@ LOOPBACK = "127.0.0.1"
 _NAMES = (LOOPBACK, "localhost", "[::1]")
 _GRACE = 3
 """Seconds that calls get to end in when the server is to end."""
+
+
+MOST_READ_AHEAD = 8_388_608
+"""Bytes of a body that are read before the request is given on; a longer one is refused there."""
+_LOG = logging.getLogger("uvicorn.error")
+
+
+@frozen
+class Address:
+    """Where a server is to listen."""
+
+    host: str = LOOPBACK
+    port: int = 0
 
 
 @frozen
@@ -49,12 +65,35 @@ class TokenGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request without the token, and pass on any other."""
-        if scope["type"] != "http" or self._shown(scope):
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        if self._shown(scope):
+            scope[SHOWN] = True
+            await self._pass_on(scope, receive, send)
+            return
         said = {"error": "invalid_token", "error_description": "send the header Authorization: Bearer TOKEN"}
-        answer = JSONResponse(said, status_code=401, headers={"WWW-Authenticate": 'Bearer realm="handrail"'})
+        # Nothing more is read from such a client.
+        headers = {"WWW-Authenticate": 'Bearer realm="handrail"', "Connection": "close"}
+        answer = JSONResponse(said, status_code=401, headers=headers)
         await answer(scope, receive, send)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        read: deque[Message] = deque()
+        size, is_whole = 0, False
+        while not is_whole and size <= MOST_READ_AHEAD:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                _LOG.warning("a client went away in the middle of a request")
+                return
+            read.append(message)
+            size += len(message.get("body", b""))
+            is_whole = not message.get("more_body", False)
+
+        async def again() -> Message:
+            return read.popleft() if read else await receive()
+
+        await self.app(scope, again, send)
 
     def _shown(self, scope: Scope) -> bool:
         given = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
@@ -82,14 +121,17 @@ def _security(host: str) -> TransportSecuritySettings:
     )
 
 
-def serve_http(calls: Answers, token: str, host: str, port: int, started: Callable[[Listening], None]) -> None:
+def serve_http(
+    calls: Answers, token: str, address: Address, limits: HttpLimits, started: Callable[[Listening], None]
+) -> None:
     """Serve until INT or TERM; `started` is told where, as soon as clients can connect."""
     logging.getLogger("mcp").setLevel(logging.ERROR)
-    with _bound(host, port) as listening:
+    host = address.host
+    with _bound(host, address.port) as listening:
         app = app_of(calls, token, host)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=_GRACE)
+        config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=_GRACE)
         url = f"http://{_written(host)}:{listening.getsockname()[1]}{PATH}"
-        server = uvicorn.Server(config)
+        server = LimitedServer(config, limits)
 
         def heard(_: int, __: FrameType | None) -> None:
             server.should_exit = True

@@ -1,11 +1,15 @@
 """The tools that a connected agent is offered, as data: name, what it is for, and the arguments it takes."""
 
+import json
+from collections.abc import Iterable
 from dataclasses import field
-from typing import Any
+from typing import Any, cast
 
 from handrail.frozen import frozen
 
 Schema = dict[str, Any]
+MOST_DEPTH = 100
+"""Levels of what is sent; what is much deeper could be written, and then not be read again from deeper in a program."""
 
 
 @frozen
@@ -143,3 +147,23 @@ TOOLS: tuple[Tool, ...] = (
         reads_only=True,
     ),
 )
+
+
+def unwritable(given: dict[str, Any]) -> list[str]:
+    """Say what no log should keep, although some writers of JSON send it."""
+    if _deeper(given, MOST_DEPTH):
+        return [f"the arguments are nested more than {MOST_DEPTH} levels deep"]
+    try:
+        json.dumps(given, allow_nan=False, check_circular=False)
+    except ValueError:
+        return ["every number must be finite: NaN and infinity are no JSON"]
+    return []
+
+
+def _deeper(value: object, levels: int) -> bool:
+    inner: Iterable[object] = ()
+    if isinstance(value, dict):
+        inner = cast("dict[str, object]", value).values()
+    elif isinstance(value, list):
+        inner = cast("list[object]", value)
+    return levels == 0 or any(_deeper(each, levels - 1) for each in inner)

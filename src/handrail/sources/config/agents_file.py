@@ -27,7 +27,7 @@ from handrail.sources.folders import Folders
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 KEYS = (
     *("command", "protocol", "env", "variables", "output", "answer", "final", "resume", "model"),
-    *("system_prompt", "access", "exit_codes", "mcp", "install", "program"),
+    *("system_prompt", "access", "exit_codes", "mcp", "install", "program", "project_files", "without_project_files"),
 )
 _BRACES = re.compile(r"\{([a-z_]+)\}")
 _LEVELS: tuple[Access, ...] = get_args(Access)
@@ -102,6 +102,8 @@ def _whole(table: Table) -> AgentDefinition:
             variables=_words(table, "variables"),
             access=_access(table),
             install=_text(table, "install", "npm install -g my-agent"),
+            project_files=_project_files(table),
+            without_project_files=_words(table, "without_project_files"),
         )
     output = cast("Output", _one_of(table, "output", get_args(Output)))
     return AgentDefinition(
@@ -119,7 +121,21 @@ def _whole(table: Table) -> AgentDefinition:
         exit_codes=_exit_codes(table),
         mcp=_flag(table, "mcp"),
         install=_text(table, "install", "pip install my-agent"),
+        project_files=_project_files(table),
+        without_project_files=_words(table, "without_project_files"),
     )
+
+
+def _project_files(table: Table) -> Words:
+    """Read the paths of files in a repository; one that leads out of it, or has another wildcard, is an error."""
+    example = '[".my-agent.toml", ".my-agent/**"]'
+    found = _words(table, "project_files", example)
+    for each in found:
+        plain = each.removesuffix("/**")
+        if plain.startswith("/") or not plain or {"", ".", ".."} & set(plain.split("/")) or set("*?[") & set(plain):
+            hint = f"write paths from the repository's root, or FOLDER/**: {example}"
+            table.wrong("project_files", f"'{each}' is not a file of a repository", hint)
+    return found
 
 
 def _one_of(table: Table, key: str, known: tuple[str, ...]) -> str:

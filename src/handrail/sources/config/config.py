@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 else:
     agents_file = late_import("handrail.sources.config.agents_file")
 
-REPOSITORY_TABLES = ("workflows", "checks", "agent", "agents", "worktrees", "routing", "budget", "pull")
+REPOSITORY_TABLES = ("workflows", "checks", "agent", "agents", "worktrees", "routing", "budget", "pull", "cleanup")
 USER_TABLES = ("trust", *REPOSITORY_TABLES)
 BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
 KNOWN = ("kind", "network")
+CONFIG = ".handrail/config.toml"
+KEEP_SNAPSHOTS = 30
+"""Days for which `clean` keeps the snapshots of a run whose work has arrived, where nobody says otherwise."""
+_FOR_EVER = 36_500
 
 
 @frozen
@@ -70,6 +74,8 @@ class RepositoryConfig:
     sandbox: tuple[Sandbox, bool] = ("none", True)
     """The sandbox of agents whose steps name none, and whether they reach the network out of it."""
     pull: PullSetting = NO_PULL
+    keep_snapshots: int | None = None
+    """Days for which `clean` keeps the snapshots of a run whose work has arrived."""
 
 
 @frozen
@@ -78,11 +84,16 @@ class UserConfig:
 
     trusted_repositories: tuple[Path, ...] = ()
     pull: PullSetting = NO_PULL
+    keep_snapshots: int | None = None
 
 
 def read_repository_config(root: Path, report: Report, shown: str | None = None) -> RepositoryConfig:
     """Read `.handrail/config.toml`; every problem is reported and the sound rest is used."""
-    file = read_toml(root / ".handrail" / "config.toml", root, report, shown)
+    return config_in(read_toml(root / CONFIG, root, report, shown), root, report)
+
+
+def config_in(file: TomlFile, root: Path, report: Report) -> RepositoryConfig:
+    """Give what a configuration says that was read."""
     _check_tables(file, REPOSITORY_TABLES, report)
     folders = _workflow_folders(file, root, report)
     agent = file.table("agent", report)
@@ -101,7 +112,20 @@ def read_repository_config(root: Path, report: Report, shown: str | None = None)
         _seconds(file, ("agent", "idle_timeout"), agent, 600, report) if "idle_timeout" in agent else 0,
         read_sandbox(file, agent, report),
         read_pull(file, report),
+        _keep_snapshots(file, report),
     )
+
+
+def _keep_snapshots(file: TomlFile, report: Report) -> int | None:
+    table = file.table("cleanup", report)
+    _check_keys(file, "cleanup", table, ("keep_snapshots",), report)
+    value = table.get("keep_snapshots")
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+        return None if value is None else min(value, _FOR_EVER)
+    message = "'keep_snapshots' is a number of days"
+    report.error("config-value", message, file.place("cleanup", "keep_snapshots"), f"keep_snapshots = {KEEP_SNAPSHOTS}")
+    # What cannot be understood lets nothing go.
+    return _FOR_EVER
 
 
 def _limits(file: TomlFile, table: dict[str, Any], report: Report) -> Limits:
@@ -163,7 +187,7 @@ def read_user_config(folders: Folders, report: Report) -> UserConfig:
     _check_keys(file, "trust", table, ("repositories",), report)
     listed = _texts(file, "trust", "repositories", table, report)
     trusted = tuple(path for text in listed if (path := _absolute(file, text, report)) is not None)
-    return UserConfig(trusted, read_pull(file, report))
+    return UserConfig(trusted, read_pull(file, report), _keep_snapshots(file, report))
 
 
 def _check_tables(file: TomlFile, known: tuple[str, ...], report: Report) -> None:

@@ -61,8 +61,11 @@ class TomlFile:
 
 def read_toml(path: Path, root: Path, report: Report, shown: str | None = None) -> TomlFile:
     """Read a TOML file that stays inside a folder; no file is an empty one, a bad file is reported."""
-    name = printable(shown or str(path))
-    data = read_bytes(path, root)
+    return parse_toml(read_bytes(path, root), printable(shown or str(path)), report)
+
+
+def parse_toml(data: bytes | Refusal, name: str, report: Report) -> TomlFile:
+    """Read TOML from bytes that were read before; what is wrong is reported under the name of the file."""
     text = data if isinstance(data, Refusal) else decode(data)
     if isinstance(text, Refusal):
         source = SourceText(name, "")

@@ -5,59 +5,101 @@ import json
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
-from typing import Any, cast
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeAlias, cast
 
 from handrail.errors import EnvironmentFault
-from handrail.frozen import frozen
+from handrail.sources.folders import trust_root
 from handrail.sources.foreign_files import reason
 
-VERSION = 1
+VERSION = 2
+MOST_DIGESTS = 16
+"""Contents that are remembered of one path, the newest."""
 _HEX = frozenset("0123456789abcdef")
+Digests: TypeAlias = dict[str, list[str]]
+"""Trusted digests by path, the newest last."""
 
 
-@frozen
-class Entry:
-    """What was trusted at a path: the fingerprint, and the digest of each file."""
+@dataclass(slots=True)
+class Record:
+    """What was trusted: by the root of a repository and the path from there, or by the whole path."""
 
-    fingerprint: str
-    files: dict[str, str] = field(default_factory=dict[str, str])
+    repositories: dict[str, Digests] = field(default_factory=dict[str, Digests])
+    files: Digests = field(default_factory=Digests)
+
+    def digests(self, path: Path) -> tuple[str, ...]:
+        """Give the trusted digests of a file, the newest last."""
+        root, inner = locate(path)
+        own = self.repositories.get(root, {}).get(inner, []) if root else []
+        return (*self.files.get(_key(path), ()), *own)
+
+    def add(self, path: Path, digest: str) -> None:
+        """Add a trusted content of a file; it becomes the newest."""
+        root, inner = locate(path)
+        digests = self.repositories.setdefault(root, {}) if root else self.files
+        kept = [each for each in digests.get(inner, []) if each != digest]
+        digests[inner] = [*kept, digest][-MOST_DIGESTS:]
+
+    def remove(self, path: Path) -> bool:
+        """Forget a file, or everything below a folder; tell whether anything was trusted there."""
+        root, inner = locate(path / "x")
+        prefix = str(PurePosixPath(inner).parent)
+        gone = [_drop(self.files, _key(path))]
+        if root:
+            gone.append(_drop(self.repositories.get(root, {}), "" if prefix == "." else prefix))
+            if not self.repositories.get(root, {"": []}):
+                del self.repositories[root]
+        return any(gone)
+
+    def every_digest(self) -> set[str]:
+        """Give all digests that are trusted anywhere."""
+        tables = (self.files, *self.repositories.values())
+        return {digest for table in tables for digests in table.values() for digest in digests}
+
+
+def locate(path: Path) -> tuple[str, str]:
+    """Say under which root and path trust in a file is recorded; outside any repository without a root."""
+    root = trust_root(path)
+    if root is None:
+        return "", _key(path)
+    folder = next(each for each in path.parents if (each / ".git").exists() or each == root)
+    return _key(root), _key(path.relative_to(folder))
 
 
 class TrustFile:
-    """Entries by absolute path in `trust.json`; the trusted contents by digest in `trust/`."""
+    """Trusted digests by path in `trust.json`; the trusted contents by digest in `trust/`."""
 
     def __init__(self, data: Path) -> None:
         self.path = data / "trust.json"
         self._blobs = data / "trust"
         self._lock = data / "trust.lock"
 
-    def read(self) -> dict[str, Entry]:
-        """Read all entries; a damaged file is an error, never an empty one."""
+    def read(self) -> Record:
+        """Read the record; a damaged file is an error, never an empty one."""
         try:
             text = self.path.read_text("utf-8")
         except (FileNotFoundError, NotADirectoryError):
-            return {}
+            return Record()
         except (OSError, ValueError) as error:
             raise self._damaged(reason(error)) from error
         try:
-            return _entries(json.loads(text))
+            return _record(json.loads(text))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise self._damaged("it is not what Handrail wrote") from error
 
     @contextmanager
-    def change(self) -> Generator[dict[str, Entry]]:
-        """Give the entries to be changed, and write them back; other processes wait meanwhile."""
+    def change(self) -> Generator[Record]:
+        """Give the record to be changed, and write it back; other processes wait meanwhile."""
         with self._locked():
-            entries = self.read()
-            yield entries
-            self._write(entries)
-            self._sweep(entries)
+            record = self.read()
+            yield record
+            self._write(record)
+            self._sweep(record)
 
     def keep(self, data: bytes) -> str:
-        """Keep a content and give its digest; call it while changing the entries."""
+        """Keep a content and give its digest; call it while changing the record."""
         digest = sha256(data).hexdigest()
         blob = self._blobs / digest
         if not blob.exists():
@@ -88,14 +130,13 @@ class TrustFile:
         finally:
             os.close(handle)
 
-    def _write(self, entries: dict[str, Entry]) -> None:
-        listed = {path: {"fingerprint": each.fingerprint, "files": each.files} for path, each in entries.items()}
-        text = json.dumps({"version": VERSION, "trusted": listed}, indent=2, sort_keys=True)
-        _replace(self.path, text.encode("utf-8") + b"\n")
+    def _write(self, record: Record) -> None:
+        content = {"version": VERSION, "repositories": record.repositories, "files": record.files}
+        _replace(self.path, json.dumps(content, indent=2, sort_keys=True).encode("utf-8") + b"\n")
 
-    def _sweep(self, entries: dict[str, Entry]) -> None:
-        """Remove contents that no entry names any more."""
-        named = {digest for entry in entries.values() for digest in entry.files.values()}
+    def _sweep(self, record: Record) -> None:
+        """Remove contents that nothing names any more."""
+        named = record.every_digest()
         for blob in self._blobs.iterdir():
             if blob.name not in named:
                 blob.unlink(missing_ok=True)
@@ -124,18 +165,41 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
-def _entries(parsed: Any) -> dict[str, Entry]:
+def _record(parsed: Any) -> Record:
+    if parsed["version"] == 1:
+        return _carried_over(parsed["trusted"])
     if parsed["version"] != VERSION:
         raise ValueError(parsed["version"])
-    listed = cast("dict[str, Any]", parsed["trusted"])
-    return {path: Entry(_digest(each["fingerprint"]), _files(each["files"])) for path, each in listed.items()}
+    repositories = cast("dict[str, Any]", parsed["repositories"])
+    return Record({root: _digests(table) for root, table in repositories.items()}, _digests(parsed["files"]))
 
 
-def _files(listed: dict[str, Any]) -> dict[str, str]:
-    return {path: _digest(digest) for path, digest in listed.items()}
+def _carried_over(trusted: dict[str, Any]) -> Record:
+    """Read the first version, which held the files of each workflow by the path of its main file."""
+    record = Record()
+    for main, entry in trusted.items():
+        _digest(entry["fingerprint"])
+        for name, digest in entry["files"].items():
+            record.add(Path(main).parent / name, _digest(digest))
+    return record
+
+
+def _digests(table: dict[str, Any]) -> Digests:
+    return {path: [_digest(each) for each in cast("list[Any]", listed)] for path, listed in table.items()}
 
 
 def _digest(text: Any) -> str:
     if not isinstance(text, str) or len(text) != 64 or not _HEX.issuperset(text):
         raise ValueError(text)
     return text
+
+
+def _drop(table: Digests, prefix: str) -> bool:
+    gone = [path for path in table if not prefix or path == prefix or path.startswith(f"{prefix}/")]
+    for path in gone:
+        del table[path]
+    return bool(gone)
+
+
+def _key(path: Path) -> str:
+    return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

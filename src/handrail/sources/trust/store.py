@@ -1,6 +1,13 @@
-"""Which content the user has trusted. Code and commands of a repository run only when their very bytes were."""
+"""Which content the user has trusted: a set of paths and digests, file by file.
 
+Code and commands of a repository run only when the very bytes of every file they come from are in the set. A path may
+have several trusted contents, such as those of two branches.
+"""
+
+from collections.abc import Iterable
 from difflib import unified_diff
+from fnmatch import fnmatch
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -9,93 +16,144 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.sources.config.config import read_user_config
 from handrail.sources.folders import Folders
-from handrail.sources.foreign_files import Refusal, decode, printable, real
+from handrail.sources.foreign_files import FileContent, Refusal, contained, decode, printable, real
 from handrail.sources.library import library_root
-from handrail.sources.trust.file import Entry, TrustFile
-from handrail.sources.workflow_files import from_path
-from handrail.sources.workflow_snapshot import Snapshot, take
+from handrail.sources.trust.file import Record, TrustFile
+from handrail.sources.workflow_snapshot import Snapshot
 
 State: TypeAlias = Literal["trusted", "changed", "never", "repository"]
+REASONS = {
+    "built-in": "it is part of Handrail",
+    "own": "it is one of your own",
+    "recorded": "you trusted this content",
+}
+SECRET_FILES = (
+    *(".env", ".env.*", "*.env", ".envrc", ".dev.vars", "local.settings.json", ".netrc", ".npmrc", ".pypirc"),
+    *("*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", "*credentials*", "*secrets*"),
+)
+"""Names of files that may hold secrets: only their digests are kept, and their content is never shown."""
 
 
 @frozen
 class Trust:
-    """Whether a content may run, and by which right."""
+    """Whether contents may run, and by which right."""
 
     state: State
     """`repository`: the user's configuration trusts the whole repository; `changed`: other content was trusted."""
     reason: str
+    missing: tuple[FileContent, ...] = ()
+    """The files that are not trusted as they are."""
 
     @property
     def granted(self) -> bool:
-        """Whether it may run."""
-        return self.state in {"trusted", "repository"}
+        """Whether they may run."""
+        return not self.missing
 
 
 class TrustStore:
-    """What one user has trusted."""
+    """What one user has trusted; implements the port `TrustedFiles`."""
 
     def __init__(self, folders: Folders) -> None:
         self._folders = folders
         self._file = TrustFile(folders.data)
 
-    def status_of(self, snapshot: Snapshot) -> Trust:
-        """Tell how a content that was read stands."""
-        main = real(snapshot.main)
-        right = self._by_nature(main)
-        if right is not None:
-            return right
-        entry = self._file.read().get(_key(main))
-        if entry is None:
-            return Trust("never", "it has not been trusted")
-        if entry.fingerprint == snapshot.fingerprint:
-            return Trust("trusted", "you trusted this content")
-        return Trust("changed", "it has changed since you trusted it")
+    def status_of(self, contents: Iterable[FileContent]) -> Trust:
+        """Tell how contents that were read stand."""
+        listed, rights = tuple(contents), _Rights(self._folders, self._file)
+        found = {each: rights.right_to(each.path, each.digest) for each in listed}
+        missing = tuple(each for each in listed if not found[each])
+        if missing:
+            changed = any(rights.record.digests(each.path) for each in listed)
+            reason = "it has changed since you trusted it" if changed else "it has not been trusted"
+            return Trust("changed" if changed else "never", reason, missing)
+        given = set(found.values())
+        by_configuration = sorted(given - set(REASONS))
+        if by_configuration:
+            return Trust("repository", f"your configuration trusts {by_configuration[0]}")
+        strongest = next((right for right in ("recorded", "own") if right in given), "built-in")
+        return Trust("trusted", REASONS[strongest])
 
-    def trust(self, path: Path) -> None:
-        """Trust the present content of a workflow."""
-        self.trust_snapshot(take(_main_of(path)))
+    def covers(self, repository: str, path: str, digest: str) -> bool:
+        """Tell whether this very content at this path of a repository was trusted."""
+        inside = real(Path(repository)) / path
+        return contained(path) and bool(_Rights(self._folders, self._file).right_to(inside, digest))
+
+    def trust(self, contents: Iterable[FileContent]) -> None:
+        """Trust contents that were read, such as those that were shown to the user."""
+        with self._file.change() as record:
+            for each in contents:
+                record.add(each.path, each.digest)
+                if not isinstance(each.data, Refusal) and not may_hold_secrets(each.path):
+                    self._file.keep(each.data)
 
     def trust_snapshot(self, snapshot: Snapshot) -> None:
-        """Trust a content that was read, such as the one that was shown to the user."""
+        """Trust the files of a workflow as they were read."""
         if snapshot.main.name not in snapshot.files:
             why = snapshot.refused.get(snapshot.main.name, "")
             raise UsageError(f"{printable(str(snapshot.main))} cannot be trusted: {why}")
-        with self._file.change() as entries:
-            files = {name: self._file.keep(data) for name, data in snapshot.files.items()}
-            entries[_key(real(snapshot.main))] = Entry(snapshot.fingerprint, files)
+        self.trust(snapshot.contents)
 
-    def forget(self, path: Path) -> bool:
-        """Withdraw trust; tell whether there was any."""
-        with self._file.change() as entries:
-            return entries.pop(_key(real(_main_of(path))), None) is not None
+    def forget(self, paths: Iterable[Path]) -> bool:
+        """Withdraw trust in files, or in all below a folder, whatever they held; tell whether there was any."""
+        with self._file.change() as record:
+            gone = [record.remove(real(path)) for path in paths]
+        return any(gone)
 
-    def difference_of(self, snapshot: Snapshot) -> str:
-        """Show how a content that was read differs from what was trusted."""
-        entry = self._file.read().get(_key(real(snapshot.main)), Entry(""))
-        parts: list[str] = []
-        for name in sorted({*entry.files, *snapshot.files}):
-            digest = entry.files.get(name)
-            before = self._file.kept(digest) if digest is not None else b""
-            parts += _file_difference(name, before, snapshot.files.get(name, b""))
-        if entry.fingerprint != snapshot.fingerprint:
-            parts += [f"not used: {name}, {why}" for name, why in sorted(snapshot.refused.items())]
+    def difference_of(self, contents: Iterable[FileContent], root: Path | None = None) -> str:
+        """Show how contents that are not trusted differ from what was trusted last; paths are seen from a root."""
+        record, parts = self._file.read(), list[str]()
+        for each in sorted(contents, key=lambda each: each.path):
+            shown = each.path.relative_to(root) if root is not None and each.path.is_relative_to(root) else each.path
+            parts += self._difference(printable(shown.as_posix()), each, record)
         return "\n".join(parts) + "\n" if parts else ""
 
-    def _by_nature(self, main: Path) -> Trust | None:
-        if main.is_relative_to(real(library_root())):
-            return Trust("trusted", "it is part of Handrail")
-        if main.is_relative_to(real(self._folders.workflows)):
-            return Trust("trusted", "it is one of your own")
-        for repository in read_user_config(self._folders, Report()).trusted_repositories:
-            if _belongs(main, real(repository)):
-                return Trust("repository", f"your configuration trusts {printable(str(repository))}")
-        return None
+    def _difference(self, name: str, content: FileContent, record: Record) -> list[str]:
+        if isinstance(content.data, Refusal):
+            return [f"not used: {name}, {content.data}"]
+        digests = record.digests(content.path)
+        if may_hold_secrets(content.path):
+            return [f"{'changed' if digests else 'new'}: {name}, which is not shown as it may hold secrets"]
+        return _file_difference(name, self._file.kept(digests[-1]) if digests else b"", content.data)
 
 
-def _belongs(main: Path, repository: Path) -> bool:
+class _Rights:
+    """Answers by which right a content may run; the record and the configuration are read once."""
+
+    def __init__(self, folders: Folders, file: TrustFile) -> None:
+        self._folders = folders
+        self._file = file
+        self._library = real(library_root())
+        self._own = real(folders.workflows)
+
+    @cached_property
+    def record(self) -> Record:
+        """What was trusted by its content."""
+        return self._file.read()
+
+    @cached_property
+    def _repositories(self) -> tuple[Path, ...]:
+        return tuple(map(real, read_user_config(self._folders, Report()).trusted_repositories))
+
+    def right_to(self, path: Path, digest: str) -> str:
+        """Name the right by which a content may run: a key of REASONS, or a trusted repository; empty for none."""
+        if path.is_relative_to(self._library):
+            return "built-in"
+        if path.is_relative_to(self._own):
+            return "own"
+        repository = next((each for each in self._repositories if _belongs(path, each)), None)
+        if repository is not None:
+            return printable(str(repository))
+        return "recorded" if digest in self.record.digests(path) else ""
+
+
+def may_hold_secrets(path: Path) -> bool:
+    """Tell whether a file may hold secrets, by its name."""
+    return any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES)
+
+
+def _belongs(path: Path, repository: Path) -> bool:
     """Tell whether a file is part of a repository, and not of another one that lies inside it."""
-    for folder in main.parents:
+    for folder in path.parents:
         if folder == repository:
             return True
         if (folder / ".git").exists():
@@ -105,7 +163,7 @@ def _belongs(main: Path, repository: Path) -> bool:
 
 def _file_difference(name: str, before: bytes | None, after: bytes) -> list[str]:
     if before is None:
-        return [f"--- {name}", f"+++ {name}", "the content that was trusted is no longer kept"]
+        return ["the content that was trusted is no longer kept", *_file_difference(name, b"", after)]
     if before == after:
         return []
     old, new = decode(before), decode(after)
@@ -119,16 +177,3 @@ def _lines(text: str) -> list[str]:
     """Split at line breaks only, and make visible what a terminal would hide, overwrite or reorder."""
     lines = ["\t".join(map(printable, line.split("\t"))) for line in text.split("\n")]
     return lines[:-1] if lines[-1] == "" else [*lines, "\\ no newline at end of file"]
-
-
-def _main_of(path: Path) -> Path:
-    candidate = from_path(path)
-    if candidate is not None:
-        return candidate.main
-    if path.is_file():
-        return path.absolute()
-    raise UsageError(f"{printable(str(path))} is not a workflow", next_step="give a workflow file or its folder")
-
-
-def _key(main: Path) -> str:
-    return main.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from handrail.errors import NotFound
+from handrail.model.history.run_lines import is_run, read_line
 from handrail.ports.hash_chain import START, digest_of, intact
 from handrail.ports.log import (
     Append,
@@ -24,8 +25,8 @@ from handrail.ports.log import (
     StoredEvent,
     Timer,
 )
-from handrail.ports.log_care import Finding, Report, Salvage
-from handrail.store.memory.state import Held, Letter, State, apply_append, check_leases
+from handrail.ports.log_care import Cut, Finding, Report, Salvage
+from handrail.store.memory.state import Held, Letter, State, apply_append, check_leases, cut_stream
 
 T = TypeVar("T")
 
@@ -64,7 +65,7 @@ class MemoryLog:
     def read_all(self, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
         """Give the events of all streams after a position."""
         with self._state.lock:
-            return _first(self._state.events[max(after, 0) :], limit)
+            return _first([event for event in self._state.events if event.position > after], limit)
 
     def last(self, stream: str) -> Head:
         """Say where a stream ends."""
@@ -105,13 +106,13 @@ class MemoryLog:
     def inbox(self, stream: str, limit: int | None = None) -> tuple[Message, ...]:
         """Give the messages that were not consumed."""
         with self._state.lock:
-            rows = [each.message for each in self._state.letters if each.stream == stream and not each.consumed]
+            rows = [each.message for each in self._state.letters if each.stream == stream and each.consumed is None]
         return _first(rows, limit)
 
     def pending_streams(self) -> tuple[str, ...]:
         """Name the streams that have messages to consume."""
         with self._state.lock:
-            return tuple(sorted({each.stream for each in self._state.letters if not each.consumed}))
+            return tuple(sorted({each.stream for each in self._state.letters if each.consumed is None}))
 
     def put_blob(self, data: bytes) -> str:
         """Keep a content and give its digest."""
@@ -169,15 +170,16 @@ class MemoryLog:
         """Give the summaries by stream, newest first."""
         wanted = wanted or Filter()
         with self._state.lock:
-            rows = [row for row in self._state.summaries.values() if row.key.startswith(wanted.prefix)]
+            rows = [
+                Row(row.key, row.position, read_line(row.key, row.document))
+                for row in self._state.summaries.values()
+                if row.key.startswith(wanted.prefix)
+            ]
+        if wanted.runs_only:
+            rows = [row for row in rows if is_run(row.key)]
         if wanted.status is not None:
             rows = [row for row in rows if row.document.get("status") == wanted.status]
         return _first(sorted(rows, key=lambda row: (-row.position, row.key)), wanted.limit)
-
-    def forget_summaries(self) -> None:
-        """Throw all summaries away."""
-        with self._writing("forget_summaries") as state:
-            state.summaries.clear()
 
     def check(self) -> Report:
         """Verify the chain of each stream."""
@@ -191,6 +193,12 @@ class MemoryLog:
     def salvage(self) -> Salvage:
         """Do nothing: memory is not damaged."""
         return Salvage()
+
+    def cut(self, lease: Lease, keep: int) -> Cut:
+        """Cut a stream back to its first events; what is cut is kept aside."""
+        with self._writing("cut") as state:
+            check_leases(state, (), (lease,))
+            return cut_stream(state, lease.stream, keep)
 
     def close(self) -> None:
         """Give back the leases, as the kernel does when a process ends."""

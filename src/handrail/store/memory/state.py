@@ -20,15 +20,16 @@ from handrail.ports.log import (
     TimerCleared,
     TimerSet,
 )
+from handrail.ports.log_care import Cut
 
 
 @frozen
 class Letter:
-    """A message and whether it was consumed."""
+    """A message, and where its stream ended when it was consumed."""
 
     stream: str
     message: Message
-    consumed: bool = False
+    consumed: int | None = None
 
 
 @frozen
@@ -56,6 +57,10 @@ class State:
     timers: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     checkpoints: dict[str, list[Checkpoint]] = field(default_factory=dict[str, list[Checkpoint]])
     summaries: dict[str, Row] = field(default_factory=dict[str, Row])
+    position: int = 0
+    """The highest position that was ever given."""
+    cut: list[StoredEvent] = field(default_factory=list[StoredEvent])
+    """Events that were taken out of their streams."""
 
     def head(self, stream: str) -> Head:
         """Say where a stream ends."""
@@ -77,6 +82,8 @@ class State:
             dict(self.timers),
             {stream: list(each) for stream, each in self.checkpoints.items()},
             dict(self.summaries),
+            self.position,
+            list(self.cut),
         )
 
     def become(self, other: "State") -> None:
@@ -105,15 +112,14 @@ def apply_append(state: State, append: Append) -> list[StoredEvent]:
     stored = [_store(state, append.stream, event) for event in append.events]
     for message in append.consumed:
         _consume(state, append.stream, message)
-    if append.if_quiet and any(each.stream == append.stream and not each.consumed for each in state.letters):
+    if append.if_quiet and any(each.stream == append.stream and each.consumed is None for each in state.letters):
         raise MessagesWaiting(f"{append.stream} has a message that the writer did not read")
     if append.checkpoint is not None:
         _put_checkpoint(state, append.stream, append.checkpoint)
     for timer in append.timers:
         _put_timer(state, append.stream, timer)
     if append.summary is not None:
-        position = state.events[-1].position if state.events else 0
-        row = Row(append.stream, stored[-1].position if stored else position, dict(append.summary))
+        row = Row(append.stream, stored[-1].position if stored else state.position, dict(append.summary))
         state.summaries[append.stream] = row
     state.blobs.update({digest_of(blob): blob for blob in append.blobs})
     return stored
@@ -121,8 +127,8 @@ def apply_append(state: State, append: Append) -> list[StoredEvent]:
 
 def _store(state: State, stream: str, event: NewEvent) -> StoredEvent:
     head = link(stream, state.head(stream), event)
-    position = len(state.events) + 1
-    stored = StoredEvent(stream, head.seq, position, event.kind, event.version, event.payload, head.hash)
+    state.position += 1
+    stored = StoredEvent(stream, head.seq, state.position, event.kind, event.version, event.payload, head.hash)
     state.events.append(stored)
     state.by_stream.setdefault(stream, []).append(stored)
     return stored
@@ -130,9 +136,25 @@ def _store(state: State, stream: str, event: NewEvent) -> StoredEvent:
 
 def _consume(state: State, stream: str, message: int) -> None:
     letter = state.letters[message - 1] if 0 < message <= len(state.letters) else None
-    if letter is None or letter.consumed or letter.stream != stream:
+    if letter is None or letter.consumed is not None or letter.stream != stream:
         raise VersionConflict(f"{stream} has no message {message} that was not consumed yet")
-    state.letters[message - 1] = replace(letter, consumed=True)
+    state.letters[message - 1] = replace(letter, consumed=state.head(stream).seq)
+
+
+def cut_stream(state: State, stream: str, keep: int) -> Cut:
+    """Take the events of a stream after its first ones out, with what was written beside them."""
+    gone = state.by_stream.get(stream, [])[keep:]
+    state.cut += gone
+    state.events = [event for event in state.events if event not in gone]
+    state.by_stream[stream] = state.by_stream.get(stream, [])[:keep]
+    if not keep:
+        del state.by_stream[stream]
+    back = [each.stream == stream and (each.consumed or 0) > keep for each in state.letters]
+    state.letters = [replace(each, consumed=None) if b else each for each, b in zip(state.letters, back, strict=True)]
+    state.checkpoints[stream] = [each for each in state.checkpoints.get(stream, []) if each.seq <= keep]
+    state.timers = {key: due for key, due in state.timers.items() if key[0] != stream}
+    state.summaries.pop(stream, None)
+    return Cut(stream, keep, len(gone))
 
 
 def _put_checkpoint(state: State, stream: str, checkpoint: Checkpoint) -> None:

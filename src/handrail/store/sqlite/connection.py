@@ -57,3 +57,8 @@ class Session:
     def number(self, name: str, *values: Value) -> int:
         """Give the number that a statement gives."""
         return int(self.all(name, *values)[0][0])
+
+
+def text_of(stored: bytes) -> str:
+    """Read a text that a statement gives as bytes, so that one damaged row does not spoil the others."""
+    return stored.decode("utf-8", "replace")

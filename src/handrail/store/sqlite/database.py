@@ -5,15 +5,22 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 import apsw
 
-from handrail.errors import StorageTooNew
+from handrail.errors import StorageFault, StorageTooNew, UsageError
+from handrail.late_import import late_import
 from handrail.ports.log import OnPoint
 from handrail.store.sqlite.connection import DURABLE, FILE, Session
 from handrail.store.sqlite.faults import of_sqlite, of_text
 from handrail.store.sqlite.statements import migrations
+
+if TYPE_CHECKING:
+    from handrail.store.sqlite import read_only
+else:
+    read_only = late_import("handrail.store.sqlite.read_only")
 
 BUSY_MS = 30_000
 
@@ -49,6 +56,8 @@ class Database:
         self._watch: Session | None = None
         self._process = _forks
         self._inherited: list[Session] = []
+        self.refused: StorageFault | None = None
+        """Why nothing can be written, where the database is only read."""
 
     def reading(self) -> "_Reading":
         """Give the connection of this thread; what SQLite refuses becomes a `StorageFault`."""
@@ -94,6 +103,20 @@ class Database:
             session.execute("PRAGMA journal_mode = WAL")
             migrate(session, self.path)
 
+    def require_writable(self) -> None:
+        """Try to open a database again that was only read; raise why it cannot be written."""
+        if self.refused is None:
+            return
+        before, self.refused = self.refused, None
+        self.close()
+        try:
+            self.prepare()
+        except StorageFault as fault:
+            self.close()
+            # The first one was found by more than SQLite, and says more.
+            self.refused = before if type(before) is type(fault) else fault
+            raise self.refused from fault
+
     def close(self) -> None:
         """Close all connections; the next call opens them again."""
         self._notice_fork()
@@ -123,7 +146,8 @@ class Database:
             self._mine, self._all = _OfThread(), WeakSet()
 
     def _connect(self) -> Session:
-        session = Session(self.path, self._busy_ms)
+        readable = self.refused is not None
+        session = read_only.open_read_only(self.path) if readable else Session(self.path, self._busy_ms)
         self._all.add(session)
         return session
 
@@ -153,6 +177,10 @@ class _Reading:
             raise of_sqlite(error, self._database.path, self._opened.raw.system_errno if self._opened else 0) from error
         if isinstance(error, UnicodeDecodeError):
             raise of_text(error, self._database.path) from error
+        if isinstance(error, UnicodeEncodeError | OverflowError):
+            raise UsageError(
+                f"the log keeps no such value: {error}", next_step="give a valid text or number"
+            ) from error
 
 
 class _Writing(_Reading):
@@ -165,6 +193,7 @@ class _Writing(_Reading):
         self._call = call
 
     def __enter__(self) -> Session:
+        self._database.require_writable()
         session = super().__enter__()
         try:
             session.perform("BEGIN IMMEDIATE")

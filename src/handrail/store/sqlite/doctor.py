@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import apsw
 
 from handrail.ports.hash_chain import START, digest_of, intact
-from handrail.ports.log import Checkpoint, Head
+from handrail.ports.log import Checkpoint, Head, Lease
 from handrail.ports.log_care import Cut, Finding, Report, Salvage
 from handrail.store.sqlite.compression import unpack
 from handrail.store.sqlite.connection import Session
 from handrail.store.sqlite.database import Database
-from handrail.store.sqlite.streams import head_of, rows_of, sound
+from handrail.store.sqlite.streams import check_leases, head_at, head_of, rows_of, sound
 
 BATCH = 1000
 NO_END = 2**62
@@ -49,14 +49,23 @@ def cut_damage(database: Database) -> Salvage:
     return Salvage(cuts, None, left)
 
 
+def cut_stream(database: Database, lease: Lease, keep: int) -> Cut:
+    """Move the rows of one stream after its first events aside."""
+    with database.writing("cut") as session:
+        check_leases(session, (), (lease,))
+        return _cut(session, Finding("stream", lease.stream, "", keep))
+
+
 def _cut(session: Session, finding: Finding) -> Cut:
     stream, kept = finding.name, finding.intact
-    end, before = _reach(session, stream), head_of(session, stream)
+    before = head_of(session, stream)
+    end = head_at(session, stream, kept)
     highest = session.number("highest_position")
     session.run("move_damaged", stream, kept)
     moved = session.run("cut_events", stream, kept)
     session.run("keep_position", highest)
     session.run("unconsume", stream, kept)
+    session.run("forget_checkpoints_after", stream, kept)
     if kept:
         session.run("set_head", stream, end.seq, end.hash, highest)
     else:

@@ -1,6 +1,7 @@
 """What SQLite and the file system refuse, as errors that say what to do."""
 
 import errno
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,8 @@ import apsw
 from handrail.errors import StorageBusy, StorageDamaged, StorageFault, StorageFull, StorageRefused
 
 LOG = "the log"
+LEAST_BYTES = 64 * 1024
+"""What SQLite needs beside a database to open it."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 MAKE_ROOM = "free space on that disk, then resume; everything recorded so far is safe"
@@ -35,7 +38,7 @@ def of_sqlite(error: apsw.Error, path: Path, system: int = 0) -> StorageFault:
     match error:
         case apsw.FullError():
             return _full(path)
-        case apsw.IOError() | apsw.CantOpenError() if system in NO_ROOM:
+        case apsw.IOError() | apsw.CantOpenError() if system in NO_ROOM or _is_full(path):
             return _full(path)
         case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError():
             return _refused(path, str(error))
@@ -57,6 +60,15 @@ def of_system(error: OSError, path: Path, what: str = LOG) -> StorageFault:
     if error.errno in NO_ROOM:
         return _full(path, what)
     return _refused(path, error.strerror or str(error), what)
+
+
+def _is_full(path: Path) -> bool:
+    """Ask the disk: SQLite does not say why it could not make the files beside a database."""
+    try:
+        found = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return not found.f_flag & os.ST_RDONLY and found.f_bavail * found.f_frsize < LEAST_BYTES
 
 
 def _full(path: Path, what: str = LOG) -> StorageFull:

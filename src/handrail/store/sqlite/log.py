@@ -7,22 +7,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from handrail.errors import StorageDamaged
+from handrail.errors import StorageDamaged, StorageFault, StorageFull, StorageRefused
 from handrail.late_import import late_import
-from handrail.ports.log import OnPoint
-from handrail.ports.log_care import Report, Salvage
+from handrail.ports.log import Lease, OnPoint
 from handrail.store.kernel_locks import KernelLocks
 from handrail.store.sqlite.blobs import SqliteBlobs
-from handrail.store.sqlite.database import BUSY_MS, FILE, Database
+from handrail.store.sqlite.database import BUSY_MS, FILE, Database, schema_version
 from handrail.store.sqlite.faults import named_faults
 from handrail.store.sqlite.leases import SqliteLeases
+from handrail.store.sqlite.statements import migrations
 from handrail.store.sqlite.streams import SqliteInbox, SqliteStreams
 from handrail.store.sqlite.summaries import SqliteSummaries
 
 if TYPE_CHECKING:
+    from handrail.ports import log_care
+    from handrail.ports.log_care import Cut, Report, Salvage
     from handrail.store.sqlite import doctor as sqlite_doctor
     from handrail.store.sqlite import rebuild
 else:
+    log_care = late_import("handrail.ports.log_care")
     sqlite_doctor = late_import("handrail.store.sqlite.doctor")
     rebuild = late_import("handrail.store.sqlite.rebuild")
 
@@ -34,11 +37,11 @@ class SqliteLog(SqliteStreams, SqliteInbox, SqliteBlobs, SqliteLeases, SqliteSum
         SqliteStreams.__init__(self, database)
         SqliteLeases.__init__(self, database, locks, clock)
 
-    def check(self) -> Report:
+    def check(self) -> "Report":
         """Verify everything that is kept."""
         return sqlite_doctor.check(self._db)
 
-    def salvage(self) -> Salvage:
+    def salvage(self) -> "Salvage":
         """Cut each damaged stream back to its intact events; a damaged file is copied aside and rebuilt first.
 
         No other thread may use this handle meanwhile; other processes may.
@@ -46,8 +49,18 @@ class SqliteLog(SqliteStreams, SqliteInbox, SqliteBlobs, SqliteLeases, SqliteSum
         with self._db.reading() as session:
             broken = sqlite_doctor.file_problems(session)
         copy = _rebuilt(self._db, self._locks) if broken else None
-        done = sqlite_doctor.cut_damage(self._db)
-        return Salvage(done.cuts, copy, done.left)
+        try:
+            done = sqlite_doctor.cut_damage(self._db)
+        except StorageDamaged:
+            # A text that is none any more, which SQLite itself does not look at.
+            copy = copy or _rebuilt(self._db, self._locks)
+            done = sqlite_doctor.cut_damage(self._db)
+        return log_care.Salvage(done.cuts, copy, done.left)
+
+    def cut(self, lease: Lease, keep: int) -> "Cut":
+        """Cut a stream back to its first events; what is cut is kept aside."""
+        self._ends.pop(lease.stream, None)
+        return sqlite_doctor.cut_stream(self._db, lease, keep)
 
     def close(self) -> None:
         """Give back the leases and close the file."""
@@ -70,7 +83,28 @@ def open_log(
     return SqliteLog(database, locks, clock)
 
 
-def salvage_folder(folder: Path) -> Salvage:
+def open_readable(folder: Path) -> SqliteLog:
+    """Open the log in a folder; where nothing can be written, for reading: what would write raises why it cannot."""
+    try:
+        return open_log(folder)
+    except (StorageFull, StorageRefused) as fault:
+        database = Database(folder / FILE)
+        database.refused = fault
+        # A log that is not there, or that an older version wrote, has to be written before it can be read.
+        if not _is_current(database):
+            raise
+        return SqliteLog(database, KernelLocks(folder / "locks"), time.time)
+
+
+def _is_current(database: Database) -> bool:
+    try:
+        with database.reading() as session:
+            return schema_version(session) == len(migrations())
+    except (StorageFault, OSError):
+        return False
+
+
+def salvage_folder(folder: Path) -> "Salvage":
     """Salvage a log that may be too damaged to be opened."""
     copy = None
     try:
@@ -80,7 +114,7 @@ def salvage_folder(folder: Path) -> Salvage:
         log = open_log(folder)
     done = log.salvage()
     log.close()
-    return Salvage(done.cuts, done.copy or copy, done.left)
+    return log_care.Salvage(done.cuts, done.copy or copy, done.left)
 
 
 def _prepare(folder: Path, on_point: OnPoint | None, busy_ms: int) -> tuple[Database, KernelLocks]:

@@ -1,6 +1,5 @@
 """The list of runs, read without the rest of the log: for commands that only show it and have to start fast."""
 
-import json
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from handrail.model.history.run_lines import whole
+from handrail.model.history.run_lines import read_line, whole
 from handrail.ports.run_list import NeedsWholeLog
 from handrail.store.kernel_locks import KernelLocks
 from handrail.store.sqlite.compression import unpack
-from handrail.store.sqlite.connection import FILE, Session
+from handrail.store.sqlite.connection import FILE, Session, text_of
 from handrail.store.sqlite.statements import migrations
 
 if TYPE_CHECKING:
@@ -30,8 +29,9 @@ class SqliteRunList:
 
     def documents(self, prefix: str = "") -> dict[str, dict[str, Any]]:
         """Give the summaries of the runs whose ids begin so, by id."""
-        rows = self._session.all("summaries", prefix, -1)
-        return {str(key): whole(json.loads(document)) for key, _, document in rows}
+        rows = self._session.all("summaries", prefix, -1, 1)
+        named = ((text_of(key), document) for key, _, document in rows)
+        return {key: whole(read_line(key, document)) for key, document in named}
 
     def holder(self, run: str) -> "Holder | None":
         """Say which process drives a run."""

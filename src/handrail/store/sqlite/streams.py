@@ -1,7 +1,7 @@
 """Streams on SQLite: append, read, checkpoints, timers."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import apsw
 
@@ -10,7 +10,7 @@ from handrail.ports.hash_chain import START, intact, link, seal
 from handrail.ports.log import Append, Checkpoint, Head, Lease, Message, StoredEvent, Timer, TimerCleared, TimerSet
 from handrail.store.sqlite.blobs import write_blob
 from handrail.store.sqlite.compression import pack, unpack
-from handrail.store.sqlite.connection import Session
+from handrail.store.sqlite.connection import Session, text_of
 from handrail.store.sqlite.database import Database
 from handrail.store.sqlite.faults import REPAIR
 from handrail.store.sqlite.summaries import as_row, write_summary
@@ -38,12 +38,12 @@ class SqliteInbox:
         """Give the messages that were not consumed."""
         with self._db.reading() as session:
             rows = session.all("pending", stream, -1 if limit is None else limit)
-        return tuple(Message(*row) for row in rows)
+        return tuple(Message(number, text_of(key), payload) for number, key, payload in rows)
 
     def pending_streams(self) -> tuple[str, ...]:
         """Name the streams that have messages to consume."""
         with self._db.reading() as session:
-            return tuple(str(row[0]) for row in session.all("pending_streams"))
+            return tuple(text_of(row[0]) for row in session.all("pending_streams"))
 
 
 class _Unusual(Exception):
@@ -94,7 +94,7 @@ class SqliteStreams:
         """Append anything, after all was looked at that forbids it."""
         stored: list[StoredEvent] = []
         with self._db.writing("append") as session:
-            _check_leases(session, appends, leases)
+            check_leases(session, appends, leases)
             for append in appends:
                 stored += _append(session, append)
         return stored
@@ -109,7 +109,7 @@ class SqliteStreams:
         """Give the events after a seq, verified against the chain."""
         with self._db.reading() as session:
             end = head_of(session, stream)
-            before = _head_at(session, stream, after)
+            before = head_at(session, stream, after)
             events = rows_of(session, stream, before.seq, end.seq, limit)
         reached = intact(stream, before, events)
         wanted = end.seq - before.seq if limit is None else min(limit, end.seq - before.seq)
@@ -132,7 +132,7 @@ class SqliteStreams:
     def streams(self) -> tuple[str, ...]:
         """Name all streams."""
         with self._db.reading() as session:
-            return tuple(str(row[0]) for row in session.all("streams"))
+            return tuple(text_of(row[0]) for row in session.all("streams"))
 
     def changed(self) -> int:
         """Give a token that differs whenever anything was written since."""
@@ -152,7 +152,7 @@ class SqliteStreams:
         """Give the timers that are due."""
         with self._db.reading() as session:
             rows = session.all("due_timers", now, _rows(limit))
-        return tuple(Timer(*row) for row in rows)
+        return tuple(Timer(text_of(stream), text_of(key), due) for stream, key, due in rows)
 
 
 def head_of(session: Session, stream: str) -> Head:
@@ -163,8 +163,17 @@ def head_of(session: Session, stream: str) -> Head:
 
 def rows_of(session: Session, stream: str, after: int, upto: int, limit: int | None = None) -> tuple[StoredEvent, ...]:
     """Give events of a stream as they are stored, verified by nobody."""
-    rows = session.all("read_stream", stream, after, upto, _rows(limit))
-    return tuple(StoredEvent(*row) for row in rows)
+    wanted = (stream, after, upto, _rows(limit))
+    try:
+        return tuple(StoredEvent(*row) for row in session.all("read_stream", *wanted))
+    except UnicodeDecodeError:
+        # The chain says which of them is damaged.
+        return tuple(_from_bytes(*row) for row in session.all("read_stream_as_bytes", *wanted))
+
+
+def _from_bytes(*row: Any) -> StoredEvent:
+    stream, seq, position, kind, version, payload, event_hash = row
+    return StoredEvent(text_of(stream), seq, position, text_of(kind), version, payload, text_of(event_hash))
 
 
 def sound(stored: Checkpoint, packed: int, sealed: str, event_hash: str) -> Checkpoint | None:
@@ -180,7 +189,8 @@ def _rows(limit: int | None) -> int:
     return -1 if limit is None else limit
 
 
-def _head_at(session: Session, stream: str, seq: int) -> Head:
+def head_at(session: Session, stream: str, seq: int) -> Head:
+    """Give a stream's head as it was after an event."""
     if seq <= 0:
         return START
     row = session.one("event_hash", stream, seq)
@@ -192,7 +202,8 @@ def _damaged(stream: str, reached: int) -> StorageDamaged:
     return StorageDamaged(message, next_step=REPAIR, stream=stream, intact=reached)
 
 
-def _check_leases(session: Session, appends: Sequence[Append], leases: Sequence[Lease]) -> None:
+def check_leases(session: Session, appends: Sequence[Append], leases: Sequence[Lease]) -> None:
+    """Refuse leases that were lost or given back, and appends without one."""
     for lease in leases:
         if session.one("lease_is_newest", lease.stream, lease.epoch) is None:
             raise LeaseLost(f"{lease.holder} no longer holds {lease.stream}: another process drives it now")
@@ -258,7 +269,7 @@ def _consume(session: Session, stream: str, message: int, seq: int) -> None:
 
 
 def _put_checkpoint(session: Session, stream: str, checkpoint: Checkpoint) -> None:
-    event = _head_at(session, stream, checkpoint.seq)
+    event = head_at(session, stream, checkpoint.seq)
     if checkpoint.stream != stream or checkpoint.seq < 1 or not event.hash:
         raise VersionConflict(f"{stream} has no event {checkpoint.seq} to take a checkpoint after")
     packed, state = pack(checkpoint.state)

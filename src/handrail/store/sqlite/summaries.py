@@ -3,10 +3,10 @@
 import json
 from collections.abc import Sequence
 
+from handrail.model.history.run_lines import read_line
 from handrail.ports.log import Document, Filter, Row, StoredEvent
-from handrail.store.sqlite.connection import Session
+from handrail.store.sqlite.connection import Session, text_of
 from handrail.store.sqlite.database import Database
-from handrail.store.sqlite.faults import of_text
 
 _text = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
@@ -17,24 +17,17 @@ class SqliteSummaries:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def forget_summaries(self) -> None:
-        """Throw all summaries away."""
-        with self._db.writing("forget_summaries") as session:
-            session.run("forget_summaries")
-
     def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
         """Give the summaries by stream, newest first."""
         wanted = wanted or Filter()
-        bindings = (wanted.prefix, -1 if wanted.limit is None else wanted.limit)
+        bindings = (wanted.prefix, -1 if wanted.limit is None else wanted.limit, int(wanted.runs_only))
         with self._db.reading() as session:
             if wanted.status is None:
                 rows = session.all("summaries", *bindings)
             else:
                 rows = session.all("summaries_with_status", *bindings, wanted.status)
-        try:
-            return tuple(Row(key, position, json.loads(document)) for key, position, document in rows)
-        except ValueError as error:
-            raise of_text(error, self._db.path) from error
+        named = [(text_of(key), position, document) for key, position, document in rows]
+        return tuple(Row(key, position, read_line(key, document)) for key, position, document in named)
 
 
 def write_summary(session: Session, stream: str, summary: Document, stored: Sequence[StoredEvent]) -> None:

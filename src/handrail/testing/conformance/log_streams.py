@@ -148,6 +148,35 @@ class StreamConformance:
             assert (log.read_all(), log.due(9.0), log.summaries()) == ((), (), ())
             assert len(log.inbox("a")) == 1
 
+    def test_a_stream_is_cut_back_with_everything_that_was_written_beside_what_is_cut(self, world: LogWorld) -> None:
+        with handle(world) as log:
+            log.append([Append("a", 0, (event("1"), event("2"))), Append("b", 0, (event("1"),))], [])
+            first = log.read("a")[:1]
+            log.send("a", "k", b"hello")
+            lease = leased(log, "a")
+            later = Append("a", 2, (event("3"),), (log.inbox("a")[0].id,), Checkpoint("a", 3, 1, b"s"))
+            log.append([later._replace(timers=(TimerSet("t", 1.0),), summary={"status": "running"})], [lease])
+            cut = log.cut(lease, 1)
+            assert (cut.stream, cut.kept, cut.moved, cut.lost) == ("a", 1, 2, 0)
+            assert (log.read("a"), log.last("a").hash) == (first, first[0].hash)
+            assert [message.payload for message in log.inbox("a")] == [b"hello"]
+            assert (log.checkpoint("a", 1), log.due(9.0), log.summaries()) == (None, (), ())
+            assert len(log.read("b")) == 1
+            (again,) = log.append([Append("a", 1, (event("4"),))], [lease])
+            assert again.position == 5
+            assert log.check().healthy
+            assert log.cut(lease, 0).moved == 2
+            assert (log.last("a"), log.streams()) == (START, ("b",))
+
+    def test_a_stream_is_not_cut_without_its_lease(self, world: LogWorld) -> None:
+        with handle(world) as log:
+            log.append([Append("a", 0, (event("1"),))], [])
+            lease = leased(log, "a")
+            log.release(lease)
+            with refusing(LeaseLost):
+                log.cut(lease, 0)
+            assert log.last("a").seq == 1
+
     @staticmethod
     def _checkpoint(log: Log, checkpoint: Checkpoint) -> None:
         log.append([Append("a", 0, (event("x"),), checkpoint=checkpoint)], [])

@@ -20,22 +20,33 @@ class SummaryConformance:
             assert log.summaries(Filter(status="nothing")) == ()
             assert log.summaries(Filter(limit=1))[0].document == {"status": "failed", "title": "é"}
 
+    def test_streams_that_are_no_runs_are_listed_only_when_asked_for(self, world: LogWorld) -> None:
+        with handle(world) as log:
+            for name in ("issue:7", "a", "schedule:nightly"):
+                _summarise(log, leased(log, name), "running")
+            assert [row.key for row in log.summaries()] == ["a"]
+            assert [row.key for row in log.summaries(Filter(status="running", limit=1))] == ["a"]
+            assert log.summaries(Filter(prefix="issue:")) == ()
+            assert [row.key for row in log.summaries(Filter(prefix="issue:", runs_only=False))] == ["issue:7"]
+            every = log.summaries(Filter(status="running", runs_only=False))
+            assert [row.key for row in every] == ["schedule:nightly", "a", "issue:7"]
+            assert log.streams() == ("a", "issue:7", "schedule:nightly")
+
+    def test_a_line_that_nobody_can_read_says_so_and_spoils_no_other(self, world: LogWorld) -> None:
+        with handle(world) as log:
+            _summarise(log, leased(log, "a"), "running")
+            log.append([Append("b", 0, (event("x"),), summary={"status": "running", "started_at": "noon"})], [])
+            spoilt, good = log.summaries()
+            assert (spoilt.document["status"], spoilt.document["reason"]) == ("blocked", "fault")
+            assert "cannot be read" in str(spoilt.document["message"])
+            assert good.document["status"] == "running"
+
     def test_a_summary_may_change_without_an_event(self, world: LogWorld) -> None:
         with handle(world) as log:
             lease = leased(log, "a")
             _summarise(log, lease, "running")
             log.append([Append("a", 1, summary={"status": "waiting"})], [lease])
             assert [row.document for row in log.summaries()] == [{"status": "waiting"}]
-
-    def test_summaries_can_be_thrown_away_and_left_again(self, world: LogWorld) -> None:
-        with handle(world) as log, handle(world) as other:
-            lease = leased(log, "a")
-            _summarise(log, lease, "running")
-            other.forget_summaries()
-            assert log.summaries() == ()
-            assert log.last("a").seq == 1
-            _summarise(log, lease, "failed")
-            assert [row.document["status"] for row in other.summaries()] == ["failed"]
 
 
 def _summarise(log: Log, lease: Lease, status: str) -> None:

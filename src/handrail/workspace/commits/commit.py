@@ -34,7 +34,7 @@ def desk(places: Places, tree: Tree, lock: int) -> Desk:
         raise WorkspaceFault(message, next_step="commit there yourself")
     path = Path(tree.path)
     clear_stale_locks(path, tree.branch)
-    git = Git(path).holding(lock)
+    git = places.git(path).holding(lock)
     return Desk(git, PrivateIndex(git, places.private(path)), tree)
 
 
@@ -68,7 +68,7 @@ def commit_at(at: Desk, message: str, paths: Sequence[str] | None) -> str:
     merging = brought(at, head)
     if merging and paths is not None:
         raise WorkspaceFault("a merge is in progress, so a part cannot be committed", next_step="commit all of it")
-    state = capture(at.git, at.private, at.tree, "")
+    state = capture(at.private, at.tree, "")
     if state.unmerged:
         raise _unmerged(at, state.unmerged)
     if paths is None:

@@ -6,6 +6,7 @@ from handrail.workspace.git.command import Git
 
 def has_arrived(git: Git, branch: str, base: str) -> bool:
     """Tell whether a base holds everything that a branch brings: by ancestry, by content, or by patch."""
+    git = git.without_index()
     if is_ancestor(git, branch, base):
         return True
     fork = git.asks("merge-base", base, branch)

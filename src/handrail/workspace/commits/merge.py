@@ -76,7 +76,7 @@ def conclude(places: Places, tree: Tree, message: str) -> MergeResult:
         left = tuple(name for name in files if _has_markers(at.git.where / name))
         if left:
             return Conflict(left, f"conflict markers are left in {', '.join(left)}")
-        new = commit_all(at, capture(at.git, at.private, tree, ""), message, (head, *theirs))
+        new = commit_all(at, capture(at.private, tree, ""), message, (head, *theirs))
         return Merged(new, already=new == head)
 
 
@@ -106,7 +106,7 @@ def _read_plan(at: Desk) -> _Plan | None:
 
 
 def _refuse_dirt(at: Desk) -> None:
-    dirt = uncommitted(at.git.where)
+    dirt = uncommitted(at.git)
     if dirt or incoming(at.git):
         names = ", ".join(dirt[:_SHOWN]) + (f" and {len(dirt) - _SHOWN} more" if len(dirt) > _SHOWN else "")
         message = f"{at.tree.path} has changes that are not committed, so nothing can be merged: {names}"

@@ -5,20 +5,31 @@ What was applied is remembered below `refs/handrail/applied/`: one commit for ea
 
 import json
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 from handrail.errors import NotFound, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.workspace.commits.merge_trees import three_way
+from handrail.workspace.delivery.apply_journal import (
+    Checkout,
+    Journal,
+    begin,
+    carry_out,
+    finish,
+    read_journal,
+    turn_back,
+)
 from handrail.workspace.git.command import Git, shown, split
 from handrail.workspace.git.data_places import Places, plain
 from handrail.workspace.git.repositories import find_root
 from handrail.workspace.snapshots.changes import files_of, standing_files
-from handrail.workspace.snapshots.private_index import PrivateIndex
+from handrail.workspace.snapshots.private_index import Basis, PrivateIndex
 from handrail.workspace.snapshots.state import REFS, run_ref
+from handrail.workspace.worktrees.records import record_of
+from handrail.workspace.worktrees.remove import delete_ref
 
 _TITLE = "Changes that Handrail applied to a checkout"
 
@@ -41,84 +52,152 @@ class _Note:
     done: bool
 
 
+@frozen
+class AppliedChanges:
+    """All that was applied of a run."""
+
+    brought: str
+    """The run's files that were brought last."""
+    steps: tuple[tuple[str, str], ...]
+    """The checkout before and after each time, the oldest first."""
+
+
 def apply_to_checkout(places: Places, tree: Tree, run: str) -> Applied:
     """Bring what the run changed into the user's checkout; files that the user is editing are refused by name."""
     root = find_root(Path(tree.repository))
     theirs = _brought(places, tree, run, root)
     with places.locked(root) as lock:
-        git = Git(root).holding(lock)
-        last = _last(git, run)
-        base = last.brought if last and last.done else files_of(git, tree.commit)
-        private = PrivateIndex(git, places.private(root))
-        ours = private.follow()[0].tree
-        found = three_way(git, base, ours, theirs)
-        _refuse_own_edits(git, (base, ours, theirs), last)
-        if found.files:
-            message = f"the checkout has moved on and does not fit the run's changes: {', '.join(found.files)}"
-            step = f"merge the run's branch instead: git merge {tree.branch}"
-            raise WorkspaceFault(message, next_step=step, files=found.files)
-        unfinished = last is not None and not last.done
-        before = last.before if last and unfinished else ours
-        note = _Note(before, found.tree, theirs, done=False)
-        return Applied(_carry_out(git, private, run, (ours, note, unfinished)))
+        at = Checkout(places, places.git(root).holding(lock))
+        finished = _finish(at, run)
+        files = _apply(at, tree, run, theirs)
+        return Applied(tuple(dict.fromkeys((*finished, *files))))
 
 
 def undo_apply(places: Places, tree: Tree, run: str) -> Applied:
     """Take the last application back; files that were edited since are refused by name."""
     root = find_root(Path(tree.repository))
     with places.locked(root) as lock:
-        git = Git(root).holding(lock)
-        last = _last(git, run)
-        if last is None:
-            raise NotFound(f"nothing of {run} was applied to {root}", next_step="see `handrail diff` for its changes")
-        private = PrivateIndex(git, places.private(root))
-        now = private.follow()[0].tree
-        touched = _paths(git, last.before, last.after)
-        edited = [
-            path for path in touched if path in _paths(git, last.after, now) and path in _paths(git, last.before, now)
-        ]
-        found = three_way(git, last.after, now, last.before)
-        if edited or found.files:
-            names = tuple(map(shown, edited)) or found.files
-            message = f"files were edited after the changes were applied: {', '.join(names)}"
-            raise WorkspaceFault(message, next_step="undo these by hand, or commit them first", files=names)
-        _write_files(private, now, found.tree)
-        ref = _ref(run)
-        before = git.asks("rev-parse", "--verify", "-q", f"{ref}^")
-        git.out("update-ref", *((ref, before) if before else ("-d", ref)))
-        return Applied(tuple(map(shown, _paths(git, now, found.tree))))
+        at = Checkout(places, places.git(root).holding(lock))
+        cut_off = read_journal(at)
+        if cut_off is None:
+            return Applied(_undo(at, run))
+        _require_same(cut_off, run)
+        back = cut_off if cut_off.way == "undo" else turn_back(at, _with_target(at.git, cut_off))
+        return Applied(_concluded(at, back))
 
 
-def applied_runs(root: Path) -> tuple[str, ...]:
+def _apply(at: Checkout, tree: Tree, run: str, theirs: str) -> tuple[str, ...]:
+    git = at.git
+    last = _last(git, run)
+    base = last.brought if last and last.done else files_of(git, tree.commit)
+    ours = PrivateIndex(git, at.places.private(git.where)).follow(basis=Basis())[0].tree
+    found = three_way(git, base, ours, theirs)
+    _refuse_own_edits(git, (base, ours, theirs), last)
+    if found.files:
+        message = f"the checkout has moved on and does not fit the run's changes: {', '.join(found.files)}"
+        step = f"merge the run's branch instead: git merge {tree.branch}"
+        raise WorkspaceFault(message, next_step=step, files=found.files)
+    was_cut = last is not None and not last.done
+    if not _paths(git, ours, found.tree) and not was_cut:
+        return ()
+    _refuse_overwriting(git, ours, found.tree)
+    note = _Note(last.before if last and was_cut else ours, found.tree, theirs, done=False)
+    _remember(git, run, note, replace_top=was_cut)
+    return _concluded(at, begin(at, _journal(at, run, "apply", (ours, found.tree), brought=theirs, before=note.before)))
+
+
+def _undo(at: Checkout, run: str) -> tuple[str, ...]:
+    git = at.git
+    last = _last(git, run)
+    if last is None:
+        raise NotFound(f"nothing of {run} was applied to {git.where}", next_step="see `handrail diff` for its changes")
+    now = PrivateIndex(git, at.places.private(git.where)).follow(basis=Basis())[0].tree
+    touched = _paths(git, last.before, last.after)
+    edited = [
+        path for path in touched if path in _paths(git, last.after, now) and path in _paths(git, last.before, now)
+    ]
+    found = three_way(git, last.after, now, last.before)
+    if edited or found.files:
+        names = tuple(map(shown, edited)) or found.files
+        message = f"files were edited after the changes were applied: {', '.join(names)}"
+        raise WorkspaceFault(message, next_step="undo these by hand, or commit them first", files=names)
+    journal = _with_target(git, _journal(at, run, "undo", (now, found.tree)))
+    return _concluded(at, begin(at, journal))
+
+
+def _journal(at: Checkout, run: str, way: Literal["apply", "undo"], trees: tuple[str, str], **note: str) -> Journal:
+    old, new = trees
+    return Journal(run=run, checkout=str(at.git.where), way=way, old=old, new=new, files=(), note=note)
+
+
+def _with_target(git: Git, journal: Journal) -> Journal:
+    """Note the application that is the last one when this one is taken back, so that it is taken back once."""
+    before = git.asks("rev-parse", "--verify", "-q", f"{_ref(journal.run)}^") or ""
+    return replace(journal, note={**journal.note, "back_to": before})
+
+
+def _finish(at: Checkout, run: str) -> tuple[str, ...]:
+    """Finish what was cut off, before anything else is done to the checkout."""
+    cut_off = read_journal(at)
+    if cut_off is None:
+        return ()
+    _require_same(cut_off, run)
+    done = _concluded(at, cut_off)
+    return done if cut_off.way == "apply" else ()
+
+
+def _require_same(cut_off: Journal, run: str) -> None:
+    if cut_off.run != run:
+        message = f"applying the changes of {cut_off.run} to {cut_off.checkout} was cut off, and comes first"
+        step = f"handrail apply {cut_off.run} finishes it, handrail apply {cut_off.run} --undo takes it back"
+        raise WorkspaceFault(message, next_step=step)
+
+
+def _concluded(at: Checkout, journal: Journal) -> tuple[str, ...]:
+    """Bring the files of a change in place, and note that it is done."""
+    carry_out(at, journal)
+    PrivateIndex(at.git, at.places.private(at.git.where)).forget()
+    if journal.way == "apply":
+        note = _Note(journal.note["before"], journal.new, journal.note["brought"], done=True)
+        _remember(at.git, journal.run, note, replace_top=True)
+    else:
+        _go_back_to(at.git, journal.run, journal.note["back_to"])
+    finish(at)
+    return tuple(shown(os.fsencode(each.path)) for each in journal.files)
+
+
+def _go_back_to(git: Git, run: str, before: str) -> None:
+    ref = _ref(run)
+    now = git.asks("rev-parse", "--verify", "-q", ref)
+    if before:
+        git.out("update-ref", ref, before)
+    elif now is not None:
+        delete_ref(git, ref, now)
+
+
+def applied_runs(git: Git) -> tuple[str, ...]:
     """Name the runs of which something was applied to a checkout, as refs write them, the latest first."""
     folder = f"{REFS}applied/"
-    listing = Git(root).line("for-each-ref", "--sort=-committerdate", "--format=%(refname)", folder)
+    listing = git.line("for-each-ref", "--sort=-committerdate", "--format=%(refname)", folder)
     return tuple(ref.removeprefix(folder) for ref in listing.splitlines())
+
+
+def applied_changes(git: Git, run: str) -> AppliedChanges | None:
+    """Give what was applied of a run and not taken back; None where that is nothing, or was cut off."""
+    last = _last(git, run)
+    if last is None or not last.done:
+        return None
+    listing = git.line("rev-list", "--first-parent", _ref(run)).splitlines()
+    notes = [note for commit in reversed(listing) if (note := _note_in(git, commit)) is not None]
+    return AppliedChanges(last.brought, tuple((note.before, note.after) for note in notes))
 
 
 def _brought(places: Places, tree: Tree, run: str, root: Path) -> str:
     """The files as they stand; without the worktree the newest snapshot of them, else the branch."""
-    if Path(tree.path).is_dir():
+    if Path(tree.path).is_dir() and record_of(places, Path(tree.path)) is not None:
         return standing_files(places, Path(tree.path))
-    git = Git(root)
+    git = places.git(root)
     return files_of(git, git.asks("rev-parse", "--verify", "-q", run_ref(run)) or tree.branch)
-
-
-def _carry_out(git: Git, private: PrivateIndex, run: str, work: tuple[str, _Note, bool]) -> tuple[str, ...]:
-    ours, note, unfinished = work
-    paths = _paths(git, ours, note.after)
-    if not paths and not unfinished:
-        return ()
-    _refuse_overwriting(git, ours, note.after)
-    _remember(git, run, note, replace_top=unfinished)
-    _write_files(private, ours, note.after)
-    _remember(git, run, _Note(note.before, note.after, note.brought, done=True), replace_top=True)
-    return tuple(map(shown, paths))
-
-
-def _write_files(private: PrivateIndex, old: str, new: str) -> None:
-    private.forget()
-    private.git.out("read-tree", "-m", "-u", old, new)
 
 
 def _refuse_own_edits(git: Git, trees: tuple[str, str, str], last: _Note | None) -> None:
@@ -151,7 +230,11 @@ def _ref(run: str) -> str:
 
 
 def _last(git: Git, run: str) -> _Note | None:
-    ran = git.run("cat-file", "commit", _ref(run), ok=(0, 128))
+    return _note_in(git, _ref(run))
+
+
+def _note_in(git: Git, commit: str) -> _Note | None:
+    ran = git.run("cat-file", "commit", commit, ok=(0, 128))
     body = ran.out.partition(f"{_TITLE}\n\n".encode())[2]
     if ran.code or not body:
         return None

@@ -2,33 +2,44 @@
 
 import os
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from handrail.errors import WorkspaceFault
-from handrail.ports.delivery import Leftover, Life
+from handrail.ports.delivery import Leftover, Life, Retention
 from handrail.workspace.commits.is_merged import has_arrived
-from handrail.workspace.delivery.deliver import discard, drop_branch
+from handrail.workspace.delivery.arrival import has_arrived_applied, has_arrived_in_branch
+from handrail.workspace.delivery.discard import discard, require_discardable
+from handrail.workspace.delivery.retention import Removed, all_removed, remember_removed
 from handrail.workspace.git.command import Git
 from handrail.workspace.git.data_places import Places, try_lock
 from handrail.workspace.git.folder_users import working_in
 from handrail.workspace.git.repositories import branches, common_dir, find_root
-from handrail.workspace.snapshots.private_index import PrivateIndex, cannot_be_kept
+from handrail.workspace.snapshots.changes import files_of
+from handrail.workspace.snapshots.omitted import cannot_be_kept
+from handrail.workspace.snapshots.private_index import Files, PrivateIndex
 from handrail.workspace.snapshots.state import REFS
-from handrail.workspace.worktrees.make import is_whole
-from handrail.workspace.worktrees.records import WorktreeRecord, all_records
+from handrail.workspace.worktrees.records import WorktreeRecord, all_records, is_whole
+from handrail.workspace.worktrees.remove import delete_ref
 
 _LIVES = {"alive": "the run is not over", "unknown": "no such run is known here"}
+_DAY = 86_400.0
 
 
-def survey(places: Places, life: Callable[[str], Life], repositories: Iterable[str] = ()) -> tuple[Leftover, ...]:
+def survey(
+    places: Places, life: Callable[[str], Life], repositories: Iterable[str], retention: Retention
+) -> tuple[Leftover, ...]:
     """List what is left of runs, in the repositories of all worktrees and in those given."""
-    records = all_records(places)
+    records, removed = all_records(places), all_removed(places)
     found = [_worktree(places, record, life(record.run)) for record in records]
-    roots = dict.fromkeys((*(record.repository for record in records), *repositories))
+    known = (*(each.repository for each in records), *(each.repository for each in removed), *repositories)
     with_worktree = {(record.repository, record.branch) for record in records}
-    for root in roots:
+    for root in dict.fromkeys(known):
         if (Path(root) / ".git").exists():
-            found += [one for one in _refs(Path(root), life) if (root, one.name) not in with_worktree]
+            kept = {ref: each for each in removed if each.repository == root for ref in each.refs}
+            found += [
+                one for one in _refs(places.git(Path(root)), kept, retention) if (root, one.name) not in with_worktree
+            ]
     return (*found, *_locks(places))
 
 
@@ -48,18 +59,29 @@ def _removed(places: Places, one: Leftover) -> list[str]:
         case "worktree":
             record = next((record for record in all_records(places) if record.path == one.name), None)
             return [discard(places, record.tree(), record.run)] if record else []
-        case "branch":
-            root = find_root(Path(one.repository))
-            with places.locked(common_dir(root)) as lock:
-                return [drop_branch(Git(root).holding(lock), one.name, one.run)]
+        case "snapshots":
+            _let_go(places, one)
         case "lock":
             file = try_lock(Path(one.name))
             if file is not None:
                 Path(one.name).unlink(missing_ok=True)
                 os.close(file)
-        case "snapshots":
+        case "branch":
+            # Without a record nobody can tell for whom it was made.
             pass
     return []
+
+
+def _let_go(places: Places, one: Leftover) -> None:
+    """Delete a ref of a run whose work has arrived, if it still is what it was when the work tree was removed."""
+    known = next((each for each in all_removed(places) if one.name in each.refs and each.run == one.run), None)
+    if known is None or known.repository != one.repository:
+        return
+    root = find_root(Path(known.repository))
+    common = common_dir(root)
+    with places.locked(common) as lock:
+        delete_ref(places.git(root).holding(lock), one.name, known.refs[one.name])
+        remember_removed(places, common, known.without(one.name))
 
 
 def _worktree(places: Places, record: WorktreeRecord, life: Life) -> Leftover:
@@ -81,54 +103,86 @@ def _worktree(places: Places, record: WorktreeRecord, life: Life) -> Leftover:
 
 def _worktree_reasons(places: Places, record: WorktreeRecord) -> list[str]:
     path, root = Path(record.path), find_root(Path(record.repository))
+    git = places.git(root)
+    require_discardable(places, record.tree(), record.run)
     reasons = [f"in use by {who}" for who in working_in(path)]
-    git = Git(root)
     if record.ready and is_whole(path, common_dir(root)):
-        reasons += _unsaved(places, record)
+        reasons += _unsaved(places, git, record)
     if git.asks("rev-parse", "--verify", "-q", f"refs/heads/{record.branch}"):
         reasons += _unmerged(git, record)
     return reasons
 
 
-def _unsaved(places: Places, record: WorktreeRecord) -> list[str]:
-    path = Path(record.path)
+def _unsaved(places: Places, git: Git, record: WorktreeRecord) -> list[str]:
+    files = _files(places, Path(record.path))
+    committed = files.head and git.line("rev-parse", f"{files.head}^{{tree}}") == files.tree
+    lost = list(cannot_be_kept(files.omitted))
+    if committed or _has_content_arrived(git, record, files.tree):
+        return lost
+    applied = has_arrived_applied(places, git, record.run, files.tree, record.start)
+    return lost if applied else ["changes that are not committed", *lost]
+
+
+def _files(places: Places, path: Path) -> Files:
     with places.locked(path) as lock:
-        git = Git(path).holding(lock)
-        files = PrivateIndex(git, places.private(path)).follow()[0]
-    differs = not files.head or git.line("rev-parse", f"{files.head}^{{tree}}") != files.tree
-    return [*(["changes that are not committed"] if differs else []), *cannot_be_kept(files.omitted)]
+        return PrivateIndex(places.git(path).holding(lock), places.private(path)).follow()[0]
+
+
+def _has_content_arrived(git: Git, record: WorktreeRecord, files: str) -> bool:
+    return has_arrived_in_branch(git, record.commit, files, record.start, record.base)
 
 
 def _unmerged(git: Git, record: WorktreeRecord) -> list[str]:
-    if git.asks("rev-parse", "--verify", "-q", f"refs/heads/{record.base}") is None:
+    branch, base = f"refs/heads/{record.branch}", f"refs/heads/{record.base}"
+    known = git.asks("rev-parse", "--verify", "-q", base) is not None
+    if known and has_arrived(git, branch, base):
+        return []
+    if _has_content_arrived(git, record, git.line("rev-parse", f"{branch}^{{tree}}")):
+        return []
+    if not known:
         return [f"its base {record.base} is no branch here, so nobody can tell whether it was merged"]
-    arrived = has_arrived(git, f"refs/heads/{record.branch}", f"refs/heads/{record.base}")
-    return [] if arrived else [f"{record.branch} has commits that {record.base} does not have"]
+    return [f"{record.branch} has commits that {record.base} does not have"]
 
 
-def _refs(root: Path, life: Callable[[str], Life]) -> list[Leftover]:
-    git = Git(root)
-    listing = git.line("for-each-ref", "--format=%(refname)", REFS).splitlines()
+def _refs(git: Git, kept: dict[str, Removed], retention: Retention) -> list[Leftover]:
+    listing = git.line("for-each-ref", "--format=%(refname) %(objectname)", REFS).splitlines()
     found: list[Leftover] = []
-    for ref in listing:
+    for ref, _, commit in (line.partition(" ") for line in listing):
         words = ref.removeprefix(REFS).split("/", 2)
         if words[0] == "owned":
-            found.append(_branch(git, words[1], words[2], life(words[1])))
-        elif len(words) == 1 or words[0] == "kept":
-            run = words[0] if len(words) == 1 else words[1]
-            reasons = (f"it keeps work that may be wanted again; `git update-ref -d {ref}` lets it go",)
-            found.append(Leftover(kind="snapshots", run=run, name=ref, repository=str(root), reasons=reasons))
+            found.append(_branch(git, words[1], words[2]))
+            continue
+        run = words[0] if len(words) == 1 else words[1]
+        reasons = _ref_reasons(git, (ref, commit), kept.get(ref), retention)
+        if words[0] != "applied" or ref in kept:
+            found.append(Leftover(kind="snapshots", run=run, name=ref, repository=str(git.where), reasons=reasons))
     return found
 
 
-def _branch(git: Git, run: str, branch: str, life: Life) -> Leftover:
-    reasons = [_LIVES[life]] if life != "over" else []
+def _ref_reasons(git: Git, ref: tuple[str, str], removed: Removed | None, retention: Retention) -> tuple[str, ...]:
+    """Say why a ref stays: it goes when its work tree is gone for some time, and its work is somewhere else."""
+    name, commit = ref
+    if removed is None or removed.refs[name] != commit:
+        return (f"it keeps work that may be wanted again; `git update-ref -d {name}` lets it go",)
+    try:
+        elsewhere = name.startswith(f"{REFS}applied/") or has_arrived_in_branch(
+            git, removed.commit, files_of(git, commit), removed.start, removed.base
+        )
+    except WorkspaceFault as fault:
+        return (fault.message,)
+    if not elsewhere:
+        return (f"it keeps work that no branch has; `git update-ref -d {name}` lets it go",)
+    until = removed.at + retention.days(removed.repository) * _DAY
+    if retention.now < until:
+        return (f"it is kept until {datetime.fromtimestamp(until, UTC):%Y-%m-%d}; its work has arrived",)
+    return ()
+
+
+def _branch(git: Git, run: str, branch: str) -> Leftover:
+    reasons = ["no record here says for which run it was made"]
     known = [one for one in branches(git, f"refs/heads/{branch}") if one.name == branch]
     if known and known[0].worktree:
         reasons.append(f"it is checked out in {known[0].worktree}")
-    elsewhere = [one.name for one in branches(git) if one.name != branch and not one.name.startswith(f"{branch}-")]
-    if known and not any(has_arrived(git, known[0].commit, f"refs/heads/{name}") for name in elsewhere):
-        reasons.append("it has commits that no other branch has")
     return Leftover(kind="branch", run=run, name=branch, repository=str(git.where), reasons=tuple(reasons))
 
 

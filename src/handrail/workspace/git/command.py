@@ -1,4 +1,7 @@
-"""The one place that runs git: a scrubbed environment, no hooks, no monitors, no prompts, errors with a next step."""
+"""The one place that runs git: a scrubbed environment, no hooks, no monitors, no prompts, errors with a next step.
+
+Git works through a view of the repository (`repository_view`), so that nothing that the repository configures runs.
+"""
 
 import os
 import select
@@ -21,8 +24,12 @@ _SETTINGS = (
 )
 _FLAGS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 _PASSED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME", "SSH_AUTH_SOCK")
+_SYSTEM = ("GIT_CONFIG_NOSYSTEM",)
+"""Where the user's own settings are read: whether those of the machine count."""
 _NAME, _EMAIL = "Handrail", "handrail@localhost"
 _LONGEST = 1800.0
+_LACKING = ("invalid object ", "unable to read sha1 file", "missing blob", "unable to read ", "could not fetch ")
+"""How git names an object that is not there."""
 
 
 @frozen
@@ -40,6 +47,25 @@ class Identity:
 
     name: str = _NAME
     email: str = _EMAIL
+
+
+@frozen
+class View:
+    """The places that git works with instead of looking for them."""
+
+    folder: Path
+    """Stands for the git folder that all worktrees share, with settings of ours."""
+    own: Path
+    """The real git folder of the worktree: HEAD and index."""
+    common: Path
+    """The real git folder that all worktrees share: objects and refs."""
+
+    def says(self, switch: str) -> bool:
+        """Tell whether a switch is on in our settings."""
+        try:
+            return f'{switch} = "true"' in (self.folder / "config").read_text("utf-8", "surrogateescape")
+        except OSError:
+            return False
 
 
 class _Prompt(subprocess.Popen[bytes]):
@@ -80,6 +106,10 @@ class Git:
     """Git in one folder, which must be a repository or worktree itself: its parents are never looked at."""
 
     where: Path
+    view: View | None = None
+    """Without one git reads the settings of the repository: only `git config` and `git init` may do without."""
+    own: Path | None = None
+    """The git folder, where there is no view."""
     index: Path | None = None
     """Another index file than the folder's own."""
     held: tuple[int, ...] = ()
@@ -87,6 +117,13 @@ class Git:
     identity: Identity = field(default_factory=Identity)
     settings: tuple[str, ...] = ()
     """More configuration, as `-c` takes it."""
+
+    @property
+    def through(self) -> View:
+        """The view that it works through, where one is needed."""
+        if self.view is None:
+            raise WorkspaceFault(f"there is no view of {self.where}", next_step="this is a defect: report it")
+        return self.view
 
     def run(self, *words: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> Ran:
         """Run a command; an exit code that is not expected is a fault."""
@@ -133,13 +170,21 @@ class Git:
         """Give the same with another index file; one of ours may be lost with the power, the objects may not."""
         return replace(self, index=index, settings=(*self.settings, "core.fsync=all,-index"))
 
+    def without_index(self) -> "Git":
+        """Give the same for what is about objects alone.
+
+        With an index git takes a file of the work tree for the object that the index says it is.
+        """
+        return replace(self, index=self.through.folder / "no-index")
+
     def holding(self, *locks: int) -> "Git":
         """Give the same with locks that its commands keep."""
         return replace(self, held=(*self.held, *locks))
 
     def as_user(self) -> "Git":
-        """Give the same with the identity that the user configured, if there is one."""
-        found = self.run("config", "-z", "--get-regexp", r"^user\.(name|email)$", ok=(0, 1)).out
+        """Give the same with the identity that the user configured, if there is one; reading it starts nothing."""
+        plain = self if self.view is None else replace(self, view=None, own=self.view.own)
+        found = plain.run("config", "-z", "--get-regexp", r"^user\.(name|email)$", ok=(0, 1)).out
         pairs = dict(entry.split("\n", 1) for entry in os.fsdecode(found).split("\0") if "\n" in entry)
         name, email = pairs.get("user.name"), pairs.get("user.email")
         return replace(self, identity=Identity(name, email)) if name and email else self
@@ -158,7 +203,23 @@ class Git:
             own |= {f"GIT_{who}_NAME": self.identity.name, f"GIT_{who}_EMAIL": self.identity.email}
         if self.index is not None:
             own["GIT_INDEX_FILE"] = str(self.index)
-        return passed | own
+        return passed | own | self._places()
+
+    def _places(self) -> dict[str, str]:
+        if self.view is None:
+            system = {name: os.environ[name] for name in _SYSTEM if name in os.environ}
+            return system if self.own is None else {**system, "GIT_DIR": str(self.own)}
+        view = self.view
+        return {
+            "GIT_DIR": str(view.own),
+            "GIT_COMMON_DIR": str(view.folder),
+            "GIT_WORK_TREE": str(self.where),
+            "GIT_OBJECT_DIRECTORY": str(view.common / "objects"),
+            # What is not there stays away: fetching it would start what a remote is configured with.
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+        }
 
 
 def _await_end(pid: int, seconds: float) -> None:
@@ -207,5 +268,6 @@ def _advice(text: str) -> str:
         "dubious ownership": "the repository belongs to another user: see `git help config`, safe.directory",
         ".lock': File exists": "another git works here, or one was killed: when none runs, remove the .lock file",
         "Permission denied": "look at the permissions of the repository",
+        **dict.fromkeys(_LACKING, "if this is a partial clone, have git fetch the file (git checkout), then go on"),
     }
     return next((step for sign, step in known.items() if sign in text), "repair the repository, then go on")

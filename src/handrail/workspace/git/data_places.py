@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,9 +13,13 @@ from pathlib import Path
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
+from handrail.workspace.git.command import Git
+from handrail.workspace.git.repository_view import open_view
 
 RESERVED = frozenset({"kept", "owned", "applied"})
 """Names below `refs/handrail/` that are no runs."""
+VIEW = "view"
+"""The name of the folder with the view of a work tree's repository."""
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _PATIENCE = 600.0
 _MOMENT = 0.005
@@ -35,6 +40,12 @@ class Places:
         folder = self.folder / "indexes" / short(tree, 24)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
+
+    def git(self, where: Path) -> Git:
+        """Give git in a checkout or worktree, through a view of its repository."""
+        if where.is_relative_to(self.folder / "worktrees"):
+            return Git(where, open_view(where, self.private(where) / VIEW, fixed=True))
+        return Git(where, open_view(where, self.folder / "views" / short(where, 24)))
 
     @contextmanager
     def locked(self, what: Path) -> Generator[int]:
@@ -85,6 +96,31 @@ def read_json(path: Path) -> object:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Make a file the same as another, at once; one that is missing is missing then.
+
+    The time goes with it: git compares that of an index with those of files, to know which it must read again.
+    """
+    if source.exists():
+        draft = target.with_name(f"{target.name}.draft")
+        shutil.copy2(source, draft)
+        draft.replace(target)
+    else:
+        target.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Give a small file a content, at once, unless it has it already."""
+    try:
+        if path.read_bytes() == data:
+            return
+    except OSError:
+        pass
+    draft = path.with_name(f".{path.name}.draft")
+    draft.write_bytes(data)
+    draft.replace(path)
 
 
 def _take(path: Path, what: Path) -> int:

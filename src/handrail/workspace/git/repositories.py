@@ -60,12 +60,11 @@ def common_of(folder: Path) -> Path:
     return (folder / note.read_text().strip()).resolve() if note.is_file() else folder.resolve()
 
 
-def head(root: Path) -> Head:
+def head(git: Git) -> Head:
     """Give the commit and the branch of a checkout; one without a commit is refused."""
-    git = Git(root)
     ran = git.run("rev-parse", "--verify", "-q", "HEAD^{commit}", ok=(0, 1))
     if ran.code:
-        message = f"the repository {root} has no commit yet, so there is nothing to start from"
+        message = f"the repository {git.where} has no commit yet, so there is nothing to start from"
         raise WorkspaceFault(message, next_step='make one: git add -A && git commit -m "Start"')
     ref = git.asks("symbolic-ref", "-q", "HEAD") or ""
     return Head(ran.out.decode().strip(), ref.removeprefix("refs/heads/"))
@@ -80,25 +79,49 @@ def commit_of(git: Git, name: str) -> str:
     return ran.out.decode().strip()
 
 
-def default_branch(root: Path) -> str:
+def default_branch(git: Git) -> str:
     """Give the branch that work usually starts from: the remote's, else main or master, else the one checked out."""
-    git = Git(root)
     remote = git.asks("symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
     wished = git.asks("config", "--get", "init.defaultBranch")
     known = {branch.name for branch in branches(git)}
     names = ((remote or "").removeprefix("origin/"), wished, "main", "master")
-    return next((name for name in names if name and name in known), head(root).branch)
+    return next((name for name in names if name and name in known), head(git).branch)
 
 
 def branches(git: Git, *patterns: str) -> tuple[Branch, ...]:
     """List branches, all or those whose full names match."""
-    form = "--format=%(refname)%00%(objectname)%00%(worktreepath)%00"
+    form = "--format=%(refname)%00%(objectname)%00"
     fields = git.line("for-each-ref", form, *(patterns or ("refs/heads/",))).split("\0")
-    rows = zip(fields[::3], fields[1::3], fields[2::3], strict=False)
-    return tuple(Branch(ref.strip("\n").removeprefix("refs/heads/"), commit, path) for ref, commit, path in rows)
+    places = checked_out(common_dir(git.where))
+    rows = ((ref.strip("\n"), commit) for ref, commit in zip(fields[::2], fields[1::2], strict=False))
+    return tuple(Branch(ref.removeprefix("refs/heads/"), commit, places.get(ref, "")) for ref, commit in rows)
 
 
-def uncommitted(root: Path) -> tuple[str, ...]:
+def checked_out(common: Path) -> dict[str, str]:
+    """Give the folders in which branches are checked out, by the full names of the branches."""
+    found = {_named(entry): _folder_of(entry) for entry in sorted((common / "worktrees").glob("*"))}
+    if common.name == ".git" or (common / "index").exists():
+        found[_named(common)] = str(common.parent if common.name == ".git" else common)
+    return {ref: folder for ref, folder in found.items() if ref and folder}
+
+
+def _named(folder: Path) -> str:
+    """The branch that HEAD of a git folder names."""
+    try:
+        text = os.fsdecode((folder / "HEAD").read_bytes())
+    except OSError:
+        return ""
+    return text.removeprefix("ref: ").strip() if text.startswith("ref: ") else ""
+
+
+def _folder_of(entry: Path) -> str:
+    try:
+        return os.fsdecode((entry / "gitdir").read_bytes()).rstrip("\n").removesuffix("/.git")
+    except OSError:
+        return ""
+
+
+def uncommitted(git: Git) -> tuple[str, ...]:
     """List the files of a checkout that differ from HEAD or are not tracked."""
-    listing = split(Git(root).out("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"))
-    return tuple(shown(entry[3:]) for entry in listing)
+    words = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
+    return tuple(shown(entry[3:]) for entry in split(git.out("status", *words)))

@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Literal
 
+from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import FileChange
 from handrail.workspace.git.command import Git, shown
 from handrail.workspace.git.data_places import Places
 from handrail.workspace.git.repositories import commit_of
+from handrail.workspace.snapshots.omitted import cache_names
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.take import read
 
@@ -16,24 +18,49 @@ _KINDS: dict[str, _Change] = {"A": "added", "M": "modified", "D": "deleted", "R"
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "-M")
 
 
+@frozen
+class _Side:
+    """One of two states that are compared."""
+
+    tree: str
+    nested: tuple[str, ...] = ()
+
+
 def files_of(git: Git, name: str) -> str:
     """Give the tree of a commit's files; of a snapshot those that stood in the work tree."""
-    commit = commit_of(git, name)
-    state = read(git, commit)
-    return state.work if state else git.line("rev-parse", f"{commit}^{{tree}}")
+    return _side(git, name).tree
 
 
 def standing_files(places: Places, path: Path) -> str:
     """Give the tree of the files of a work tree as they stand."""
-    with places.locked(path) as lock:
-        return PrivateIndex(Git(path).holding(lock), places.private(path)).follow()[0].tree
+    return _standing(places, path).tree
 
 
 def changes(places: Places, tree: Tree, since: str, until: str | None) -> tuple[FileChange, ...]:
-    """List the files that differ."""
+    """List the files that differ, and the repositories inside in which some do."""
     old, new = _both(places, tree, since, until)
-    fields = _git(tree).out("diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, old, new).split(b"\0")
-    rows = iter(fields)
+    words = ("diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, old.tree, new.tree)
+    return (*_listed(_git(places, tree).out(*words)), *_nested(old, new))
+
+
+def ignored(places: Places, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
+    """List the files below some paths that are skipped as ignored, and the new caches there, each as one entry."""
+    path = Path(tree.path)
+    with places.locked(path) as lock:
+        private = PrivateIndex(places.git(path).holding(lock), places.private(path))
+        caches = cache_names(private.follow()[0].omitted)
+        files = private.ignored(below)
+    near = (each for each in caches if any(_is_near(each, f"{folder}/" if folder else "") for folder in below))
+    return (*near, *map(shown, files))
+
+
+def _is_near(cache: str, folder: str) -> bool:
+    """Whether one lies in the other."""
+    return cache.startswith(folder) or folder.startswith(cache)
+
+
+def _listed(listing: bytes) -> tuple[FileChange, ...]:
+    rows = iter(listing.split(b"\0"))
     kinds: list[tuple[_Change, str, str]] = []
     for row in rows:
         if not row.startswith(b":"):
@@ -45,23 +72,41 @@ def changes(places: Places, tree: Tree, since: str, until: str | None) -> tuple[
     return ()
 
 
+def _nested(old: _Side, new: _Side) -> tuple[FileChange, ...]:
+    """Nested repositories whose files a snapshot cannot hold: that they changed is known, and must not be hidden."""
+    changed = (each for each in new.nested if each not in old.nested)
+    return tuple(FileChange(each.rpartition(" ")[0], "repository") for each in changed)
+
+
 def diff(places: Places, tree: Tree, since: str, until: str | None, *, stat: bool) -> str:
     """Give the difference as a patch, or as a summary with lines counted."""
     old, new = _both(places, tree, since, until)
     form = ("--stat=100",) if stat else ("-p", "--full-index", "--binary")
-    return shown(_git(tree).out("diff-tree", "-r", *form, *_PLAIN, old, new))
+    return shown(_git(places, tree).out("diff-tree", "-r", *form, *_PLAIN, old.tree, new.tree))
 
 
-def _both(places: Places, tree: Tree, since: str, until: str | None) -> tuple[str, str]:
-    git = _git(tree)
-    new = standing_files(places, Path(tree.path)) if until is None else files_of(git, until)
-    return files_of(git, since), new
+def _both(places: Places, tree: Tree, since: str, until: str | None) -> tuple[_Side, _Side]:
+    git = _git(places, tree)
+    new = _standing(places, Path(tree.path)) if until is None else _side(git, until)
+    return _side(git, since), new
 
 
-def _git(tree: Tree) -> Git:
+def _side(git: Git, name: str) -> _Side:
+    commit = commit_of(git, name)
+    state = read(git, commit)
+    return _Side(state.work, state.nested) if state else _Side(git.line("rev-parse", f"{commit}^{{tree}}"))
+
+
+def _standing(places: Places, path: Path) -> _Side:
+    with places.locked(path) as lock:
+        files = PrivateIndex(places.git(path).holding(lock), places.private(path)).follow()[0]
+    return _Side(files.tree, files.nested)
+
+
+def _git(places: Places, tree: Tree) -> Git:
     """Use the repository when the worktree itself is gone."""
     path = Path(tree.path)
-    return Git(path if (path / ".git").exists() else Path(tree.repository))
+    return places.git(path if (path / ".git").exists() else Path(tree.repository)).without_index()
 
 
 def _counted(kinds: list[tuple[_Change, str, str]], rows: list[bytes]) -> tuple[FileChange, ...]:

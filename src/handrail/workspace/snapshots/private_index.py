@@ -1,32 +1,43 @@
 """An index of our own for each work tree: it follows the files as they stand and leaves the real index alone.
 
-It is kept for the stat data in it. It starts again from the real index when that has changed, or when a file that only
-we know has become ignored.
+1. It is kept for the stat data in it, which is ours: the real index, which an agent may write, is copied once, where a
+   checkout is looked at for the first time, and without its flags. So a file that is there is always compared, whatever
+   the real index says of it, and one that is missing counts as there only if it lay outside the sparse patterns then.
+2. What the real index has and we do not (a file that is ignored and was added by force) is taken up when it changes.
+3. Files are looked at by the rules of a basis, the snapshot on which a step began, where one is given: see `rules`.
 """
 
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from handrail.frozen import frozen
-from handrail.workspace.git.command import Git, shown, split
-from handrail.workspace.git.data_places import read_json, write_json
-from handrail.workspace.git.repositories import git_dir
+from handrail.workspace.git.command import Git, split
+from handrail.workspace.git.data_places import copy_file, read_json, replace_file, write_json
+from handrail.workspace.snapshots import omitted
+from handrail.workspace.snapshots.rules import KeptRules, is_rule_file
 
-INDEX, _MEMO, _COPY = "index", "memo.json", "copy"
+INDEX, _MEMO, _COPY, _BOOT_NOTE = "index", "memo.json", "copy", "boot"
+_PATTERNS, _KNOWN_PATTERNS, _LEFT_OUT = "info/sparse-checkout", "patterns", "left-out"
 _STATUS = (
     *("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z", "--no-renames"),
-    *("--untracked-files=all", "--ignore-submodules=none"),
+    *("--untracked-files=all", "--ignored=matching", "--ignore-submodules=dirty"),
 )
 _PATH_AT = {"1": 8, "u": 10}
 """How many fields come before the path."""
-_MOST_FOLDERS = 128
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _GONE = b"0 0000000000000000000000000000000000000000\t"
+
+
+@frozen
+class Basis:
+    """The snapshot on which a step began, with which files are compared; an empty one means the rules on the disk."""
+
+    rules: str = ""
+    work: str = ""
 
 
 @frozen
@@ -37,6 +48,12 @@ class Files:
     head: str
     """The commit of HEAD; empty before the first one."""
     omitted: tuple[str, ...]
+    nested: tuple[str, ...] = ()
+    """Nested repositories of which something is left out, each with a stamp of its files behind a space."""
+    rules: str = ""
+    """The blob of the rules that the files themselves have."""
+    pinned: str = ""
+    """The blob of the rules by which they were looked at."""
 
 
 @frozen
@@ -55,17 +72,28 @@ class _Seen:
     changed: list[bytes]
     untracked: list[bytes]
     nested: list[bytes]
-    dirt: list[bytes]
+    ignored: list[bytes]
+    forced: list[bytes]
+    """What only the real index or the basis knew."""
+    caches: list[bytes]
+    """New folders that are caches and ignore themselves, as far as the rules of the basis do not."""
+
+    def touches_rules(self) -> bool:
+        found = (self.gone, self.changed, self.untracked, self.forced)
+        return any(is_rule_file(path) for paths in found for path in paths)
 
 
 @frozen
 class _Memo:
-    boot: str
     signature: list[int]
     staged: str
-    extras: list[str]
     tree: str = ""
     """The files as they stood; git may have thrown the tree away since."""
+    basis: dict[str, str] | None = None
+    rules: str = ""
+    """The blob of the rules that the files had."""
+    hidden: dict[str, str] | None = None
+    """Files of rules that are ignored themselves, and those of git's own folder, with their digests."""
 
 
 class PrivateIndex:
@@ -74,75 +102,173 @@ class PrivateIndex:
     def __init__(self, git: Git, folder: Path) -> None:
         self._git = git
         self._folder = folder
+        self.view = git.through
         self.path = folder / INDEX
         self._boot = _boot()
         # It is a copy that the next start of the machine makes void, so the disk need not have it at once.
         settings = (*git.settings, "core.fsync=all,-index") if self._boot else git.settings
         self.git = replace(git.with_index(self.path), settings=settings)
-        self.own = git_dir(git.where)
+        self.own = self.view.own
         """The git folder of the work tree."""
+        self.plain = git
+        """Git on the real index."""
         self._real = self.own / "index"
+        self._rules = KeptRules(self.git, folder)
 
-    def follow(self, held: Callable[[], str] = lambda: "") -> tuple[Files, Staged]:
+    def follow(self, held: Callable[[], str] = lambda: "", basis: Basis | None = None) -> tuple[Files, Staged]:
         """Bring it up to the files as they stand, and give them beside the real index.
 
-        `held` gives a tree that a ref keeps: where the files are still that, git need not write it.
+        `held` gives a tree that a ref keeps: where the files are still that, git need not write it. Without a basis the
+        one that was given last counts.
         """
         signature = _signature(self._real)
-        memo = self._start(signature)
+        memo = self._start()
+        chosen = basis or Basis(**memo.basis or {})
+        self._rules.pin(chosen.rules)
+        staged, forced = self._take_staged(memo, signature)
+        if chosen.work and (memo.hidden is None or _switched(memo, chosen)):
+            forced += self._take_missing(chosen.work)
         with self.git.started(*_STATUS) as look:
             # Beside the look at the files: both walk all folders, and neither needs the other.
-            empty = self._empty_folders()
+            empty = omitted.empty_folders(self.git)
             seen = self._seen(look.ended().out)
-        same = not self._take_up(seen) and memo.tree and memo.tree == held()
-        tree = memo.tree if same else self.git.line("write-tree")
-        staged = Staged(memo.staged) if memo.staged else self._staged()
-        extras = [*memo.extras, *(os.fsdecode(path) for path in seen.untracked)]
+        now = replace(memo, signature=signature, basis=asdict(chosen), hidden=self._rules.hidden(seen.ignored))
+        seen, rules, changed = self._look_by_rules(memo, now, replace(seen, forced=forced), staged)
+        same = not changed and memo.tree and memo.tree == held()
+        tree = memo.tree if same else self.write_tree()
         kept_tree = "" if staged.unmerged else staged.tree
-        self._keep(memo, _Memo(self._boot, signature, kept_tree, extras, tree))
-        return Files(tree, seen.head, _omitted(seen, empty)), staged
+        self._keep(memo, replace(now, staged=kept_tree, tree=tree, rules=rules))
+        left_out = omitted.listed(self.git, omitted.LeftOut(seen.nested, empty, seen.caches), self._folder)
+        nested = omitted.stamps(self._git.where, left_out)
+        return Files(tree, seen.head, left_out, nested, rules, chosen.rules or rules), staged
+
+    def _look_by_rules(self, memo: _Memo, now: _Memo, seen: _Seen, staged: Staged) -> tuple[_Seen, str, bool]:
+        """Take up what changed by the rules of the basis; gives what was seen, the files' own rules, whether it did."""
+        basis = Basis(**now.basis or {})
+        touched = seen.touches_rules() or now.hidden != memo.hidden
+        if basis.rules and (touched or basis.rules != memo.rules):
+            seen = self._seen_by(seen, basis)
+        changed = self._take_up(seen) or bool(seen.forced)
+        if memo.hidden is not None and (touched or now.signature != memo.signature or _switched(memo, basis)):
+            changed = self._let_go(self._ignored(basis), basis, staged) or changed
+        if seen.caches:
+            changed = self._let_go(self._inside(seen.caches), basis, staged) or changed
+        rules = self._rules.keep(now.hidden or {}) if touched or not memo.rules else memo.rules
+        return seen, rules, changed
+
+    def write_tree(self) -> str:
+        """Write the tree of what it holds."""
+        return self.git.line("write-tree", *(("--missing-ok",) if self.view.says("partial") else ()))
 
     def add(self, paths: list[bytes]) -> str:
         """Add files in any case, ignored ones too; gives the tree."""
         self.forget()
         self.git.out("update-index", "-z", "--add", "--replace", "--stdin", stdin=b"\0".join(paths))
-        return self.git.line("write-tree")
+        return self.write_tree()
 
     def forget(self) -> None:
-        """Start from the real index next time."""
-        (self._folder / _MEMO).unlink(missing_ok=True)
+        """Know nothing of the files but what the index says, and look at them by the same basis."""
+        memo = _read_memo(self._folder / _MEMO)
+        if memo is not None:
+            write_json(self._folder / _MEMO, asdict(_Memo([], "", basis=memo.basis)), durable=not self._boot)
 
-    def _start(self, signature: list[int]) -> _Memo:
+    def rebase(self, basis: Basis) -> None:
+        """Look at the files by another basis from now on."""
+        write_json(self._folder / _MEMO, asdict(_Memo([], "", basis=asdict(basis))), durable=not self._boot)
+
+    def begin(self) -> None:
+        """Start from nothing, for files that are about to be written through this index."""
+        for name in (INDEX, f"{INDEX}.lock", _MEMO):
+            (self._folder / name).unlink(missing_ok=True)
+        self._trust()
+
+    def hand_out(self) -> None:
+        """Make the real index the same, and remember which files the work tree leaves out."""
+        copy_file(self.path, self._real)
+        patterns = self.own / _PATTERNS
+        if patterns.is_file():
+            replace_file(self._folder / _KNOWN_PATTERNS, patterns.read_bytes())
+            replace_file(self._folder / _LEFT_OUT, b"\0".join(sorted(omitted.left_out(self.git))))
+
+    def restore_patterns(self) -> None:
+        """Let the work tree leave out the same files as when it was made."""
+        known = self._folder / _KNOWN_PATTERNS
+        if known.exists():
+            replace_file(self.own / _PATTERNS, known.read_bytes())
+
+    def check_out(self, tree: str) -> None:
+        """Make the files those of a tree; of what lies outside the sparse patterns, all that the run wrote itself."""
+        self.git.out("read-tree", "--reset", "-u", tree)
+        known = self._folder / _LEFT_OUT
+        if not known.exists():
+            return
+        written = omitted.left_out(self.git) - set(split(known.read_bytes()))
+        paths = b"\0".join(sorted(entry.partition(b"\t")[2] for entry in written))
+        if paths:
+            self.git.out("update-index", "-z", "--no-skip-worktree", "--stdin", stdin=paths)
+            self.git.out("checkout-index", "-z", "--force", "--index", "--stdin", stdin=paths)
+
+    def _take_left_out(self) -> list[bytes]:
+        """Follow the real index in what lies outside the sparse patterns."""
+        kept = self._folder / _KNOWN_PATTERNS
+        patterns = kept if kept.exists() else self.own / _PATTERNS
+        if not self.view.says("sparsecheckout") or not patterns.is_file():
+            return []
+        self.forget()
+        found = omitted.follow_left_out(self.git, self._git.with_index(self._folder / _COPY), patterns)
+        known = self._folder / _LEFT_OUT
+        if found and known.exists():
+            replace_file(known, b"\0".join(sorted({*split(known.read_bytes()), *found})))
+        return [entry.partition(b"\t")[2] for entry in found]
+
+    def pin(self, rules: str) -> None:
+        """Let git convert by the rules of a snapshot, or by those on the disk where none is named."""
+        self._rules.pin(rules)
+
+    def _start(self) -> _Memo:
         (self._folder / f"{INDEX}.lock").unlink(missing_ok=True)
         memo = _read_memo(self._folder / _MEMO)
-        same = memo is not None and (memo.boot, memo.signature) == (self._boot, signature)
-        if memo and same and self.path.exists() and not self._some_ignored(memo.extras):
-            return memo
-        self.forget()
-        _copy(self._real, self.path)
-        return _Memo(self._boot, signature, "", [])
+        if self.path.exists() and read_json(self._folder / _BOOT_NOTE) == self._boot:
+            return memo or _Memo([], "")
+        self._seed()
+        return _Memo([], "", basis=memo.basis if memo else None)
 
-    def _some_ignored(self, extras: list[str]) -> bool:
-        if not extras:
-            return False
-        listing = b"\0".join(os.fsencode(path) for path in extras)
-        return self._git.run("check-ignore", "-q", "-z", "--stdin", stdin=listing, ok=(0, 1, 128)).code != 1
+    def _trust(self) -> None:
+        write_json(self._folder / _BOOT_NOTE, self._boot, durable=not self._boot)
+
+    def _seed(self) -> None:
+        """Start from the real index."""
+        (self._folder / _BOOT_NOTE).unlink(missing_ok=True)
+        omitted.copy_index(self.git, self._real)
+        self._trust()
 
     def _keep(self, before: _Memo, now: _Memo) -> None:
         if now != before:
             write_json(self._folder / _MEMO, asdict(now), durable=not self._boot)
 
     def _seen(self, listing: bytes) -> _Seen:
-        seen = _Seen("", [], [], [], [], [])
+        seen = _Seen("", [], [], [], [], [], [], [])
         head = ""
         for entry in split(listing):
             if entry.startswith(b"# branch.oid "):
                 head = entry.rpartition(b" ")[2].decode()
             elif entry.startswith(b"? "):
                 (seen.nested if entry.endswith(b"/") else seen.untracked).append(entry[2:])
+            elif entry.startswith(b"! "):
+                seen.ignored.append(entry[2:])
             elif entry[:2] in (b"1 ", b"u "):
                 _note(entry, seen, self._git.where)
-        return _Seen("" if head == "(initial)" else head, *_rest(seen))
+        return replace(seen, head="" if head == "(initial)" else head)
+
+    def _seen_by(self, seen: _Seen, basis: Basis) -> _Seen:
+        """Give the same with the files that are untracked by the rules of the basis."""
+        found = split(self.git.out("ls-files", "-z", "--others", *self._rules.excluding(basis.rules)))
+        files = [path for path in found if not path.endswith(b"/")]
+        caches = omitted.cache_folders(self.git, files, basis.work)
+        if caches:
+            files = [path for path in files if not path.startswith(tuple(caches))]
+        nested = [path for path in found if path.endswith(b"/")]
+        return replace(seen, untracked=files, nested=nested, caches=caches)
 
     def _take_up(self, seen: _Seen) -> bool:
         """Take up what changed; tells whether anything did."""
@@ -151,79 +277,94 @@ class PrivateIndex:
         # Until the memo is written again the private index knows of files that nobody remembers.
         self.forget()
         if seen.gone:
-            self.git.out("update-index", "-z", "--index-info", stdin=b"".join(_GONE + p + b"\0" for p in seen.gone))
+            self._drop(seen.gone)
         if seen.changed or seen.untracked:
             paths = b"\0".join((*seen.changed, *seen.untracked))
             self.git.out("update-index", "-z", "--add", "--remove", "--replace", "--stdin", stdin=paths)
         return True
 
+    def _drop(self, paths: list[bytes]) -> None:
+        self.git.out("update-index", "-z", "--index-info", stdin=b"".join(_GONE + path + b"\0" for path in paths))
+
+    def _take_staged(self, memo: _Memo, signature: list[int]) -> tuple[Staged, list[bytes]]:
+        """Look at the real index where it changed; what only that knows, such as ignored files, is known here then."""
+        if memo.staged and memo.signature == signature:
+            return Staged(memo.staged), []
+        staged = self._staged()
+        return staged, [*self._take_left_out(), *self._take_missing(staged.tree)]
+
+    def _take_missing(self, tree: str) -> list[bytes]:
+        """Take up what a tree has and this index has not; whether it is among the files is seen afterwards."""
+        words = ("diff-index", "--cached", "--raw", "--no-renames", "--abbrev=64", "--diff-filter=D", "-z", tree)
+        raw = split(self.git.out(*words))
+        rows = [(entry.split(b" "), path) for entry, path in zip(raw[::2], raw[1::2], strict=True)]
+        lines = [b"%s %s\t%s\0" % (entry[0].lstrip(b":"), entry[2], path) for entry, path in rows]
+        if lines:
+            self.forget()
+            self.git.out("update-index", "-z", "--index-info", stdin=b"".join(lines))
+        return [path for _, path in rows]
+
+    def _ignored(self, basis: Basis) -> list[bytes]:
+        """List the files of the index that the rules ignore."""
+        return split(self.git.out("ls-files", "-z", "--cached", "--ignored", *self._rules.excluding(basis.rules)))
+
+    def ignored(self, below: tuple[str, ...]) -> list[bytes]:
+        """List the files below some paths that are ignored by the rules with which the files were looked at last."""
+        memo = self._start()
+        rules = self._rules.excluding((memo.basis or {}).get("rules", ""))
+        places = () if "" in below else (f":(literal){path}" for path in below)
+        return split(self.git.out("ls-files", "-z", "--others", "--ignored", *rules, "--", *places))
+
+    def _inside(self, folders: list[bytes]) -> list[bytes]:
+        """List the files of the index that lie in some folders."""
+        return split(
+            self.git.out("ls-files", "-z", "--cached", "--", *(f":(literal){os.fsdecode(f)}" for f in folders))
+        )
+
+    def _let_go(self, ignored: list[bytes], basis: Basis, staged: Staged) -> bool:
+        """Forget files that are ignored, unless the basis or the real index holds them."""
+        if not ignored:
+            return False
+        held = {path for tree in (basis.work, staged.tree) if tree for path in self._paths(tree)}
+        unmerged = {entry.partition(b"\t")[2] for entry in split(staged.unmerged)}
+        gone = [path for path in ignored if path not in held and path not in unmerged]
+        if gone:
+            self.forget()
+            self._drop(gone)
+        return bool(gone)
+
+    def _paths(self, tree: str) -> list[bytes]:
+        return split(self.git.out("ls-tree", "-r", "-z", "--name-only", tree))
+
     def _staged(self) -> Staged:
         copy = self._folder / _COPY
         copy.with_name(f"{_COPY}.lock").unlink(missing_ok=True)
-        _copy(self._real, copy)
+        copy_file(self._real, copy)
         git = self._git.with_index(copy)
-        ran = git.run("write-tree", ok=(0, 128))
+        missing = ("--missing-ok",) if self.view.says("partial") else ()
+        ran = git.run("write-tree", *missing, ok=(0, 128))
         if not ran.code:
             return Staged(ran.out.decode().strip())
         unmerged = git.out("ls-files", "--unmerged", "-z")
         paths = {entry.partition(b"\t")[2] for entry in split(unmerged)}
         git.out("update-index", "-z", "--index-info", stdin=b"".join(_GONE + path + b"\0" for path in sorted(paths)))
-        return Staged(git.line("write-tree"), unmerged)
-
-    def _empty_folders(self) -> list[bytes]:
-        # Mostly there are none, and seeing that takes less time than git takes to start.
-        if not _may_be_empty(self._git.where):
-            return []
-        listing = self.git.out("ls-files", "--others", "--directory", "--exclude-standard", "-z")
-        return [path for path in split(listing) if path.endswith(b"/") and self._holds_nothing(path)]
-
-    def _holds_nothing(self, path: bytes) -> bool:
-        walk = os.walk(os.fsencode(self._git.where) + b"/" + path)
-        return all(not files and b".git" not in folders for _, folders, files in walk)
+        return Staged(git.line("write-tree", *missing), unmerged)
 
 
-def _omitted(seen: _Seen, empty: list[bytes]) -> tuple[str, ...]:
-    texts = [f"{shown(path)}: a repository of its own" for path in seen.nested]
-    texts += [f"{shown(path)}: changes inside a submodule" for path in seen.dirt]
-    return (*sorted(texts), *sorted(f"{shown(path)}: an empty folder" for path in empty))
-
-
-def cannot_be_kept(omitted: tuple[str, ...]) -> tuple[str, ...]:
-    """Give those of what a snapshot omits that would be lost with the folder."""
-    return tuple(text for text in omitted if not text.endswith(": an empty folder"))
+def _switched(memo: _Memo, basis: Basis) -> bool:
+    """Whether other rules count than before."""
+    return (memo.basis or {}).get("rules", "") != basis.rules
 
 
 def _note(entry: bytes, seen: _Seen, where: Path) -> None:
     kind = entry[:1].decode()
     fields = entry.split(b" ", _PATH_AT[kind])
-    path, state, submodule = fields[-1], fields[1], fields[2]
-    if submodule[:1] == b"S" and submodule[2:] != b"..":
-        seen.dirt.append(path)
+    path, state = fields[-1], fields[1]
     gone = state.endswith(b"D") if kind == "1" else not os.path.lexists(os.fsencode(where) + b"/" + path)
     if gone:
         seen.gone.append(path)
     elif kind == "u" or not state.endswith(b"."):
         seen.changed.append(path)
-
-
-def _rest(seen: _Seen) -> tuple[list[bytes], list[bytes], list[bytes], list[bytes], list[bytes]]:
-    return seen.gone, seen.changed, seen.untracked, seen.nested, seen.dirt
-
-
-def _may_be_empty(where: Path) -> bool:
-    """Tell whether a folder below may hold nothing; of many folders, or such as cannot be read, nobody knows."""
-    folders = [str(where)]
-    seen = 0
-    while folders:
-        seen += 1
-        try:
-            inside = list(os.scandir(folders.pop()))
-        except OSError:
-            return True
-        if seen > _MOST_FOLDERS or not inside:
-            return True
-        folders += [each.path for each in inside if each.is_dir(follow_symlinks=False) and each.name != ".git"]
-    return False
 
 
 def _signature(path: Path) -> list[int]:
@@ -234,23 +375,11 @@ def _signature(path: Path) -> list[int]:
     return [found.st_mtime_ns, found.st_size, found.st_ino]
 
 
-def _copy(real: Path, copy: Path) -> None:
-    # The time goes with it: git compares it with those of the files to know which it must read again.
-    if real.exists():
-        draft = copy.with_name(f"{copy.name}.draft")
-        shutil.copy2(real, draft)
-        draft.replace(copy)
-    else:
-        copy.unlink(missing_ok=True)
-
-
 def _read_memo(path: Path) -> _Memo | None:
     found = read_json(path)
-    if not isinstance(found, dict):
+    if not isinstance(found, dict) or "hidden" not in found:
         return None
-    data = cast("dict[str, object]", found)
-    signature, extras = cast("list[int]", data["signature"]), cast("list[str]", data["extras"])
-    return _Memo(str(data.get("boot", "")), signature, str(data["staged"]), extras, str(data.get("tree", "")))
+    return _Memo(**cast("dict[str, Any]", found))
 
 
 @cache

@@ -11,7 +11,7 @@ from handrail.workspace.git.data_places import Places, read_json, write_json
 from handrail.workspace.git.folder_users import clear_stale_locks
 from handrail.workspace.git.repositories import git_dir
 from handrail.workspace.snapshots.heads import put_back
-from handrail.workspace.snapshots.private_index import PrivateIndex
+from handrail.workspace.snapshots.private_index import Basis, PrivateIndex
 from handrail.workspace.snapshots.state import State
 from handrail.workspace.snapshots.take import capture, keep, load
 
@@ -29,15 +29,17 @@ def restore(places: Places, tree: Tree, run: str, snapshot: str) -> str:
         raise WorkspaceFault(message, next_step="start the run in a worktree of its own to be able to go back")
     path = Path(tree.path)
     with places.locked(path) as lock:
-        git = Git(path).holding(lock)
         clear_stale_locks(path, tree.branch)
-        return _restore(git, PrivateIndex(git, places.private(path)), tree, (run, snapshot))
+        private = PrivateIndex(places.git(path).holding(lock), places.private(path))
+        return _restore(private.plain, private, tree, (run, snapshot))
 
 
 def put_files(git: Git, private: PrivateIndex, target: State) -> None:
     """Make files and index those of a state; the private index must follow the files already."""
     private.forget()
-    private.git.out("read-tree", "--reset", "-u", target.work)
+    private.pin(target.pinned)
+    private.restore_patterns()
+    private.check_out(target.work)
     put_index(git, private, target)
 
 
@@ -55,7 +57,6 @@ def put_index(git: Git, private: PrivateIndex, target: State) -> None:
         stages = git.out("cat-file", "blob", target.unmerged)
         with_draft.out("update-index", "-z", "--index-info", stdin=stage_lines(stages))
     draft.replace(folder / "index")
-    private.forget()
 
 
 def stage_lines(unmerged: bytes) -> bytes:
@@ -69,7 +70,7 @@ def _restore(git: Git, private: PrivateIndex, tree: Tree, wanted: tuple[str, str
     run, snapshot = wanted
     target = load(git, snapshot)
     journal = private.path.with_name(_JOURNAL)
-    now = capture(git, private, tree, run)
+    now = capture(private, tree, run)
     kept = _begun(journal, snapshot)
     if kept is None:
         if _same(now, target, tree):
@@ -79,6 +80,7 @@ def _restore(git: Git, private: PrivateIndex, tree: Tree, wanted: tuple[str, str
     private.path.with_name(MERGE_JOURNAL).unlink(missing_ok=True)
     put_files(git, private, target)
     put_back(git, tree, target)
+    private.rebase(Basis(target.rules, target.work) if target.rules else Basis())
     journal.unlink(missing_ok=True)
     return kept
 
@@ -94,7 +96,8 @@ def _begun(journal: Path, snapshot: str) -> str | None:
 
 def _same(now: State, target: State, tree: Tree) -> bool:
     moved = target.ref == f"refs/heads/{target.home}"
-    wished = replace(target, run=now.run, home=now.home, omitted=now.omitted, owned=now.owned)
+    wished = replace(target, run=now.run, home=now.home, owned=now.owned, omitted=now.omitted, nested=now.nested)
+    wished = replace(wished, rules=now.rules, pinned=now.pinned)
     return now == (replace(wished, ref=f"refs/heads/{tree.branch}") if moved else wished)
 
 

@@ -1,14 +1,30 @@
-"""What a snapshot says, and how its commit says it."""
+"""What a snapshot says, how its commit says it, and what the refs of a run say before one is taken.
+
+Starting git is what a small snapshot costs. A ref that has a file of its own is read there, as git reads it first; what
+its commit says is remembered, since no commit ever says anything else. For all others (packed, or in a repository of
+another kind) git is asked.
+"""
 
 import json
+import re
+from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import fields
+from pathlib import Path
 from typing import cast
 
 from handrail.frozen import frozen
+from handrail.model.history.trees import Tree
+from handrail.workspace.git.command import Git
 from handrail.workspace.git.data_places import plain
+from handrail.workspace.snapshots.private_index import PrivateIndex
 
 REFS = "refs/handrail/"
+MOST = 256
+"""Commits that are remembered."""
 _TITLE = "Snapshot of a work tree by Handrail"
+_COMMIT = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})\n")
+_BRANCH = re.compile(r"ref: (refs/heads/\S+)\n")
 
 
 @frozen(kw_only=True)
@@ -31,6 +47,12 @@ class State:
     """The blob that lists the entries of a conflicted index."""
     owned: bool
     omitted: tuple[str, ...]
+    nested: tuple[str, ...] = ()
+    """Nested repositories of which something is omitted, each with a stamp of its files behind a space."""
+    rules: str = ""
+    """The blob of the rules by which git ignores and converts files; empty in snapshots of older versions."""
+    pinned: str = ""
+    """The blob of those by which the snapshot was taken: the rules of the snapshot before the step."""
 
 
 def run_ref(run: str) -> str:
@@ -50,5 +72,93 @@ def parsed(message: str) -> State | None:
     if title != _TITLE:
         return None
     data = cast("dict[str, object]", json.loads(body))
-    data |= {name: tuple(cast("list[str]", data[name])) for name in ("merge", "omitted")}
+    data |= {name: tuple(cast("list[str]", data.get(name, ()))) for name in ("merge", "omitted", "nested")}
     return State(**cast("dict[str, str]", data))  # pyright: ignore[reportArgumentType] - written by `message_of`
+
+
+@frozen
+class Known:
+    """What the refs say."""
+
+    ref: str
+    """The branch that HEAD names, in full; empty when it is detached."""
+    branch: str
+    """The commit of the run's own branch."""
+    tree: str
+    """The files of that commit."""
+    newest: str
+    state: State | None
+    """What the newest snapshot says."""
+
+    @property
+    def work(self) -> str:
+        """The files of the newest snapshot, which its ref keeps."""
+        return "" if self.state is None else self.state.work
+
+
+class Commits:
+    """What is remembered of commits."""
+
+    def __init__(self) -> None:
+        self._trees: dict[str, str] = {}
+        self._states: dict[str, State] = {}
+
+    def look(self, private: PrivateIndex, tree: Tree, run: str, aside: Executor) -> Callable[[], Known]:
+        """Look at the refs of a run, aside where git has to be asked."""
+        known = self._plain(private, tree, run)
+        return aside.submit(self._ask, private.git, tree, run).result if known is None else lambda: known
+
+    def remember(self, known: Known) -> None:
+        """Remember what the commits say that refs name."""
+        if len(self._trees) >= MOST:
+            self._trees.clear()
+            self._states.clear()
+        self._trees[known.branch] = known.tree
+        if known.state is not None:
+            self._states[known.newest] = known.state
+
+    def state(self, commit: str) -> State | None:
+        """Give what is remembered of a snapshot."""
+        return self._states.get(commit)
+
+    def _plain(self, private: PrivateIndex, tree: Tree, run: str) -> Known | None:
+        folder, common = private.own, private.view.common
+        newest = _commit(common / run_ref(run))
+        branch = _commit(common / "refs/heads" / tree.branch) if tree.branch else ""
+        ref = _head(folder / "HEAD")
+        state, files = self._states.get(newest or ""), self._trees.get(branch or "")
+        if not newest or state is None or branch is None or files is None or ref is None:
+            return None
+        return Known(ref, branch, files, newest, state)
+
+    def _ask(self, git: Git, tree: Tree, run: str) -> Known:
+        home, newest = f"refs/heads/{tree.branch}", run_ref(run)
+        form = "--format=%(HEAD)%00%(refname)%00%(objectname)%00%(tree)%00%(contents)%00"
+        fields = git.line("for-each-ref", form, *((home, newest) if tree.branch else (newest,))).split("\0")
+        rows = {ref: (mark.strip("\n"), *rest) for mark, ref, *rest in zip(*[iter(fields)] * 5, strict=False)}
+        mark, branch, files, _ = rows.get(home, ("", "", "", ""))
+        ref = home if mark == "*" else git.asks("symbolic-ref", "-q", "HEAD") or ""
+        _, commit, _, says = rows.get(newest, ("", "", "", ""))
+        known = Known(ref, branch, files, commit, parsed(says) if commit else None)
+        self.remember(known)
+        return known
+
+
+def _commit(path: Path) -> str | None:
+    """Give the commit in the file of a ref; None where there is no such file, or it says something else."""
+    found = _COMMIT.fullmatch(_text(path))
+    return found[1] if found else None
+
+
+def _head(path: Path) -> str | None:
+    """Give the branch that HEAD names, none where it names a commit; None where it is not plain."""
+    text = _text(path)
+    found = _BRANCH.fullmatch(text)
+    return found[1] if found else "" if _COMMIT.fullmatch(text) else None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return ""

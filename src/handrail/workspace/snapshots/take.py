@@ -11,9 +11,8 @@ from handrail.ports.workspaces import Snapshot
 from handrail.workspace.git.command import Git, split
 from handrail.workspace.git.data_places import plain
 from handrail.workspace.git.repositories import git_dir
-from handrail.workspace.snapshots.known_refs import Commits, Known
-from handrail.workspace.snapshots.private_index import PrivateIndex, Staged
-from handrail.workspace.snapshots.state import REFS, State, message_of, parsed, run_ref
+from handrail.workspace.snapshots.private_index import Basis, PrivateIndex, Staged
+from handrail.workspace.snapshots.state import REFS, Commits, Known, State, message_of, parsed, run_ref
 
 _INDEX_TITLE = "Index of a work tree by Handrail"
 _GITLINK = b"160000"
@@ -30,29 +29,41 @@ def kept_refs(git: Git, run: str) -> list[tuple[str, str]]:
     return sorted(found, key=lambda pair: int(pair[0].rpartition("/")[2]))
 
 
-def capture(git: Git, private: PrivateIndex, tree: Tree, run: str) -> State:
+def capture(private: PrivateIndex, tree: Tree, run: str) -> State:
     """Read the state of a work tree; its objects are written, nothing points to them yet."""
-    return _captured(git, private, tree, run, Commits())[0]
+    return _captured(private, tree, run, Commits())[0]
 
 
-def take(git: Git, private: PrivateIndex, tree: Tree, run: str, commits: Commits) -> Snapshot:
-    """Put the state of a work tree on top of the run's snapshots; one that equals the newest is that one."""
-    state, known = _captured(git, private, tree, run, commits)
+def basis_of(git: Git, commits: Commits, since: str) -> Basis:
+    """Give what a snapshot says about how to look at the files after it."""
+    state = (commits.state(since) or read(git, since)) if since else None
+    return Basis(state.rules, state.work) if state and state.rules else Basis()
+
+
+def take(private: PrivateIndex, tree: Tree, run: str, commits: Commits, since: str) -> Snapshot:
+    """Put the state of a work tree on top of the run's snapshots; one that equals the newest is that one.
+
+    Files are looked at by the rules of the snapshot `since`, or by those on the disk where none is named.
+    """
+    git = private.plain
+    state, known = _captured(private, tree, run, commits, basis_of(git, commits, since))
     before = known.state
-    if before == state:
+    if before is not None and before == replace(state, pinned=before.pinned):
         return as_snapshot(known.newest, state)
     held = {known.tree} if state.head == known.branch else set[str]()
-    held |= {before.index} if before is not None else set()
+    held |= {before.index, before.rules, before.pinned} if before is not None else set()
     commit = write(git, state, (known.newest, *_parents(git, state)), held)
     git.out("update-ref", run_ref(run), commit, known.newest or "0" * len(commit))
     commits.remember(replace(known, newest=commit, state=state))
     return as_snapshot(commit, state)
 
 
-def _captured(git: Git, private: PrivateIndex, tree: Tree, run: str, commits: Commits) -> tuple[State, Known]:
+def _captured(
+    private: PrivateIndex, tree: Tree, run: str, commits: Commits, basis: Basis | None = None
+) -> tuple[State, Known]:
     with ThreadPoolExecutor(1) as aside:
         look = commits.look(private, tree, run, aside)
-        files, staged = private.follow(lambda: look().work)
+        files, staged = private.follow(lambda: look().work, basis)
     known = look()
     state = State(
         run=run,
@@ -63,9 +74,12 @@ def _captured(git: Git, private: PrivateIndex, tree: Tree, run: str, commits: Co
         merge=tuple(_words(private.own / "MERGE_HEAD")),
         index=staged.tree,
         work=files.tree,
-        unmerged=_unmerged(git, staged),
+        unmerged=_unmerged(private.plain, staged),
         owned=tree.owned,
         omitted=files.omitted,
+        nested=files.nested,
+        rules=files.rules,
+        pinned=files.pinned,
     )
     return state, known
 
@@ -75,7 +89,8 @@ def keep(git: Git, state: State) -> str:
     known = [(run_ref(state.run), git.asks("rev-parse", "--verify", "-q", run_ref(state.run)) or "")]
     kept = kept_refs(git, state.run)
     for ref, commit in known + kept[-1:]:
-        if commit and read(git, commit) == state:
+        found = read(git, commit) if commit else None
+        if found is not None and found == replace(state, pinned=found.pinned):
             return ref
     return _put_aside(git, state.run, write(git, state, _parents(git, state)))
 
@@ -114,8 +129,9 @@ def read(git: Git, commit: str) -> State | None:
 
 
 def write(git: Git, state: State, parents: tuple[str, ...], held: Collection[str] = ()) -> str:
-    """Write the commit of a state: its files are the work tree's; `held` are trees that the parents keep already."""
-    if state.unmerged or state.index not in (state.work, *held):
+    """Write the commit of a state: its files are the work tree's; `held` is what the parents keep already."""
+    rules = {state.rules, state.pinned} - {"", *held}
+    if state.unmerged or rules or state.index not in (state.work, *held):
         parents = (*parents, _index_commit(git, state))
     chosen = [word for parent in dict.fromkeys(parents) if parent for word in ("-p", parent)]
     return git.line("commit-tree", state.work, *chosen, stdin=message_of(state))
@@ -126,6 +142,8 @@ def _index_commit(git: Git, state: State) -> str:
     entries = [f"040000 tree {state.index}\tindex"]
     if state.unmerged:
         entries += [f"040000 tree {_stages(git, state.unmerged)}\tstages", f"100644 blob {state.unmerged}\tunmerged"]
+    named = {"rules": state.rules, "pinned": state.pinned}
+    entries += [f"100644 blob {blob}\t{name}" for name, blob in named.items() if blob]
     return git.line("commit-tree", git.line("mktree", stdin="\n".join(entries).encode()), stdin=_INDEX_TITLE.encode())
 
 

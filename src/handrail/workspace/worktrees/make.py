@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import time
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -13,19 +14,29 @@ from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Source
-from handrail.workspace.git.command import Git
-from handrail.workspace.git.data_places import Places, plain
+from handrail.workspace.git.command import Git, View
+from handrail.workspace.git.data_places import VIEW, Places, plain
 from handrail.workspace.git.repositories import branches, common_dir, find_root, git_dir
+from handrail.workspace.git.repository_view import copy_view
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import REFS
-from handrail.workspace.worktrees.copy_ignored import copy_ignored
-from handrail.workspace.worktrees.records import WorktreeRecord, read_record, record_path, write_record
-from handrail.workspace.worktrees.start_point import Start, starting_point, work_on_top
+from handrail.workspace.worktrees.records import (
+    WorktreeRecord,
+    admin_folders,
+    is_whole,
+    owner_ref,
+    read_record,
+    record_path,
+    write_record,
+)
+from handrail.workspace.worktrees.start_point import Start, copy_ignored, starting_point, work_on_top
 
 if TYPE_CHECKING:
     from handrail.workspace.snapshots import restore
+    from handrail.workspace.worktrees import remove as removal
 else:
     restore = late_import("handrail.workspace.snapshots.restore")
+    removal = late_import("handrail.workspace.worktrees.remove")
 
 _USUAL = re.compile(r"[a-z0-9_]+([/-][a-z0-9_]+)*", re.ASCII)
 """Names that git takes for a branch without being asked."""
@@ -51,21 +62,14 @@ def prepare(places: Places, source: Source) -> Tree:
     note, path = record_path(folder, source.run), folder / plain(source.run)
     with places.locked(path) as own:
         with places.locked(common) as lock:
-            site = _Site(Git(root).holding(own, lock), common, source, path, note)
-            record = read_record(note)
+            site = _Site(places.git(root).holding(own, lock), common, source, path, note)
+            known = read_record(note)
+            record = known if known and known.is_of(source.run, source.born) else None
             if record and record.ready and is_whole(path, common):
                 return record.tree()
-            record, tip = _place(site, record)
+            record, tip = _place(places, site, record)
         # The files come without the repository's lock: several worktrees get theirs at the same time.
-        return _fill(places, replace(site, git=Git(root).holding(own)), record, tip)
-
-
-def is_whole(path: Path, common: Path) -> bool:
-    """Tell whether a worktree's folder and its entry in the repository belong together."""
-    return (
-        any(_names(entry, path) and (entry / "HEAD").is_file() for entry in admin_folders(path, common))
-        and (path / ".git").is_file()
-    )
+        return _fill(places, replace(site, git=replace(site.git, held=(own,))), record, tip)
 
 
 def is_there(tree: Tree) -> bool:
@@ -76,73 +80,41 @@ def is_there(tree: Tree) -> bool:
         return False
 
 
-def admin_folders(path: Path, common: Path) -> list[Path]:
-    """List the entries of the repository that are about a worktree of ours, half-made ones too."""
-    entries = [entry for entry in (common / "worktrees").glob("*") if entry.is_dir()]
-    own_name = [entry for entry in entries if entry.name.rstrip("0123456789") == path.name.rstrip("0123456789")]
-    unfinished = [entry for entry in own_name if not (entry / "gitdir").exists() and entry.name.startswith(path.name)]
-    return [entry for entry in entries if _names(entry, path)] + unfinished
-
-
-def remove_worktree(path: Path, common: Path) -> None:
-    """Remove a worktree's folder and its entry; hold the repository's lock, and keep what is in it before."""
-    remove_folder(path)
-    for entry in admin_folders(path, common):
-        remove_folder(entry)
-
-
-def remove_folder(path: Path) -> None:
-    """Remove a folder with everything in it, read-only folders too."""
-    if not path.is_dir() or path.is_symlink():
-        path.unlink(missing_ok=True)
-        return
-    for folder, _, _ in os.walk(path):
-        if not os.access(folder, os.W_OK | os.X_OK):
-            Path(folder).chmod(0o700)
-    shutil.rmtree(path)
-
-
-def _names(entry: Path, path: Path) -> bool:
-    try:
-        return os.fsdecode((entry / "gitdir").read_bytes()).rstrip("\n") == str(path / ".git")
-    except OSError:
-        return False
-
-
-def _place(site: _Site, known: WorktreeRecord | None) -> tuple[WorktreeRecord, str]:
+def _place(places: Places, site: _Site, known: WorktreeRecord | None) -> tuple[WorktreeRecord, str]:
     """Make branch and worktree, as yet without files; gives the commit that it stands on."""
-    if known is not None and known.ready:
-        _set_aside(site.path)
-    remove_worktree(site.path, site.common)
+    if os.path.lexists(site.path) or admin_folders(site.path, site.common):
+        _make_room(places, site, known)
     found = _again(site, known) if known and known.ready else None
-    record, tip = found or _claim(site, starting_point(site.git, site.source))
+    claimed = known.branch if known is not None else ""
+    record, tip = found or _claim(site, starting_point(site.git, site.source), claimed)
     site.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    site.git.out("worktree", "add", "--quiet", "--no-checkout", str(site.path), record.branch)
-    _own_upstream(site.git, record.branch)
+    _link(site, record.branch, tip)
+    _own_upstream(site, record.branch)
     return record, tip
 
 
-def _set_aside(path: Path) -> None:
-    """Keep a folder that was handed out and is no worktree any more: somebody's work may lie in it."""
-    if not path.is_dir() or path.is_symlink() or not any(path.iterdir()):
-        return
-    number = 1
-    while (aside := path.with_name(f"{path.name}.set-aside-{number}")).exists():
-        number += 1
-    path.rename(aside)
+def _make_room(places: Places, site: _Site, known: WorktreeRecord | None) -> None:
+    """Remove what was left of making this very worktree; whatever else stands there may be somebody's work."""
+    if known is not None and not known.ready:
+        removal.remove_worktree(places, known, site.common)
+    else:
+        removal.set_aside(site.path)
+        removal.remove_entries(site.path, site.common)
 
 
 def _fill(places: Places, site: _Site, record: WorktreeRecord, tip: str) -> Tree:
     """Give a worktree its files, and with that hand it out."""
-    git = replace(site.git, where=site.path)
-    git.out("-c", "checkout.workers=4", "read-tree", "--reset", "-u", "HEAD")
+    folder = places.private(site.path)
+    git = replace(site.git, where=site.path, view=copy_view(site.git.through, site.path, folder / VIEW))
+    private = PrivateIndex(git, folder)
+    private.begin()
+    private.git.out("-c", "checkout.workers=4", "read-tree", "--reset", "-u", "HEAD")
+    private.hand_out()
     on_top = work_on_top(site.git, site.source, tip) if tip == record.start else None
     if on_top:
-        private = PrivateIndex(git, places.private(site.path))
-        private.forget()
         private.follow()
         restore.put_files(git, private, on_top)
-    copy_ignored(site.git.where, site.path, site.source.copy)
+    copy_ignored(site.git, site.path, site.source.copy)
     write_record(site.note, record.made())
     return record.tree()
 
@@ -153,12 +125,15 @@ def _again(site: _Site, record: WorktreeRecord) -> tuple[WorktreeRecord, str] | 
     if not found:
         return None
     tip = found[0].commit
-    return _claim(site, Start(tip, record.commit)) if found[0].worktree else (record, tip)
+    return _claim(site, Start(tip, record.commit), "") if found[0].worktree else (record, tip)
 
 
-def _claim(site: _Site, start: Start) -> tuple[WorktreeRecord, str]:
-    """Make the branch together with a ref that says whose it is, in one transaction."""
-    branch = _free_branch(site)
+def _claim(site: _Site, start: Start, claimed: str) -> tuple[WorktreeRecord, str]:
+    """Make the branch together with a ref that says whose it is, in one transaction.
+
+    `claimed` is the branch that was made for this very worktree before it could be handed out.
+    """
+    branch = _free_branch(site, claimed)
     source = site.source
     record = WorktreeRecord(
         run=source.run,
@@ -170,6 +145,7 @@ def _claim(site: _Site, start: Start) -> tuple[WorktreeRecord, str]:
         start=start.commit,
         teardown=source.teardown,
         teardown_timeout=source.teardown_timeout,
+        born=source.born,
     )
     write_record(site.note, record)
     lines = f"update refs/heads/{branch} {start.commit}\nupdate {owner_ref(source.run, branch)} {start.commit}\n"
@@ -177,12 +153,7 @@ def _claim(site: _Site, start: Start) -> tuple[WorktreeRecord, str]:
     return record, start.commit
 
 
-def owner_ref(run: str, branch: str) -> str:
-    """Give the ref that says that a branch was made for a run; it names the commit that the branch began at."""
-    return f"{REFS}owned/{plain(run)}/{branch}"
-
-
-def _free_branch(site: _Site) -> str:
+def _free_branch(site: _Site, claimed: str) -> str:
     wished = site.source.branch
     if not _USUAL.fullmatch(wished) and site.git.run("check-ref-format", "--branch", wished, ok=(0, 1, 128)).code:
         message = f"`{wished}` cannot be the name of a branch"
@@ -195,7 +166,7 @@ def _free_branch(site: _Site) -> str:
     ours = {
         name
         for ref, began in tips.items()
-        if (name := ref.removeprefix(owned)) != ref and tips.get(name, began) == began
+        if (name := ref.removeprefix(owned)) == claimed and tips.get(name, began) == began
     }
     busy = {one.name for one in found if one.worktree}
     for number in count(1):
@@ -213,8 +184,45 @@ def _parents_of(branch: str) -> list[str]:
     return [f"refs/heads/{parent}" for parent in map(str, Path(branch).parents) if parent != "."]
 
 
-def _own_upstream(git: Git, branch: str) -> None:
+def _own_upstream(site: _Site, branch: str) -> None:
     """Let a bare `git push` aim at a branch of the same name, whatever the base follows."""
-    if git.asks("config", "--get", "remote.origin.url") is not None:
-        git.out("config", f"branch.{branch}.remote", "origin")
-        git.out("config", f"branch.{branch}.merge", f"refs/heads/{branch}")
+    if site.git.through.says("origin"):
+        config = ("config", "--file", str(site.common / "config"))
+        site.git.out(*config, f"branch.{branch}.remote", "origin")
+        site.git.out(*config, f"branch.{branch}.merge", f"refs/heads/{branch}")
+
+
+def _link(site: _Site, branch: str, tip: str) -> None:
+    """Make a worktree without files, as `git worktree add --no-checkout` does, which would obey the repository."""
+    names = (f"{site.path.name}{number or ''}" for number in count())
+    entry = next(folder for name in names if _made(folder := site.common / "worktrees" / name))
+    (entry / "gitdir").write_text(f"{site.path / '.git'}\n", "utf-8", "surrogateescape")
+    (entry / "commondir").write_text("../..\n", "ascii")
+    (entry / "logs").mkdir()
+    who = f"{site.git.identity.name} <{site.git.identity.email}>"
+    (entry / "logs/HEAD").write_text(f"{'0' * len(tip)} {tip} {who} {int(time.time())} +0000\n", "ascii")
+    _link_sparse(site.git.through, entry)
+    (entry / "HEAD").write_text(f"ref: refs/heads/{branch}\n", "utf-8")
+    (site.path / ".git").write_text(f"gitdir: {entry}\n", "utf-8", "surrogateescape")
+
+
+def _made(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _link_sparse(view: View, entry: Path) -> None:
+    """Let a worktree leave out the same files as the checkout, as git does."""
+    patterns, settings = view.own / "info" / "sparse-checkout", view.own / "config.worktree"
+    if not view.says("sparsecheckout"):
+        return
+    (entry / "info").mkdir()
+    if patterns.is_file():
+        shutil.copyfile(patterns, entry / "info" / "sparse-checkout")
+    if settings.is_file():
+        for name in ("sparseCheckout", "sparseCheckoutCone"):
+            value = "true" if view.says(name.lower()) else "false"
+            Git(entry, own=entry).out("config", "--file", str(entry / "config.worktree"), f"core.{name}", value)

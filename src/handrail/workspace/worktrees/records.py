@@ -1,12 +1,21 @@
-"""What we remember about each worktree that we made: one small file beside it."""
+"""What we remember about each worktree that we made: one small file beside it.
 
+Such a record is the only proof that a folder is ours. A path, a branch or a ref that is found anywhere else, in a run's
+history or in the repository, is data: it may name the user's own checkout, or the work of another run.
+"""
+
+import os
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
+from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.workspace.git.data_places import Places, plain, read_json, write_json
+from handrail.workspace.snapshots.state import REFS
+
+_FOLDER = "worktrees"
 
 
 @frozen(kw_only=True)
@@ -25,6 +34,8 @@ class WorktreeRecord:
     teardown: tuple[str, ...] = ()
     """Commands that run in it before it is removed."""
     teardown_timeout: int = 120
+    born: str = ""
+    """When the run came into being, which tells it from one of the same id in an earlier log; older records lack it."""
 
     def tree(self) -> Tree:
         """Give the worktree that it is about."""
@@ -34,6 +45,10 @@ class WorktreeRecord:
         """Give the same as a worktree that is complete."""
         return replace(self, ready=True)
 
+    def is_of(self, run: str, born: str) -> bool:
+        """Tell whether it is about this very run, where both say when that came into being."""
+        return self.run == run and (not born or not self.born or self.born == born)
+
 
 def record_path(folder: Path, run: str) -> Path:
     """Give the file of a run's record in the folder of its repository's worktrees."""
@@ -42,7 +57,7 @@ def record_path(folder: Path, run: str) -> Path:
 
 def read_record(path: Path) -> WorktreeRecord | None:
     """Read a record; None if there is none."""
-    match read_json(path):
+    match None if path.is_symlink() else read_json(path):
         case {"run": str(), "path": str(), "repository": str(), "branch": str(), "ready": bool()} as found:
             known = cast("dict[str, Any]", found)
             known["teardown"] = tuple(known.get("teardown", ()))
@@ -59,5 +74,66 @@ def write_record(path: Path, record: WorktreeRecord) -> None:
 
 def all_records(places: Places) -> tuple[WorktreeRecord, ...]:
     """List every worktree that was made and not removed."""
-    found = (read_record(path) for path in sorted((places.folder / "worktrees").glob("*/*.json")))
+    found = (read_record(path) for path in sorted((places.folder / _FOLDER).glob("*/*.json")))
     return tuple(record for record in found if record)
+
+
+def record_of(places: Places, path: Path) -> WorktreeRecord | None:
+    """Give the record of a folder that is a worktree of ours; None for every other folder, whatever it holds."""
+    home = places.folder / _FOLDER
+    # A link on the way, or a path that leads back, comes out somewhere else.
+    if path.resolve() != home.resolve() / path.parent.name / path.name:
+        return None
+    record = read_record(home / path.parent.name / f"{path.name}.json")
+    if record is None or plain(record.run) != path.name or Path(record.path).resolve() != path.resolve():
+        return None
+    return record
+
+
+def require_own(places: Places, path: Path, run: str) -> WorktreeRecord:
+    """Give the record of a worktree that was made for this very run; anything else is refused, whoever names it."""
+    record = require_ours(places, path)
+    if record.run != run:
+        message = f"{path} is the work tree of {record.run}, not of {run}"
+        raise WorkspaceFault(message, next_step=f"it goes with its run: handrail discard {record.run}")
+    return record
+
+
+def require_ours(places: Places, path: Path) -> WorktreeRecord:
+    """Give the record of a worktree of ours; a folder that nobody remembers making is never changed or removed."""
+    record = record_of(places, path)
+    if record is None:
+        message = f"{path} is no work tree that was made for a run of this data folder, so it is left as it is"
+        raise WorkspaceFault(message, next_step="look at it yourself; nothing of it was changed")
+    if (path / ".git").is_dir():
+        message = f"{path} holds a repository of its own, not the worktree that was made there"
+        raise WorkspaceFault(message, next_step="move that repository elsewhere, then go on")
+    return record
+
+
+def owner_ref(run: str, branch: str) -> str:
+    """Give the ref that says that a branch was made for a run; it names the commit that the branch began at."""
+    return f"{REFS}owned/{plain(run)}/{branch}"
+
+
+def is_whole(path: Path, common: Path) -> bool:
+    """Tell whether a worktree's folder and its entry in the repository belong together."""
+    return (
+        any(_names(entry, path) and (entry / "HEAD").is_file() for entry in admin_folders(path, common))
+        and (path / ".git").is_file()
+    )
+
+
+def admin_folders(path: Path, common: Path) -> list[Path]:
+    """List the entries of the repository that are about a worktree of ours, half-made ones too."""
+    entries = [entry for entry in (common / "worktrees").glob("*") if entry.is_dir() and not entry.is_symlink()]
+    own_name = [entry for entry in entries if entry.name.rstrip("0123456789") == path.name.rstrip("0123456789")]
+    unfinished = [entry for entry in own_name if not (entry / "gitdir").exists() and entry.name.startswith(path.name)]
+    return [entry for entry in entries if _names(entry, path)] + unfinished
+
+
+def _names(entry: Path, path: Path) -> bool:
+    try:
+        return os.fsdecode((entry / "gitdir").read_bytes()).rstrip("\n") == str(path / ".git")
+    except OSError:
+        return False

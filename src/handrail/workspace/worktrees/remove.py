@@ -1,22 +1,118 @@
-"""The commands that a worktree ends with: they get some time, and nothing waits for them longer than that."""
+"""The only place that removes worktrees, branches and refs, and the rule for it.
+
+A folder is removed when its record says that it was made for this very run (`records.require_own`), and with it the
+entry in the repository that names it. A branch is deleted when the record of the run names it and the repository says
+that it was made for that run. A ref goes only from below `refs/handrail/`, and only at the commit that was looked at.
+A test looks for removals elsewhere.
+"""
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import time
 from pathlib import Path
 
+from handrail.errors import WorkspaceFault
 from handrail.processes.environment import allowed_environment
-from handrail.workspace.git.data_places import Places
-from handrail.workspace.worktrees.records import WorktreeRecord
+from handrail.workspace.git.command import Git
+from handrail.workspace.git.data_places import Places, plain
+from handrail.workspace.git.repositories import common_dir, find_root
+from handrail.workspace.snapshots.state import REFS
+from handrail.workspace.worktrees.records import (
+    WorktreeRecord,
+    admin_folders,
+    owner_ref,
+    read_record,
+    record_path,
+    require_own,
+)
 
 LOG = "teardown.log"
 """The file of the data folder that says which commands failed."""
 
 
+def remove_worktree(places: Places, record: WorktreeRecord, common: Path) -> None:
+    """Remove a run's worktree and its entry; hold the repository's lock, and keep what is in it before."""
+    path = Path(record.path)
+    require_own(places, path, record.run)
+    _remove_folder(path)
+    remove_entries(path, common)
+    _remove_folder(places.private(path))
+
+
+def remove_entries(path: Path, common: Path) -> None:
+    """Remove what a repository still says of a worktree of ours whose folder is gone."""
+    if not os.path.lexists(path):
+        for entry in admin_folders(path, common):
+            _remove_folder(entry)
+
+
+def set_aside(path: Path) -> Path | None:
+    """Move something away that stands where a worktree of ours belongs; gives its new place, None where it is nothing.
+
+    Somebody's work may lie in it, so it is never removed.
+    """
+    if not os.path.lexists(path):
+        return None
+    if path.is_dir() and not path.is_symlink() and not any(path.iterdir()):
+        path.rmdir()
+        return None
+    number = 1
+    while os.path.lexists(aside := path.with_name(f"{path.name}.set-aside-{number}")):
+        number += 1
+    return path.rename(aside)
+
+
+def forget_record(record: WorktreeRecord) -> None:
+    """Forget a worktree that is gone, as the last thing: until then its removal can be finished."""
+    note = record_path(Path(record.path).parent, record.run)
+    note.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        note.parent.rmdir()
+
+
+def delete_branch(git: Git, record: WorktreeRecord) -> None:
+    """Delete the branch that was made for a run, with the ref that says whose it is; keep its commit before."""
+    owner = owner_ref(record.run, record.branch)
+    began = git.asks("rev-parse", "--verify", "-q", owner)
+    if began is None:
+        return
+    ref = f"refs/heads/{record.branch}"
+    tip = git.asks("rev-parse", "--verify", "-q", ref)
+    if tip is not None:
+        git.out("update-ref", "-d", ref, tip)
+        config = ("config", "--file", str(common_dir(git.where) / "config"))
+        git.run(*config, "--remove-section", f"branch.{record.branch}", ok=(0, 128))
+    delete_ref(git, owner, began)
+
+
+def delete_ref(git: Git, ref: str, commit: str) -> None:
+    """Delete a ref of ours, unless it has moved on from the commit that was looked at."""
+    if not ref.startswith(REFS):
+        raise WorkspaceFault(f"{ref} is no ref of Handrail's", next_step=f"look at it: git show {ref}")
+    git.out("update-ref", "-d", ref, commit)
+
+
+def throw_away(places: Places, repository: Path, run: str) -> None:
+    """Remove a worktree that was only made to try something, with its branch; nothing of it is kept."""
+    root = find_root(repository)
+    common = common_dir(root)
+    path = places.worktrees(root, common) / plain(run)
+    with places.locked(path), places.locked(common) as lock:
+        record = read_record(record_path(path.parent, run))
+        if record is None:
+            return
+        remove_worktree(places, record, common)
+        delete_branch(places.git(root).holding(lock), record)
+        forget_record(record)
+    with contextlib.suppress(OSError):
+        path.parent.parent.rmdir()
+
+
 def tear_down(places: Places, record: WorktreeRecord) -> None:
-    """Run the tear-down commands of a worktree that is about to go; what goes wrong is noted and stops nothing."""
+    """Run the commands that a worktree ends with; what goes wrong is noted and stops nothing."""
     until = time.monotonic() + record.teardown_timeout
     for command in record.teardown:
         why = _ran(command, Path(record.path), until)
@@ -46,3 +142,14 @@ def _ran(command: str, path: Path, until: float) -> str:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     return f"ended with exit code {code}" if code else ""
+
+
+def _remove_folder(path: Path) -> None:
+    """Remove a folder with everything in it, read-only folders too."""
+    if not path.is_dir() or path.is_symlink():
+        path.unlink(missing_ok=True)
+        return
+    for folder, _, _ in os.walk(path):
+        if not os.access(folder, os.W_OK | os.X_OK):
+            Path(folder).chmod(0o700)
+    shutil.rmtree(path)

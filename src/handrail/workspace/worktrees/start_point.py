@@ -1,13 +1,17 @@
-"""What a new worktree starts from: a commit, the merge of several, and a snapshot put on top."""
+"""What a new worktree starts from: a commit or the merge of several, a snapshot on top, and copies of ignored files."""
 
+import os
+import shutil
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.ports.workspaces import Source
-from handrail.workspace.git.command import Git
+from handrail.workspace.git.command import Git, split
 from handrail.workspace.git.repositories import commit_of
 from handrail.workspace.snapshots.state import State
 from handrail.workspace.snapshots.take import load
@@ -67,3 +71,46 @@ def _merged(git: Git, ours: str, theirs: str) -> str:
         message = f"{ours[:12]} and {theirs[:12]} conflict, so nothing can start from both: {', '.join(found.files)}"
         raise WorkspaceFault(message, next_step="merge one into the other by hand, then go on", files=found.files)
     return commit.write_commit(git, found.tree, f"Merge {theirs[:12]}", (ours, theirs))
+
+
+def copy_ignored(git: Git, worktree: Path, globs: Sequence[str]) -> None:
+    """Copy the files that git ignores and a pattern names; nothing there is overwritten."""
+    checkout = git.where
+    for path in ignored_files(git, globs):
+        source, target = checkout / path, worktree / path
+        if _stays_inside(worktree, path) and not os.path.lexists(target):
+            _copy(source, target, checkout)
+
+
+def ignored_files(git: Git, globs: Sequence[str]) -> list[str]:
+    """List the files that git ignores and a pattern names; patterns are written as in `.gitignore`."""
+    patterns = [f"--exclude={glob}" for glob in globs]
+    if not patterns:
+        return []
+    matching = split(git.out("ls-files", "-z", "--others", "--ignored", *patterns))
+    files = b"\0".join(path for path in matching if not path.endswith(b"/"))
+    ignored = git.run("check-ignore", "-z", "--stdin", stdin=files, ok=(0, 1)).out if files else b""
+    return [os.fsdecode(path) for path in split(ignored)]
+
+
+def _stays_inside(worktree: Path, path: str) -> bool:
+    folders = Path(path).parents
+    return not any((worktree / folder).is_symlink() for folder in folders if folder != Path())
+
+
+def _copy(source: Path, target: Path, checkout: Path) -> None:
+    if source.is_symlink():
+        aim = source.readlink()
+        inside = (source.parent / aim).resolve().is_relative_to(checkout.resolve())
+        if aim.is_absolute() or not inside:
+            return
+    elif not source.is_file():
+        return
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        return
+    draft = target.with_name(f".{target.name}.handrail")
+    draft.unlink(missing_ok=True)
+    shutil.copy2(source, draft, follow_symlinks=False)
+    draft.replace(target)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,24 @@ def test_what_a_check_leaves_behind_is_not_what_the_step_changed(room: ProofRoom
 
     object.__setattr__(scene, "changed", seen)
     assert all(each.ok for each in asyncio.run(room.handler.establish(scene)))
+
+
+def test_a_proof_names_the_first_ignored_files_below_its_globs(room: ProofRoom) -> None:
+    scene = room.scene(unchanged("tests/**"), unchanged("docs/*.md"), changed("**"))
+    asked: list[tuple[str, ...]] = []
+
+    async def ignored(below: tuple[str, ...]) -> tuple[str, ...]:
+        asked.append(below)
+        return ("tests/cache/", "docs/a.log", *(f"tests/{number:02}.log" for number in range(30)))
+
+    tests, docs, anything = asyncio.run(room.handler.establish(replace(scene, ignored=ignored)))
+    assert asked == [("docs", "tests")]
+    assert tests.ok
+    names = ", ".join(f"tests/{number:02}.log" for number in range(19))
+    expected = f"no such file changed\nignored, and not looked at: tests/cache/, {names} and 11 more"
+    assert tests.detail == expected
+    assert docs.detail == "no such file changed"
+    assert "ignored" not in anything.detail
 
 
 def test_a_path_of_the_workspace_exists(room: ProofRoom) -> None:

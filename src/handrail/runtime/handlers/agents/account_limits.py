@@ -138,12 +138,13 @@ class Pace:
     def __init__(self) -> None:
         self._next: dict[str, float] = {}
 
-    async def turn(self, agent: str, apart: float) -> None:
-        """Wait until an agent may be started, and let the next one wait for so many seconds."""
+    async def turn(self, agent: str, apart: float) -> bool:
+        """Wait until an agent may be started, and let the next one wait for so many seconds; tell whether it waited."""
         if not apart:
-            return
+            return False
         now = asyncio.get_running_loop().time()
         due = max(now, self._next.get(agent, now))
         self._next[agent] = due + apart
         if due > now:
             await asyncio.sleep(due - now)
+        return due > now

@@ -1,16 +1,42 @@
-"""The call of an agent, as its recorded intent asks for it, and what it took, as budgets count it."""
+"""The call of an agent, as its recorded intent asks for it; what it took, as budgets count it; its result."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from handrail.model.history.events import StepBegan
+from handrail.engine.contracts.returns import Misfit, ask_again, checked
+from handrail.late_import import late_import
+from handrail.model.history.events import StepBegan, StepEnded
 from handrail.model.history.prices import PriceList, estimate
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.settings import Access
+from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, AgentCall, AgentOutcome, Usage
+from handrail.runtime.handlers.agents.hindrances import Answered
 from handrail.runtime.handlers.agents.host import manner_of
+
+if TYPE_CHECKING:
+    from handrail.engine.contracts import result_in_text
+else:
+    result_in_text = late_import("handrail.engine.contracts.result_in_text")
+
+NOTE = "project_files.json"
+"""The file beside a call that says which files of the repository could have configured the agent."""
+
+
+def inputs_of(place: Path) -> Path:
+    """Give the folder with the files that a call needs."""
+    return place.with_name(f"{place.name}.input")
+
+
+def with_project_files(place: Path, judged: Answered) -> Answered:
+    """Record which files of the repository could have configured the agent, and whether they did."""
+    note = inputs_of(place) / NOTE
+    if not isinstance(judged, StepEnded) or not note.exists():
+        return judged
+    return replace(judged, details={**judged.details, "project_files": json.loads(note.read_bytes())})
 
 
 def call_of(state: RunState, pending: Pending, spec: dict[str, Any], place: Path) -> AgentCall:
@@ -74,3 +100,13 @@ def _estimated(usage: Usage, spec: dict[str, JsonValue], prices: PriceList) -> f
     if price is None:
         return None
     return estimate(price, read=usage.input_tokens, written=usage.output_tokens, cached=usage.cached_tokens)
+
+
+def fit_result(outcome: AgentOutcome, returns: Type) -> tuple[JsonValue, str, dict[str, JsonValue]]:
+    """Give the result that was asked for, or what is wrong with what came."""
+    found = outcome.output if outcome.has_output else result_in_text.from_text(outcome.text, returns)
+    verdict = checked(returns, found)
+    if isinstance(verdict, Misfit):
+        error = f"the result does not have the shape that was asked for: {verdict.problems[0]}"
+        return outcome.text, error, {"feedback": ask_again(returns, verdict.problems)}
+    return verdict.value, "", {}

@@ -14,20 +14,35 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from handrail.engine.contracts.returns import Misfit, ask_again, checked
 from handrail.errors import HandrailError, NotFound, UsageError
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import QuestionAsked, RunBlocked, StepBegan, StepEnded, WorkReported
-from handrail.model.history.run_state import Hindrance, Pending, RunState
+from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agent_demands import unmet
-from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, OutcomeStatus
+from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, Configurable, Launch
 from handrail.ports.processes import Ended, Gone, ProcessSpec
 from handrail.runtime.handlers.agents.account_limits import FOLDER, AccountLimits, Accounts, Pace
-from handrail.runtime.handlers.agents.call import call_of, counted, spent, spoken
-from handrail.runtime.handlers.agents.hindrances import WAITS, Answered, Refusal, ended_by_budget, refused, weighed
+from handrail.runtime.handlers.agents.call import (
+    NOTE,
+    call_of,
+    counted,
+    fit_result,
+    inputs_of,
+    spent,
+    spoken,
+    with_project_files,
+)
+from handrail.runtime.handlers.agents.hindrances import (
+    Answered,
+    Refusal,
+    ended_by_budget,
+    explain_failure,
+    refused,
+    weighed,
+)
 from handrail.runtime.handlers.agents.host import AgentHost, show, unwrapped, wished
 from handrail.runtime.handlers.agents.live_messages import SaidSince, Speech, listens, opened
 from handrail.runtime.handlers.agents.step_tools import Tooling
@@ -38,7 +53,10 @@ from handrail.runtime.ports import Clock
 
 if TYPE_CHECKING:
     from handrail.engine.contracts import result_in_text
+    from handrail.ports.trusted_files import TrustedFiles
+    from handrail.runtime.handlers.agents import project_files
 else:
+    project_files = late_import("handrail.runtime.handlers.agents.project_files")
     result_in_text = late_import("handrail.engine.contracts.result_in_text")
 
 SLOT = "agent"
@@ -46,7 +64,6 @@ MOST_TRANSCRIPT = 256 << 20
 """Bytes of what an agent prints that are read."""
 MOST_COMPLAINT = 2000
 """Bytes of what an agent that gave no result said on its error output."""
-PERSON: frozenset[OutcomeStatus] = frozenset({"auth", "denied"})
 
 
 @frozen
@@ -66,6 +83,8 @@ class AgentHandler:
     said: SaidSince | None = None
     """Tells what people say to a run; without it no agent is told anything in the middle of a call."""
     pace: Pace = field(default_factory=Pace)
+    trusted: "TrustedFiles | None" = None
+    """Tells which files of a repository the user has trusted; without it none are."""
 
     async def perform(self, state: RunState, pending: Pending, began: StepBegan, returns: Type | None) -> Answered:
         """Call the agent, or go on with the call that was made before."""
@@ -95,14 +114,14 @@ class AgentHandler:
             if isinstance(ended, Cut):
                 outcome = await self._cut_short(watch, ended, state, began)
                 judged = ended_by_budget(outcome, self._judged(pending, began, outcome, returns))
-                return speech.noted(outcome, judged)
+                return with_project_files(place, speech.noted(outcome, judged))
             if isinstance(ended, Ended):
                 require_started(ended, effect.workspace)
                 outcome = counted(state, began, self._read(agent, place, ended))
                 self._accounts.heard(state, agent, outcome)
                 outcome = self._with_question(state, pending, spec, outcome)
                 judged = weighed(state, began, outcome, self._judged(pending, began, outcome, returns))
-                return speech.noted(outcome, judged)
+                return with_project_files(place, speech.noted(outcome, judged))
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
         """End a call, with everything that it started."""
@@ -171,16 +190,15 @@ class AgentHandler:
         hindrance = (self.host and self.host.hindrance(manner)) or untooled(call.server, manner)
         if hindrance is not None:
             return hindrance
-        inputs = place.with_name(f"{place.name}.input")
+        inputs = inputs_of(place)
         inputs.mkdir(mode=0o700, parents=True, exist_ok=True)
         if call.options.get("script"):
             Path(call.options["script"]).write_bytes(self.blobs(call.options["digest"]))
-        try:
-            launch = agent.launch(call, str(inputs))
-        except UsageError as error:
-            hint = error.next_step or "install it, or name another agent"
-            return Refusal(error.message, hint, missing=isinstance(error, NotFound))
-        await self.pace.turn(agent.name, launch.apart)
+        launch = self._launch(state, agent, call, inputs)
+        if isinstance(launch, Launch) and await self.pace.turn(agent.name, launch.apart):
+            launch = self._launch(state, agent, call, inputs)  # The files may have changed meanwhile.
+        if isinstance(launch, Refusal):
+            return launch
         talk = opened(launch, inputs)
         stdin = launch.stdin if talk is None else b""
         passed = (*effect.pass_env, *agent.variables)
@@ -194,6 +212,23 @@ class AgentHandler:
         spec = ProcessSpec(key, argv, effect.workspace, named, str(place), talk=talk, stdin=stdin, secrets=secrets)
         self.starts.processes.start(spec)
         return None
+
+    def _launch(self, state: RunState, agent: Agent, call: AgentCall, inputs: Path) -> Launch | Refusal:
+        """Say how to start a call: without the files of the repository that configure the agent, unless trusted."""
+        if isinstance(agent, Configurable):
+            repository = "" if state.tree is None else state.tree.repository
+            files = agent.project_files(call.access)
+            home = self.starts.environments.for_run(state.run).variables().get("HOME", "")
+            verdict = project_files.examine(files, call.workspace, repository, self.trusted, home)
+            if verdict.untrusted and not agent.can.without_project_files:
+                return project_files.refusal(agent.name, verdict, repository or call.workspace)
+            project_files.write_note(inputs / NOTE, verdict)
+            call = replace(call, project=verdict.project)
+        try:
+            return agent.launch(call, str(inputs))
+        except UsageError as error:
+            hint = error.next_step or "install it, or name another agent"
+            return Refusal(error.message, hint, missing=isinstance(error, NotFound))
 
     async def _window(self, state: RunState, pending: Pending, began: StepBegan, place: Path) -> None:
         """Let a person look at a call that goes on, where somebody wants that; it goes on without, too."""
@@ -238,9 +273,9 @@ class AgentHandler:
             **({"drift": outcome.drift} if outcome.drift else {}),
         }
         output: JsonValue = outcome.output if outcome.has_output else outcome.text
-        error, more = _failure(outcome)
+        error, more = explain_failure(outcome)
         if not error and returns is not None:
-            output, error, more = _fitting(outcome, returns)
+            output, error, more = fit_result(outcome, returns)
         elif not error and "schema" in began.spec and not outcome.has_output:
             found = result_in_text.from_text(outcome.text)
             output = outcome.text if found is None else found
@@ -264,27 +299,3 @@ def _repository(state: RunState) -> str:
     """The checkout that a run began in; where there is none, the folder it works in."""
     source = state.pinned or state.source
     return state.workspace if source is None else source.repository
-
-
-def _failure(outcome: AgentOutcome) -> tuple[str, dict[str, JsonValue]]:
-    """Say why a call failed, and what helps; nothing where it did not."""
-    if outcome.status == "ok":
-        return "", {}
-    hindrance: Hindrance = "wait" if outcome.status in WAITS else "person" if outcome.status in PERSON else "try"
-    words = outcome.status.replace("_", " ")
-    details: dict[str, JsonValue] = {"agent_status": outcome.status, "hindrance": hindrance}
-    if outcome.retry_after is not None:
-        details["after"] = outcome.retry_after
-    if outcome.status == "quota":
-        details["blocks"] = "budget"
-    return f"the agent ended with {words}" + (f": {outcome.message}" if outcome.message else ""), details
-
-
-def _fitting(outcome: AgentOutcome, returns: Type) -> tuple[JsonValue, str, dict[str, JsonValue]]:
-    """Give the result that was asked for, or what is wrong with what came."""
-    found = outcome.output if outcome.has_output else result_in_text.from_text(outcome.text, returns)
-    verdict = checked(returns, found)
-    if isinstance(verdict, Misfit):
-        error = f"the result does not have the shape that was asked for: {verdict.problems[0]}"
-        return outcome.text, error, {"feedback": ask_again(returns, verdict.problems)}
-    return verdict.value, "", {}

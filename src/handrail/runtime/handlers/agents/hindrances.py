@@ -6,13 +6,15 @@ from typing import TypeAlias
 
 from handrail.frozen import frozen
 from handrail.model.history.events import QuestionAsked, RunBlocked, StepBegan, StepEnded
-from handrail.model.history.run_state import Pending, RunState
+from handrail.model.history.run_state import Hindrance, Pending, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import AgentOutcome, OutcomeStatus
 from handrail.runtime.handlers.agents.account_limits import Limit
 
 WAITS: frozenset[OutcomeStatus] = frozenset({"quota", "rate_limited", "overloaded", "network"})
 """Outcomes that pass by waiting."""
+PERSON: frozenset[OutcomeStatus] = frozenset({"auth", "denied"})
+"""Outcomes that only a person can do something about."""
 PATIENCE = 3
 """How often an overloaded agent is waited for before another one is turned to."""
 NO_MODEL = re.compile(
@@ -117,3 +119,17 @@ def _held_by(limit: Limit, pending: Pending, began: StepBegan, now: float) -> St
         },
         at=now,
     )
+
+
+def explain_failure(outcome: AgentOutcome) -> tuple[str, dict[str, JsonValue]]:
+    """Say why a call failed, and what helps; nothing where it did not."""
+    if outcome.status == "ok":
+        return "", {}
+    hindrance: Hindrance = "wait" if outcome.status in WAITS else "person" if outcome.status in PERSON else "try"
+    words = outcome.status.replace("_", " ")
+    details: dict[str, JsonValue] = {"agent_status": outcome.status, "hindrance": hindrance}
+    if outcome.retry_after is not None:
+        details["after"] = outcome.retry_after
+    if outcome.status == "quota":
+        details["blocks"] = "budget"
+    return f"the agent ended with {words}" + (f": {outcome.message}" if outcome.message else ""), details

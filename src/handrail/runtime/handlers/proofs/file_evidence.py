@@ -3,12 +3,13 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import field
+from contextlib import suppress
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from handrail.engine.contracts.fit_type import given
 from handrail.engine.state.scope import parsed, rendered
-from handrail.engine.text.globs import glob_problem, matching
+from handrail.engine.text.globs import glob_problem, literal_folders, matching
 from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError, LanguageError
 from handrail.late_import import late_import
@@ -25,6 +26,9 @@ else:
     schema = late_import("handrail.engine.contracts.schema")
 
 MOST_PATHS = 10
+MOST_SKIPPED = 20
+MOST_NAMES = 3000
+"""Characters for the names of what was skipped."""
 MOST_VALUE = 120
 COARSE = 0.05
 """Seconds by which the time of a file may lie behind the clock."""
@@ -46,6 +50,8 @@ class ProofScene:
     value: Callable[[Value], JsonValue]
     changed: Callable[[], Iterable[str]]
     """Paths that changed since the step began, those of deleted and renamed files too."""
+    ignored: Callable[[tuple[str, ...]], Awaitable[tuple[str, ...]]] | None = None
+    """Lists the files below some paths that are ignored, and so are not among those that changed."""
     env: dict[str, str] = field(default_factory=dict[str, str])
     timeout: float | None = None
     """Seconds for all of them together."""
@@ -80,8 +86,30 @@ def worded(scene: ProofScene, value: Value) -> str:
         raise NoEvidence(f"it cannot be tried: {error.problem.message}") from error
 
 
-def files(scene: ProofScene, proof: FilesProof, changed: tuple[str, ...]) -> ProofResult:
+@frozen
+class SeenFiles:
+    """What proofs of files look at."""
+
+    changed: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+async def look_at_files(scene: ProofScene) -> SeenFiles:
+    """List what changed, and what is ignored where nothing may have changed."""
+    proofs = [each for each in scene.proofs if isinstance(each, FilesProof)]
+    if not proofs:
+        return SeenFiles()
+    globs: set[str] = set()
+    for proof in proofs:
+        with suppress(NoEvidence):
+            globs.update(_globs(evaluated(scene, proof.globs)) if proof.expect == "unchanged" else ())
+    ignored = await scene.ignored(literal_folders(globs)) if scene.ignored and globs else ()
+    return SeenFiles(tuple(scene.changed()), ignored)
+
+
+def files(scene: ProofScene, proof: FilesProof, seen: SeenFiles) -> ProofResult:
     """Prove that some file was changed, or that none was."""
+    changed = seen.changed
     try:
         globs = _globs(evaluated(scene, proof.globs))
     except NoEvidence as error:
@@ -92,7 +120,21 @@ def files(scene: ProofScene, proof: FilesProof, changed: tuple[str, ...]) -> Pro
     else:
         reason = _listed("changed, and must stay as they were", found) if found else ""
     fine = _listed("changed", found) if found else "no such file changed"
-    return held(scene, proof, f"{proof.expect}: {', '.join(globs)}", reason, fine)
+    result = held(scene, proof, f"{proof.expect}: {', '.join(globs)}", reason, fine)
+    skipped = _skipped(globs, seen.ignored) if proof.expect == "unchanged" else ""
+    return replace(result, detail=f"{result.detail}\n{skipped}") if skipped else result
+
+
+def _skipped(globs: list[str], ignored: tuple[str, ...]) -> str:
+    """Name the ignored files that some glob stands for, and the caches, whose files are not known one by one."""
+    tops = [f"{top}/" if top else "" for top in literal_folders(globs)]
+    near = (each for each in ignored if any(each.startswith(top) or top.startswith(each) for top in tops))
+    folders = [each for each in near if each.endswith("/")]
+    found = sorted(folders) + matching(globs, (each for each in ignored if not each.endswith("/")))
+    if not found:
+        return ""
+    more = f" and {len(found) - MOST_SKIPPED} more" if len(found) > MOST_SKIPPED else ""
+    return f"ignored, and not looked at: {', '.join(map(one_line, found[:MOST_SKIPPED]))}"[:MOST_NAMES] + more
 
 
 def _globs(value: JsonValue) -> list[str]:

@@ -22,6 +22,7 @@ from handrail.runtime.handlers.proofs.file_evidence import (
     expect,
     files,
     held,
+    look_at_files,
     report,
     worded,
 )
@@ -44,14 +45,14 @@ class ProofHandler:
         """Try every proof."""
         until = None if scene.timeout is None else asyncio.get_running_loop().time() + scene.timeout
         effect = self._effect(scene, until)
-        changed = tuple(scene.changed()) if any(isinstance(each, FilesProof) for each in scene.proofs) else ()
+        seen = await look_at_files(scene)
         results: list[ProofResult] = []
         for number, proof in enumerate(scene.proofs):
             match proof:
                 case CommandProof():
                     results.append(await self._command(scene, effect, proof, number))
                 case FilesProof():
-                    results.append(files(scene, proof, changed))
+                    results.append(files(scene, proof, seen))
                 case ExistsProof():
                     results.append(exists(scene, proof))
                 case ExpectProof():

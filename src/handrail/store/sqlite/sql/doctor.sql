@@ -61,6 +61,10 @@ UPDATE inbox SET consumed = NULL WHERE stream = ? AND consumed > ?;
 -- Throw away a checkpoint that cannot be trusted.
 DELETE FROM checkpoints WHERE stream = ? AND seq = ? AND reducer = ?;
 
+-- name: forget_checkpoints_after
+-- Throw away the checkpoints that were taken after events that were cut.
+DELETE FROM checkpoints WHERE stream = ? AND seq > ?;
+
 -- name: highest_position
 -- The highest position that was ever given.
 SELECT coalesce(max(position), 0) FROM (

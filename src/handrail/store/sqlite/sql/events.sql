@@ -28,6 +28,11 @@ INSERT INTO events (stream, seq, kind, version, payload, hash) VALUES (?, ?, ?, 
 SELECT stream, seq, position, kind, version, payload, hash FROM events
 WHERE stream = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?;
 
+-- name: read_stream_as_bytes
+-- The same, with texts as bytes: for a stream in which one is no text any more.
+SELECT CAST(stream AS BLOB), seq, position, CAST(kind AS BLOB), version, payload, CAST(hash AS BLOB) FROM events
+WHERE stream = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?;
+
 -- name: read_all
 -- Events of all streams after a position.
 SELECT stream, seq, position, kind, version, payload, hash FROM events
@@ -43,7 +48,7 @@ SELECT coalesce(max(position), 0) FROM events;
 
 -- name: streams
 -- All streams.
-SELECT name FROM streams WHERE seq > 0 ORDER BY name;
+SELECT CAST(name AS BLOB) FROM streams WHERE seq > 0 ORDER BY name;
 
 -- name: changed
 -- A number that differs after any other connection has written.
@@ -75,4 +80,4 @@ DELETE FROM timers WHERE stream = ? AND key = ?;
 
 -- name: due_timers
 -- Timers that are due, the earliest first.
-SELECT stream, key, due FROM timers WHERE due <= ? ORDER BY due, stream, key LIMIT ?;
+SELECT CAST(stream AS BLOB), CAST(key AS BLOB), due FROM timers WHERE due <= ? ORDER BY due, stream, key LIMIT ?;

@@ -8,7 +8,7 @@ SELECT 1 FROM inbox WHERE stream = ? AND key = ?;
 
 -- name: pending
 -- Messages of a stream that were not consumed, in the order in which they came.
-SELECT id, key, payload FROM inbox WHERE stream = ? AND consumed IS NULL ORDER BY id LIMIT ?;
+SELECT id, CAST(key AS BLOB), payload FROM inbox WHERE stream = ? AND consumed IS NULL ORDER BY id LIMIT ?;
 
 -- name: has_message
 -- Tell whether a stream has a message that was not consumed.
@@ -16,7 +16,7 @@ SELECT 1 FROM inbox WHERE stream = ? AND consumed IS NULL LIMIT 1;
 
 -- name: pending_streams
 -- Streams that have messages to consume.
-SELECT DISTINCT stream FROM inbox WHERE consumed IS NULL ORDER BY stream;
+SELECT DISTINCT CAST(stream AS BLOB) FROM inbox WHERE consumed IS NULL ORDER BY stream;
 
 -- name: consume
 -- Mark a message as consumed by the stream at a seq.

@@ -4,18 +4,14 @@ INSERT INTO streams (name, seq, hash, status, listed, document) VALUES (?1, 0, p
 ON CONFLICT (name) DO UPDATE
 SET status = excluded.status, listed = excluded.listed, document = excluded.document;
 
--- name: forget_summaries
--- Throw away the lines of all streams.
-UPDATE streams SET status = NULL, listed = NULL, document = NULL;
-
 -- name: summaries
--- Lines of streams, newest first, by the start of their name.
-SELECT name, listed, document FROM streams
-WHERE document IS NOT NULL AND substr(name, 1, length(?1)) = ?1
+-- Lines of streams, newest first, by the start of their name; without those that are no runs, if so wanted.
+SELECT CAST(name AS BLOB), coalesce(listed, 0), CAST(document AS BLOB) FROM streams
+WHERE document IS NOT NULL AND substr(name, 1, length(?1)) = ?1 AND (?3 = 0 OR instr(name, ':') = 0)
 ORDER BY listed DESC, name LIMIT ?2;
 
 -- name: summaries_with_status
 -- The same, with one status.
-SELECT name, listed, document FROM streams
-WHERE status = ?3 AND document IS NOT NULL AND substr(name, 1, length(?1)) = ?1
+SELECT CAST(name AS BLOB), coalesce(listed, 0), CAST(document AS BLOB) FROM streams
+WHERE status = ?4 AND document IS NOT NULL AND substr(name, 1, length(?1)) = ?1 AND (?3 = 0 OR instr(name, ':') = 0)
 ORDER BY listed DESC, name LIMIT ?2;

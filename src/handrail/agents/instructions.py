@@ -1,0 +1,58 @@
+"""What a repository tells every agent in words, for agents that are started without the repository's own files.
+
+Only files inside of the repository are read, also where a link or an import (`@docs/style.md`) leads elsewhere.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from handrail.ports.agents import AgentCall
+
+MOST = 64 * 1024
+"""Characters that are told."""
+DEEPEST = 5
+"""Files that import each other."""
+ALL = "/**"
+_IMPORT = re.compile(r"(?:^|(?<=\s))@((?:\./|\.\./)*[\w.-][\w./-]*)")
+
+
+def read_instructions(call: AgentCall, names: tuple[tuple[str, ...], ...]) -> str:
+    """Read the instructions between the root of the repository and the working folder; in each the first group counts.
+
+    A name is a path or, as `FOLDER/**`, all Markdown files below a folder.
+    """
+    folders = call.project.folders or (os.path.realpath(call.workspace),)
+    root = Path(folders[-1])
+    told: dict[Path, str] = {}
+    for folder in map(Path, reversed(folders)):
+        groups = ([path for name in group for path in _found(folder, name, root)] for group in names)
+        for path in next(filter(None, groups), ()):
+            _read(path, root, told)
+    texts = (f"The repository's {path.relative_to(root).as_posix()} says:\n\n{text}" for path, text in told.items())
+    return "\n\n".join(texts)[:MOST]
+
+
+def _found(folder: Path, name: str, root: Path) -> Iterator[Path]:
+    if name.endswith(ALL):
+        top = folder / name.removesuffix(ALL)
+        yield from (path for path in sorted(top.rglob("*.md")) if _is_inside(path, root))
+    elif _is_inside(folder / name, root):
+        yield folder / name
+
+
+def _is_inside(path: Path, root: Path) -> bool:
+    return path.is_file() and Path(os.path.realpath(path)).is_relative_to(root)
+
+
+def _read(path: Path, root: Path, told: dict[Path, str], depth: int = 0) -> None:
+    """Take up a file and then what it imports, each once."""
+    if path in told or sum(map(len, told.values())) > MOST:
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        told[path] = file.read(MOST)
+    for named in _IMPORT.findall(told[path]) if depth < DEEPEST else ():
+        other = Path(os.path.normpath(path.parent / named))
+        if other.is_relative_to(root) and _is_inside(other, root):
+            _read(other, root, told, depth + 1)

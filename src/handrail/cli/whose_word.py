@@ -1,0 +1,64 @@
+"""Whose word a command is: what is for people is refused to agents, recorded, and the person is told."""
+
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from handrail.cli.command_table import ACTS_WITH, CHILDRENS, ONLY_LOOKS, PEOPLES
+from handrail.errors import HandrailError, PersonOnly
+from handrail.model.actors import Actor
+from handrail.wiring.session import Session, current_actor, existing_session
+
+NAMED = ("run", "workflow")
+"""Arguments of commands that say what a command is about."""
+
+
+def require_person(command: str, given: Mapping[str, Any]) -> None:
+    """Refuse a command that an agent calls in the place of a person."""
+    if given.get(ONLY_LOOKS.get(command, "")) or not given.get(ACTS_WITH.get(command, ""), command not in ACTS_WITH):
+        return
+    actor = current_actor()
+    if actor.decides:
+        return
+    about = next((str(given[name]) for name in NAMED if given.get(name)), "")
+    with existing_session() as session:
+        if session is not None and command in CHILDRENS and _is_own_child(session, actor, about, command):
+            return
+        if session is not None:
+            _record(session, actor, command, about)
+    raise PersonOnly(_message(actor, command), next_step=_next_step(command, about))
+
+
+def _is_own_child(session: Session, actor: Actor, about: str, command: str) -> bool:
+    """Whether an agent means a run that its own run started; more budget is a person's to give even there."""
+    from handrail.operations.views.questions import kind_of
+    from handrail.operations.views.run_tree import belongs_to, standing
+
+    if not actor.run or not about:
+        return False
+    found = session.find(about)
+    if found == actor.run or not belongs_to(actor.run)(found):
+        return False
+    return command != "resume" or kind_of(session.log, standing(session.log, found).acting) != "budget"
+
+
+def _record(session: Session, actor: Actor, command: str, about: str) -> None:
+    """Note it in the agent's own run, else in the run that was meant; where neither takes it, it stays refused."""
+    from handrail.operations.runs.refusals import Attempt, record_attempt
+
+    with suppress(HandrailError, OSError):
+        record_attempt(session.writer, Attempt(actor, command, about))
+
+
+def _message(actor: Actor, command: str) -> str:
+    run, _, step = actor.name.partition("/")
+    inside = f"inside step '{step}' of {run}" if step else f"inside a command of {run}"
+    where = inside if actor.kind == "agent" else f"in a shell of {actor.name}"
+    why = PEOPLES.get(command) or CHILDRENS[command]
+    return f"`handrail {command}` is for people ({why}), and was called {where}"
+
+
+def _next_step(command: str, about: str) -> str:
+    words = shlex.join(["handrail", command, *([about] if about else [])])
+    return f"ask the person to call it in a terminal of their own: {words}"

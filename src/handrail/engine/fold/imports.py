@@ -1,0 +1,123 @@
+"""Folds the import of a run: what its history says is kept, what it names outside of it is not believed."""
+
+import re
+from dataclasses import replace
+from typing import cast
+
+from rpds import HashTrieMap
+
+from handrail.engine.fold import dynamic as flows
+from handrail.model.history import events as ev
+from handrail.model.history.run_state import Frame, Pending, RunState, StepState
+from handrail.model.history.trees import TreeSource
+from handrail.model.workflow.values import JsonValue
+
+_OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.ASCII)
+_NUMBERS = re.compile(r"(\.[0-9]+)+", re.ASCII)
+
+
+def imported(state: RunState, event: ev.RunImported) -> RunState:
+    """Hold a run that came in from a file."""
+    held = {"held_by": event.by, "hands": "all"}
+    return replace(without_places(state), foreign=True, imported=state.seq + 1, born=event.at, **held)
+
+
+def at_home(state: RunState, event: ev.RunReleased) -> RunState:
+    """Give an imported run the place that the person who releases it names."""
+    place = {"source": event.source, "tree": event.tree, "workspace": event.workspace, "pass_env": event.pass_env}
+    # Where it goes on in the tree of its caller, that is looked at before the next step.
+    seen = "" if event.tree is not None else state.snapshot
+    return replace(state, foreign=False, snapshot=seen, agents=event.agents or state.agents, **place)
+
+
+def without_places(state: RunState) -> RunState:
+    """Give a state from elsewhere without what it names outside its history: folders, branches, processes, runs.
+
+    What is left of its work tree is a description in `pinned`, from which a person who releases the run may have one
+    made. What was under way began elsewhere and begins anew.
+    """
+    anew = flows.begun_anew(state)
+    pending = anew.pending if anew.pending is not None and _can_go_on(anew, anew.pending) else None
+    described = _described(state)
+    steps = HashTrieMap({address: _without_session(step) for address, step in state.steps.items()})
+    children = HashTrieMap({run: took for run, took in state.children.items() if _is_own(state, run)})
+    return replace(
+        anew,
+        pending=pending,
+        stack=tuple(_without_items(frame) for frame in anew.stack),
+        steps=steps,
+        children=children,
+        tree=None,
+        source=None,
+        pinned=described,
+        snapshot=_object_in(state.snapshot) if described is not None else "",
+        restore="",
+        workspace="",
+        pass_env=(),
+        observed={},
+        forked_from=None,
+    )
+
+
+def before_import(before: RunState, now: RunState) -> RunState:
+    """Give an earlier state of an imported run, from before it came in, with the places that the run has now."""
+    clean = without_places(replace(before, run=now.run))
+    source = now.source
+    if source is not None and clean.snapshot:
+        source = replace(source, changes=clean.snapshot)
+    return replace(
+        clean,
+        source=source,
+        pinned=now.pinned if now.tree is not None else clean.pinned,
+        workspace=now.workspace,
+        pass_env=now.pass_env,
+        held_by=now.held_by,
+        hands=now.hands,
+        foreign=now.foreign,
+        imported=now.imported,
+        born=now.born,
+    )
+
+
+def _can_go_on(state: RunState, pending: Pending) -> bool:
+    """A question waits for a person wherever the run is; a called workflow came in with its caller."""
+    return pending.kind in ("approval", "question") or (pending.kind == "child" and _is_own(state, pending.child))
+
+
+def _is_own(state: RunState, run: str) -> bool:
+    return run.startswith(state.run) and _NUMBERS.fullmatch(run.removeprefix(state.run)) is not None
+
+
+def _without_session(step: StepState) -> StepState:
+    """Agents here know no conversation of an agent elsewhere; a name of one could only be that of a stranger's."""
+    objects = {"before": _object_in(step.before), "files": _object_in(step.files), "commit": _object_in(step.commit)}
+    return step._replace(session="", **objects)
+
+
+def _without_items(frame: Frame) -> Frame:
+    """Forget the items of a fan-out that were under way; those that are done keep their results."""
+    work = frame.work
+    if work is None or not isinstance(work.data.get("started"), dict):
+        return frame
+    results = cast("dict[str, JsonValue]", work.data.get("results") or {})
+    started = cast("dict[str, JsonValue]", work.data["started"])
+    done: dict[str, JsonValue] = {key: child for key, child in started.items() if key in results}
+    return replace(frame, work=replace(work, data={**work.data, "started": done}))
+
+
+def _described(state: RunState) -> TreeSource | None:
+    """Say what a work tree like the one that the run had is made from, without saying where that was."""
+    if state.tree is not None and state.tree.owned:
+        base, commit, changes = state.tree.base, state.tree.commit, state.snapshot
+    elif state.source is not None:
+        base, commit, changes = state.source.base, state.source.commit, state.source.changes
+    elif state.foreign and state.pinned is not None:
+        base, commit, changes = state.pinned.base, state.pinned.commit, state.snapshot or state.pinned.changes
+    else:
+        return None
+    return TreeSource(repository="", base=base, commit=_object_in(commit), branch="", changes=_object_in(changes))
+
+
+def _object_in(name: str) -> str:
+    """Give the id of a git object, nothing where a text is none: it would be read as a name or an option."""
+    return name if _OBJECT.fullmatch(name) else ""

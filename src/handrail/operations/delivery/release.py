@@ -1,0 +1,143 @@
+"""Lets an imported run go on: what it will run is listed, and where it works is decided here, by a person."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from handrail.errors import UsageError, WorkspaceFault
+from handrail.frozen import frozen
+from handrail.model.codec import encode
+from handrail.model.history.run_state import RunState
+from handrail.model.history.trees import TreeSource
+from handrail.model.workflow.settings import AgentPolicy
+from handrail.operations.agents.configured_agents import ConfiguredAgents, policy_of
+from handrail.operations.runs.lifecycle import point
+from handrail.operations.runs.worktree_source import Ground, ground_of
+from handrail.operations.views.run_tree import family, root_of
+from handrail.operations.workflows.outline import ListedCommand, commands_of
+from handrail.operations.workflows.repository_config import read_configured
+from handrail.ports.log import Log
+from handrail.ports.machine import Machine
+from handrail.ports.repositories import Repositories
+from handrail.runtime.history import plan_of, state_of
+from handrail.runtime.run_writer import RunWriter
+from handrail.sources.tiers import Place
+
+
+@frozen(kw_only=True)
+class ReleaseQuestion:
+    """What a person allows by releasing an imported run, and where it would work."""
+
+    run: str
+    original: str
+    commands: tuple[ListedCommand, ...]
+    source: TreeSource | None
+    """What its work tree is made from."""
+    workspace: str
+    """The folder in which it works, where there is no repository."""
+    pass_env: tuple[str, ...]
+    agents: AgentPolicy
+
+
+def is_imported(log: Log, run: str) -> bool:
+    """Tell whether a run came in from a file and waits to be released."""
+    return state_of(log, run).foreign
+
+
+def examine_release(log: Log, machine: Machine, place: Place, run: str) -> ReleaseQuestion:
+    """Find out what an imported run would run, and where; says what is missing where it cannot go on."""
+    state = state_of(log, run)
+    if state.parent is not None:
+        raise UsageError(f"{run} goes on with its caller", next_step=f"handrail release {root_of(run)}")
+    if state.over:
+        step = f"handrail fork {run} STEP, then release the copy"
+        raise UsageError(f"{run} is over already ({state.status})", next_step=step)
+    original, configured = _original(log, state), read_configured(place)
+    known = ConfiguredAgents(machine.agents, place.folders, place.repository)
+    ground = ground_of(machine.repositories, place, configured, None)
+    source = _source(machine.repositories, ground, state, original)
+    return ReleaseQuestion(
+        run=run,
+        original=original,
+        commands=_commands(log, run, source),
+        source=source,
+        workspace="" if source is not None else str(place.cwd or Path.cwd()),
+        pass_env=() if ground is None else ground.pass_env,
+        agents=policy_of(configured, () if state.agent else known.installed()),
+    )
+
+
+def release_imported(writer: RunWriter, question: ReleaseQuestion, by: str) -> None:
+    """Let an imported run go on in the place that the question names."""
+    state = state_of(writer.log, question.run)
+    writer.send(
+        question.run,
+        f"release:{point(writer.log, question.run, state.seq)}",
+        "release_import",
+        by=by,
+        source=None if question.source is None else encode(question.source),
+        tree=None,
+        workspace=question.workspace,
+        pass_env=list(question.pass_env),
+        agents=encode(question.agents),
+    )
+
+
+def _commands(log: Log, run: str, source: TreeSource | None) -> tuple[ListedCommand, ...]:
+    """The commands of the run, of the workflows that it stands in, and of a new work tree."""
+    found = [ListedCommand("set-up", "command", text) for text in ((*source.setup, *source.teardown) if source else ())]
+    for each in family(log, run):
+        state = state_of(log, each)
+        if each == run or not state.over:
+            found += commands_of(plan_of(log, state.plan), state.checks)
+            found += [ListedCommand("scripted agent", "script", _text(log, state.script))] if state.script else []
+    return tuple(dict.fromkeys(found))
+
+
+def _text(log: Log, digest: str) -> str:
+    return log.get_blob(digest).decode(errors="replace")
+
+
+def _original(log: Log, state: RunState) -> str:
+    """The id under which the snapshots of the run were kept where it comes from."""
+    if state.forked_from is not None:
+        return _original(log, state_of(log, state.forked_from[0]))
+    stored = log.read(state.run, after=state.imported - 1, limit=1)[0]
+    return str(json.loads(stored.payload).get("original") or state.run)
+
+
+def _source(repositories: Repositories, ground: Ground | None, state: RunState, original: str) -> TreeSource | None:
+    """What the run's own work tree is made from: the repository is the one that the person is in."""
+    described = state.pinned
+    if ground is None and described is not None:
+        message = f"{state.run} worked in a git repository, and the current folder is in none"
+        raise WorkspaceFault(message, next_step=f"go to a checkout of it, then: handrail release {state.run}")
+    if ground is None:
+        return None
+    here = replace(ground.source, branch=ground.source.branch.replace("{run}", state.run))
+    if described is None:
+        return here
+    root = Path(here.repository)
+    _require_objects(repositories, root, described, original)
+    base = described.base if repositories.branch_commit(root, described.base) else here.base
+    return replace(here, base=base, commit=described.commit, changes=described.changes)
+
+
+def _require_objects(repositories: Repositories, root: Path, described: TreeSource, original: str) -> None:
+    if not described.commit:
+        message = "the file does not say from which commit the run's work tree was made"
+        raise WorkspaceFault(message, next_step="export the run again, after its work tree was made")
+    named = {"the commit that it began from": described.commit, "the snapshot of its files": described.changes}
+    wanted = [(what, commit) for what, commit in named.items() if commit]
+    missing = [f"{what}, {commit[:12]}" for what, commit in wanted if not _has(repositories, root, commit)]
+    if missing:
+        message = f"{root} does not have what the run goes on from: {'; '.join(missing)}"
+        step = f"fetch it from the repository of the original: git fetch REPOSITORY refs/handrail/{original}"
+        raise WorkspaceFault(message, next_step=step)
+
+
+def _has(repositories: Repositories, root: Path, commit: str) -> bool:
+    try:
+        return repositories.commit_of(root, commit) == commit
+    except WorkspaceFault:
+        return False

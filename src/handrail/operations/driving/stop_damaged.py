@@ -1,0 +1,66 @@
+"""Stops runs whose history cannot be read: nobody can drive them, so their processes are ended here."""
+
+import asyncio
+import contextlib
+import time
+from pathlib import Path
+
+from handrail.errors import LogConflict, StorageFault
+from handrail.model.actors import actor_words
+from handrail.model.history.run_lines import UNREADABLE
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.views.run_tree import family, held_words
+from handrail.ports.log import Append, Filter, Holder, Log
+from handrail.ports.processes import Processes, Running
+from handrail.runtime.history import is_readable
+from handrail.runtime.run_writer import RunWriter
+
+GRACE = (2.0, 3.0)
+"""Seconds before a process is ended more firmly."""
+
+
+def stop_damaged(writer: RunWriter, processes: Processes, folder: Path, run: str, by: str) -> tuple[str, ...]:
+    """Stop what cannot be read of a run and the runs that come from it, for good; name it."""
+    ours = dict.fromkeys((run, *family(writer.log, run)))
+    damaged = tuple(each for each in ours if not is_readable(writer.log, each))
+    for each in damaged:
+        _stop(writer, processes, folder / "runs" / each, each, by)
+    return damaged
+
+
+def _stop(writer: RunWriter, processes: Processes, folder: Path, run: str, by: str) -> None:
+    log = writer.log
+    lease = log.acquire(run, "handrail stop")
+    if isinstance(lease, Holder):
+        raise LogConflict(f"{run} is driven by {held_words(lease)}", next_step=f"handrail status {run}")
+    try:
+        asyncio.run(_end(processes, folder))
+        end = log.last(run)
+        # Should a repair make it readable, it is over all the same.
+        writer.send(run, f"stop:damaged:{end.seq}:{end.hash[:16]}", "stop", by=by)
+        log.append([Append(run, end.seq, summary=_stopped(log, run, by))], [lease])
+    finally:
+        with contextlib.suppress(StorageFault):
+            log.release(lease)
+
+
+async def _end(processes: Processes, folder: Path) -> None:
+    """End every command that was started for a run, by the folders that they write into."""
+    for place in sorted(folder.glob("*/*.*")):
+        if isinstance(processes.look(str(place)), Running):
+            await processes.end(str(place), GRACE)
+
+
+def _stopped(log: Log, run: str, by: str) -> dict[str, JsonValue]:
+    """The line of the run in lists, as over."""
+    line = next((row.document for row in log.summaries(Filter(prefix=run)) if row.key == run), None)
+    said: dict[str, JsonValue] = {
+        "status": "cancelled",
+        "reason": None,
+        "message": f"stopped by {actor_words(by)}; its history cannot be read",
+        "completed_at": time.time(),
+        "next_step": "",
+        "current_step": None,
+        UNREADABLE: False,
+    }
+    return {**(line or {"run": run}), **said}

@@ -1,0 +1,74 @@
+"""Reads a database where nothing can be written: on a full disk, on read-only media, in a folder of somebody else.
+
+SQLite reads a database in WAL mode only with a `-shm` file beside it, which it makes when it is not there.
+
+1. Where that file is there, because a process has the database open or died with it, SQLite reads as ever.
+2. Else nobody has the database open, and its bytes are all of it, but for a `-wal` file that was left behind. They are
+   read into memory; what the `-wal` file holds is brought in first, in a folder in memory or among temporary files.
+"""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, cast
+
+import apsw
+
+from handrail.store.sqlite.connection import Session
+
+BUSY_MS = 5_000
+MODE = 18
+"""Where the header of a file says how it is written and read; two bytes."""
+ROLLBACK = b"\x01\x01"
+IN_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+_TRIES = 5
+
+
+def open_read_only(path: Path) -> Session:
+    """Open a database for reading alone, without writing anything beside it."""
+    try:
+        session = Session(path, BUSY_MS, apsw.SQLITE_OPEN_READONLY)
+        session.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    except (apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError, apsw.FullError):
+        return _in_memory(_content(path))
+    return session
+
+
+def _in_memory(content: bytes) -> Session:
+    session = Session(Path(":memory:"), BUSY_MS)
+    # There is no file beside it in which a write-ahead log could be.
+    plain = content[:MODE] + ROLLBACK + content[MODE + len(ROLLBACK) :]
+    # The types that apsw declares use a name that Python 3.11 does not have.
+    cast("Any", session.raw).deserialize("main", plain)
+    session.execute("PRAGMA query_only = ON")
+    return session
+
+
+def _content(path: Path) -> bytes:
+    """Give the bytes of the database with everything that its write-ahead log holds."""
+    for _ in range(_TRIES):
+        before = _stamps(path)
+        content = _merged(path) if _wal(path).exists() and _wal(path).stat().st_size else path.read_bytes()
+        if _stamps(path) == before:
+            return content
+    raise apsw.BusyError(f"{path} changes all the time")
+
+
+def _merged(path: Path) -> bytes:
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
+        copy = Path(folder) / path.name
+        shutil.copyfile(path, copy)
+        shutil.copyfile(_wal(path), _wal(copy))
+        session = Session(copy, BUSY_MS)
+        session.raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        session.raw.close()
+        return copy.read_bytes()
+
+
+def _wal(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _stamps(path: Path) -> list[tuple[int, int]]:
+    found = [each.stat() for each in (path, _wal(path)) if each.exists()]
+    return [(each.st_mtime_ns, each.st_size) for each in found]

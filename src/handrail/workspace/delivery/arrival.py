@@ -1,0 +1,83 @@
+"""Whether the work of a run has arrived with the user: in a branch, or in the files of the checkout.
+
+Work that was applied, picked, squashed or copied by hand shares no commit with the run. So it is looked at file by
+file: each one that the run changed must stand in a branch as the run left it, or have stood there since the run began.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from handrail.workspace.delivery.apply import applied_changes
+from handrail.workspace.git.command import Git
+from handrail.workspace.git.data_places import Places
+from handrail.workspace.snapshots.changes import files_of, standing_files
+
+Entry: TypeAlias = tuple[bytes, bytes]
+"""Mode and object of a file."""
+Entries: TypeAlias = dict[bytes, Entry]
+_GONE: Entry = (b"000000", b"")
+_MOST_COMMITS = 5000
+
+
+def has_arrived_in_branch(git: Git, since: str, files: str, start: str, base: str) -> bool:
+    """Tell whether the base of a run, or the branch that is checked out, has all that differs between two trees."""
+    changes = _entries(git, files_of(git, since), files)
+    return not changes or any(_has_all(git, changes, start, branch) for branch in _branches(git, base))
+
+
+def has_arrived_applied(places: Places, git: Git, run: str, files: str, start: str) -> bool:
+    """Tell whether the files of a run were applied to the checkout, and stand there or in its branch."""
+    found = applied_changes(git, run)
+    if found is None or found.brought != files:
+        return False
+    changes: Entries = {}
+    for before, after in found.steps:
+        changes |= _entries(git, before, after)
+    if any(_has_all(git, changes, start, branch) for branch in _branches(git, "")):
+        return True
+    standing = standing_files(places, git.where)
+    return not _missing(git, changes, standing)
+
+
+def _branches(git: Git, base: str) -> Iterator[str]:
+    head = git.asks("symbolic-ref", "-q", "HEAD") or ""
+    for ref in dict.fromkeys((f"refs/heads/{base}" if base else "", head)):
+        if ref and git.asks("rev-parse", "--verify", "-q", ref) is not None:
+            yield ref
+
+
+def _has_all(git: Git, changes: Mapping[bytes, Entry], start: str, branch: str) -> bool:
+    missing = _missing(git, changes, f"{branch}^{{tree}}")
+    if not missing:
+        return True
+    for path, entry in _history(git, start, branch):
+        if missing.get(path) == entry:
+            del missing[path]
+    return not missing
+
+
+def _missing(git: Git, changes: Mapping[bytes, Entry], tree: str) -> Entries:
+    """Give the entries that a tree does not have."""
+    listed = git.out("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
+    there = {path: tuple(what.split(b" ")[::2]) for what, _, path in (row.partition(b"\t") for row in listed)}
+    return {path: entry for path, entry in changes.items() if there.get(path, _GONE) != entry}
+
+
+def _entries(git: Git, old: str, new: str) -> Entries:
+    listing = git.out("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
+    return dict(_raw(listing))
+
+
+def _history(git: Git, start: str, branch: str) -> Iterator[tuple[bytes, Entry]]:
+    """Give every file that the commits of a branch brought since a run began, as each of them left it."""
+    words = ("--raw", "-z", "--no-renames", "--no-abbrev", "-m", f"--max-count={_MOST_COMMITS}", "--format=")
+    known = not git.run("cat-file", "-e", f"{start}^{{commit}}", ok=(0, 1, 128)).code
+    yield from _raw(git.out("log", *words, branch, *((f"^{start}",) if known else ()), "--"))
+
+
+def _raw(listing: bytes) -> Iterator[tuple[bytes, Entry]]:
+    fields = iter(listing.split(b"\0"))
+    for field in fields:
+        if field.lstrip(b"\n").startswith(b":"):
+            _, mode, _, blob, _ = field.lstrip(b"\n").split(b" ")
+            yield next(fields), _GONE if mode == _GONE[0] else (mode, blob)

@@ -1,0 +1,240 @@
+"""A view of a repository that git can work with, and that no setting of the repository reaches.
+
+A view is a folder that stands for the part of a git folder which all worktrees share (`GIT_COMMON_DIR`). Refs and
+reflogs are links to the real ones, and the objects are read and written where they are. The configuration is written
+here: of the repository's own settings only those that are data are taken over, and only the user's own configuration
+(global and system) may name a filter. So there are no remotes, hooks, drivers or includes, whatever `.git/config` or
+`config.worktree` says: what an agent or the author of a repository configured is never executed.
+
+The view of a run's worktree is made once, before anybody works there. That of a user's checkout follows its settings.
+"""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
+from handrail.workspace.git.command import Git, View
+from handrail.workspace.git.repositories import common_of, git_dir
+
+CONFIG, SOURCES = "config", "sources.json"
+IGNORE, ATTRIBUTES = "user-ignore", "user-attributes"
+"""Copies of the files that the user's own configuration names."""
+OWN_IGNORE, OWN_ATTRIBUTES = "info/exclude", "own-attributes"
+"""Copies of `info/exclude` and `info/attributes`; the attributes that count are those in `info/attributes`."""
+_LINKS = ("refs", "packed-refs", "logs", "shallow", "reftable")
+_COPIES = (IGNORE, ATTRIBUTES, OWN_IGNORE, OWN_ATTRIBUTES, "info/attributes")
+_DATA = re.compile(
+    r"core\.(filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol|sparsecheckout|sparsecheckoutcone"
+    r"|sharedrepository|bigfilethreshold|compression|loosecompression|protecthfs|protectntfs|checkroundtripencoding)"
+    r"|extensions\.(objectformat|refstorage)|merge\.(renames|renamelimit|directoryrenames|conflictstyle)"
+    r"|diff\.(renames|renamelimit|algorithm)|init\.defaultbranch|lfs\.storage"
+)
+"""Settings that say how files are read and written, and start nothing."""
+_USERS_OWN = re.compile(r"(filter|lfs)\..*", re.DOTALL)
+"""What only the user's own configuration may say."""
+_OWN_SCOPES = ("system", "global")
+_LONGEST = 16 << 20
+
+
+@frozen
+class Setting:
+    """One entry of git's configuration."""
+
+    scope: str
+    origin: str
+    key: str
+    value: str
+
+
+def open_view(root: Path, folder: Path, *, fixed: bool = False) -> View:
+    """Give the view of a checkout, made in a folder of ours; a fixed one stays as it was made."""
+    own = git_dir(root).resolve()
+    view = View(folder, own, common_of(own))
+    if not _is_current(view, fixed=fixed):
+        make_view(view, read_settings(root, own))
+    return view
+
+
+def copy_view(given: View, root: Path, folder: Path) -> View:
+    """Make the view of a new worktree from that of the checkout that it is made from."""
+    own = git_dir(root).resolve()
+    view = View(folder, own, common_of(own))
+    _install(view, lambda draft: _copy_files(given.folder, draft, folder))
+    return view
+
+
+def make_view(view: View, settings: Iterable[Setting]) -> None:
+    """Write a view anew."""
+    known = tuple(settings)
+    _install(view, lambda draft: _fill(view, draft, known))
+
+
+def read_settings(root: Path, own: Path) -> tuple[Setting, ...]:
+    """List what git's configuration says in a checkout; reading it starts nothing."""
+    words = ("config", "-z", "--list", "--show-scope", "--show-origin")
+    fields = os.fsdecode(Git(root, own=own).out(*words)).split("\0")
+    rows = zip(fields[::3], fields[1::3], fields[2::3], strict=False)
+    pairs = ((scope, origin, *entry.partition("\n")) for scope, origin, entry in rows)
+    # A key without a value is a switch that is on.
+    return tuple(Setting(scope, origin, key, value if told else "true") for scope, origin, key, told, value in pairs)
+
+
+def _is_current(view: View, *, fixed: bool) -> bool:
+    try:
+        linked = (view.folder / "refs").readlink()
+    except OSError:
+        return False
+    if linked != view.common / "refs":
+        if fixed:
+            message = f"{view.own} belongs to another repository than the one that its worktree was made from"
+            raise WorkspaceFault(message, next_step="go on with the run to have it made again")
+        return False
+    return fixed or _recorded(view.folder / SOURCES) == _stamps(_recorded(view.folder / SOURCES))
+
+
+def _recorded(path: Path) -> dict[str, list[int]]:
+    try:
+        return cast("dict[str, list[int]]", json.loads(path.read_text("utf-8", "surrogateescape")))
+    except (OSError, ValueError):
+        return {"": [0]}
+
+
+def _stamps(paths: Iterable[str]) -> dict[str, list[int]]:
+    return {path: _stamp(path) for path in paths}
+
+
+def _stamp(path: str) -> list[int]:
+    try:
+        found = os.stat(path)  # noqa: PTH116 (several for each command: this is the quick way)
+    except (OSError, ValueError):
+        return []
+    return [found.st_mtime_ns, found.st_size, found.st_ino]
+
+
+def _install(view: View, fill: Callable[[Path], None]) -> None:
+    """Put a view in its place at once: another process may be using the one that is there."""
+    view.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _locked(view.folder):
+        draft = view.folder.with_name(f"{view.folder.name}.draft")
+        shutil.rmtree(draft, ignore_errors=True)
+        (draft / "info").mkdir(mode=0o700, parents=True)
+        for name in _LINKS:
+            # Git makes what is missing, but not behind a link.
+            if name in ("refs", "packed-refs") or (view.common / name).exists():
+                (draft / name).symlink_to(view.common / name)
+        fill(draft)
+        _exchange(draft, view.folder)
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Generator[None]:
+    """Keep others from writing a view at the same time; the folder around it is the lock, so nothing is left behind."""
+    descriptor = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _exchange(draft: Path, folder: Path) -> None:
+    """Replace the files of a view one by one, each at once; a folder with something in it cannot be replaced."""
+    try:
+        draft.rename(folder)
+    except OSError:
+        (folder / "info").mkdir(exist_ok=True)
+        for path in sorted(draft.rglob("*"), key=lambda each: each.name == SOURCES):
+            if path.is_symlink() or not path.is_dir():
+                path.replace(folder / path.relative_to(draft))
+
+
+def _fill(view: View, draft: Path, settings: tuple[Setting, ...]) -> None:
+    named = {each.key: each.value for each in settings if each.scope in _OWN_SCOPES}
+    ignore = _path(named.get("core.excludesfile")) or _default("ignore")
+    attributes = _path(named.get("core.attributesfile")) or _default("attributes")
+    info = view.common / "info"
+    sources = (ignore, attributes, info / "exclude", info / "attributes")
+    for source, name in zip((*sources, info / "attributes"), _COPIES, strict=True):
+        _copy(source, draft / name)
+    (draft / CONFIG).write_text(_config(view, settings), "utf-8", "surrogateescape")
+    origins = (each.origin.removeprefix("file:") for each in settings if each.origin.startswith("file:"))
+    watched = (*origins, *_usual(view), *sources)
+    text = json.dumps(_stamps(dict.fromkeys(map(str, watched))))
+    (draft / SOURCES).write_text(text, "utf-8", "surrogateescape")
+
+
+def _copy_files(given: Path, draft: Path, folder: Path) -> None:
+    for name in (SOURCES, *_COPIES):
+        _copy(given / name, draft / name)
+    names = ("core.excludesfile", IGNORE), ("core.attributesfile", ATTRIBUTES)
+    lines = "".join(_line(key, str(folder / name)) for key, name in names)
+    (draft / CONFIG).write_bytes((given / CONFIG).read_bytes() + os.fsencode(lines))
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a small file; one that is missing, or no file, is an empty one."""
+    try:
+        descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            target.write_bytes(file.read(_LONGEST))
+    except OSError:
+        target.write_bytes(b"")
+
+
+def _usual(view: View) -> Iterator[Path]:
+    """The files in which git looks for settings."""
+    yield from (view.common / "config", view.own / "config.worktree", Path("/etc/gitconfig"))
+    yield from (Path.home() / ".gitconfig", _default("config"), view.common / "logs", view.common / "shallow")
+
+
+def _default(name: str) -> Path:
+    base = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else Path.home() / ".config") / "git" / name
+
+
+def _path(value: str | None) -> Path | None:
+    return Path(value).expanduser() if value else None
+
+
+def _config(view: View, settings: tuple[Setting, ...]) -> str:
+    kept = [each for each in settings if _DATA.fullmatch(each.key)]
+    kept += [each for each in settings if each.scope in _OWN_SCOPES and _USERS_OWN.fullmatch(each.key)]
+    chosen = [(each.key, each.value) for each in kept if each.key != "lfs.storage"]
+    chosen += _always(view, {each.key: each.value for each in settings})
+    return "".join(_line(key, value) for key, value in chosen)
+
+
+def _always(view: View, found: dict[str, str]) -> Iterator[tuple[str, str]]:
+    extended = any(key.startswith("extensions.") and _DATA.fullmatch(key) for key in found)
+    partial = any(key == "extensions.partialclone" or key.endswith(".promisor") for key in found)
+    yield from (("core.repositoryformatversion", "1" if extended else "0"), ("core.bare", "false"))
+    yield from (
+        ("core.excludesfile", str(view.folder / IGNORE)),
+        ("core.attributesfile", str(view.folder / ATTRIBUTES)),
+    )
+    yield ("core.logallrefupdates", "true" if (view.common / "logs").is_dir() else "false")
+    # Git LFS looks for its files beside the configuration, and is given no place to fetch others from.
+    yield ("lfs.storage", str(view.common / found.get("lfs.storage", "lfs")))
+    yield ("lfs.skipdownloaderrors", "true")
+    yield ("handrail.origin", "true" if "remote.origin.url" in found else "false")
+    yield ("handrail.partial", "true" if partial else "false")
+
+
+def _line(key: str, value: str) -> str:
+    section, _, rest = key.partition(".")
+    sub, dot, name = rest.rpartition(".")
+    head = f'[{section} "{_escaped(sub)}"]' if dot else f"[{section}]"
+    return f'{head}\n\t{name} = "{_escaped(value).replace(chr(10), chr(92) + "n")}"\n'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,194 @@
+"""The rules by which git ignores and converts files, of all files and settings at one moment in one text.
+
+An agent may edit `.gitignore`, `.git/info/exclude` and `.gitattributes`, also files that ignore themselves. What a step
+changed is therefore seen by the rules that held when it began: they are kept with the snapshot, and given to git in
+place of those in the work tree. Patterns of a nested file are rewritten as seen from the root; what comes later in the
+text counts more, as what is nested deeper does.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import cast
+
+from handrail.frozen import frozen
+from handrail.workspace.git.command import Git, View, split
+from handrail.workspace.git.data_places import replace_file
+from handrail.workspace.git.repository_view import ATTRIBUTES, IGNORE, OWN_ATTRIBUTES, OWN_IGNORE
+
+IGNORE_FILE, ATTRIBUTES_FILE = b".gitignore", b".gitattributes"
+_CONVERTING = (
+    *("text", "eol", "crlf", "ident", "filter", "working-tree-encoding"),
+    *("diff", "merge", "whitespace", "conflict-marker-size"),
+)
+# In this place git takes them for its own last word, so that nothing in the work tree adds to what follows.
+_FRESH = b"[attr]binary -diff -merge -text\n* " + b" ".join(f"!{name}".encode() for name in _CONVERTING) + b"\n"
+_SPECIAL = re.compile(rb"([*?\[\\])")
+_BOM = b"\xef\xbb\xbf"
+_LARGEST = 1 << 20
+_PINNED = "ignore-rules"
+_ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
+
+
+@frozen
+class Rules:
+    """What git ignores, and how it converts."""
+
+    ignore: bytes
+    attributes: bytes
+
+    def text(self) -> bytes:
+        """Give the text that is kept."""
+        return json.dumps({"ignore": os.fsdecode(self.ignore), "attributes": os.fsdecode(self.attributes)}).encode()
+
+
+def read_rules(text: bytes) -> Rules:
+    """Read what `Rules.text` gave."""
+    data = cast("dict[str, str]", json.loads(text))
+    return Rules(os.fsencode(data["ignore"]), os.fsencode(data["attributes"]))
+
+
+def is_rule_file(path: bytes) -> bool:
+    """Tell whether git takes a file for rules by its name."""
+    return path.rpartition(b"/")[2] in (IGNORE_FILE, ATTRIBUTES_FILE)
+
+
+@frozen
+class KeptRules:
+    """The rules of the snapshots of one work tree, and those that are in force in its view."""
+
+    git: Git
+    """With our own index."""
+    folder: Path
+
+    def pin(self, blob: str) -> None:
+        """Put rules in force, or those on the disk where none are named."""
+        view = self.git.through.folder
+        wanted = read_rules(self._text(blob)) if blob else Rules(b"", (view / OWN_ATTRIBUTES).read_bytes())
+        replace_file(view / "info" / "attributes", wanted.attributes)
+        replace_file(self.folder / _PINNED, wanted.ignore)
+
+    def excluding(self, blob: str) -> tuple[str, ...]:
+        """Give the words that let `git ls-files` ignore by the rules that are in force."""
+        return (f"--exclude-from={self.folder / _PINNED}",) if blob else ("--exclude-standard",)
+
+    def hidden(self, ignored: Iterable[bytes]) -> dict[str, str]:
+        """Give the files of rules that are ignored themselves, and those that are no files of the work tree."""
+        root, view = os.fsencode(self.git.where) + b"/", self.git.through.folder
+        found = {os.fsdecode(path): digest(root + path) for path in ignored if is_rule_file(path)}
+        return found | {f"//{name}": digest(os.fsencode(view / name)) for name in (IGNORE, OWN_IGNORE)}
+
+    def keep(self, hidden: Iterable[str]) -> str:
+        """Write the rules that the files have now; gives the blob."""
+        globs = (f":(glob)**/{os.fsdecode(name)}" for name in (IGNORE_FILE, ATTRIBUTES_FILE))
+        known = split(self.git.out("ls-files", "-z", "--cached", "--", *globs))
+        paths = (*known, *(os.fsencode(name) for name in hidden if not name.startswith("//")))
+        text = gather(self.git.where, self.git.through, paths).text()
+        blob = self.git.line("hash-object", "-w", "--stdin", stdin=text)
+        replace_file(self._path(blob), text)
+        return blob
+
+    def _text(self, blob: str) -> bytes:
+        path = self._path(blob)
+        if not path.exists():
+            replace_file(path, self.git.out("cat-file", "blob", blob))
+        return path.read_bytes()
+
+    def _path(self, blob: str) -> Path:
+        folder = self.folder / "rules"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder / blob
+
+
+def gather(root: Path, view: View, paths: Iterable[bytes]) -> Rules:
+    """Put the rules of a work tree together: those of the user, of the repository, and of the files that are named."""
+    known = sorted(set(paths), key=lambda path: (path.count(b"/"), path))
+    ignore = [read_plain(view.folder / IGNORE), read_plain(view.folder / OWN_IGNORE)]
+    attributes = [_FRESH, read_plain(view.folder / ATTRIBUTES)]
+    for path in known:
+        folder, _, name = path.rpartition(b"/")
+        text = read_plain(Path(os.fsdecode(os.fsencode(root) + b"/" + path)))
+        if name == IGNORE_FILE:
+            ignore.append(_joined(_ignoring(folder, text)))
+        else:
+            attributes.append(_joined(_converting(folder, text)))
+    attributes.append(read_plain(view.folder / OWN_ATTRIBUTES))
+    return Rules(_joined(ignore), _joined(attributes))
+
+
+def _joined(texts: Iterable[bytes]) -> bytes:
+    return b"".join(text if text.endswith(b"\n") else text + b"\n" for text in texts if text)
+
+
+def read_plain(path: Path | bytes) -> bytes:
+    """Read the beginning of a file as git reads rules: a link, or what cannot be read, is empty."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read(_LARGEST).removeprefix(_BOM)
+    except OSError:
+        return b""
+
+
+def _ignoring(folder: bytes, text: bytes) -> Iterator[bytes]:
+    for line in text.split(b"\n"):
+        pattern = line.removesuffix(b"\r")
+        if not pattern.strip() or pattern.startswith(b"#"):
+            continue
+        if not folder:
+            yield pattern
+        elif pattern.startswith(b"!"):
+            yield b"!" + _below(folder, pattern[1:])
+        else:
+            yield _below(folder, pattern)
+
+
+def _below(folder: bytes, pattern: bytes) -> bytes:
+    """Write a pattern of a folder as one of the root."""
+    start = b"/" + _SPECIAL.sub(rb"\\\1", folder) + b"/"
+    body = pattern.rstrip(b" ").removesuffix(b"/")
+    return start + pattern.removeprefix(b"/") if b"/" in body else start + b"**/" + pattern
+
+
+def _converting(folder: bytes, text: bytes) -> Iterator[bytes]:
+    for line in text.split(b"\n"):
+        stripped = line.strip(b" \t\r")
+        if not stripped or stripped.startswith(b"#"):
+            continue
+        if not folder:
+            yield stripped
+        elif not stripped.startswith((b"[attr]", b"!")):
+            pattern, rest = _pattern_of(stripped)
+            yield _quoted(_below(folder, pattern)) + b" " + rest
+
+
+def _pattern_of(line: bytes) -> tuple[bytes, bytes]:
+    """Split a line of attributes into its pattern, which may be quoted, and what it says."""
+    found = re.match(rb'"((?:[^"\\]|\\.)*)"\s*(.*)', line)
+    if found:
+        unquoted = re.sub(rb"\\([0-7]{3}|.)", lambda at: _character(at[1]), found[1])
+        return unquoted, found[2]
+    pattern, *rest = line.split(None, 1)
+    return pattern, rest[0] if rest else b""
+
+
+def _character(escape: bytes) -> bytes:
+    return bytes([int(escape, 8) & 255]) if len(escape) > 1 else _ESCAPES.get(escape, escape)
+
+
+def _quoted(pattern: bytes) -> bytes:
+    plain = pattern.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+    return b'"' + re.sub(rb"[\x00-\x1f]", lambda at: b"\\%03o" % at[0][0], plain) + b'"'
+
+
+def digest(path: bytes) -> str:
+    """Tell the content of a file of rules from another; empty for one that git would not read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            return sha256(file.read()).hexdigest()
+    except OSError:
+        return ""

@@ -1,0 +1,65 @@
+"""Every command is decided about: a person's, an agent's for its own children, or anybody's."""
+
+import pytest
+
+from handrail.cli import lazy_group
+from handrail.cli.command_table import (
+    ACTS_WITH,
+    ALIASES,
+    ANYONES,
+    CHILDRENS,
+    HIDDEN,
+    ONLY_LOOKS,
+    PEOPLES,
+    RUNS,
+    WORKFLOWS,
+)
+from handrail.cli.main import cli
+from handrail.cli.whose_word import require_person
+from support.cli.shop import Shop
+
+COMMANDS = {*RUNS, *WORKFLOWS, *HIDDEN}
+
+
+def test_every_command_stands_in_exactly_one_table_with_a_reason() -> None:
+    tables = [*PEOPLES, *CHILDRENS, *ANYONES]
+    assert sorted(tables) == sorted(COMMANDS)
+    assert all({**PEOPLES, **CHILDRENS, **ANYONES}.values())
+
+
+def test_options_that_decide_are_options_of_their_commands() -> None:
+    for name, option in {**ONLY_LOOKS, **ACTS_WITH}.items():
+        command = cli.get_command(cli.make_context("handrail", []), name)
+        assert command is not None
+        assert option in {each.name for each in command.params}
+        assert name in PEOPLES
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_what_is_not_anyones_is_looked_at_before_it_is_called(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    group = cli if name not in WORKFLOWS else cli.commands["workflow"]
+    assert isinstance(group, lazy_group.CommandGroup)
+    command = group.get_command(cli.make_context("handrail", []), name)
+    assert command is not None
+    assert command.callback is not None
+
+    def refuse(command: str, _: object) -> None:
+        asked.append(command)
+        raise PermissionError
+
+    monkeypatch.setattr("handrail.cli.whose_word.require_person", refuse)
+    if name not in ANYONES:
+        with pytest.raises(PermissionError):
+            command.callback()
+    assert asked == ([] if name in ANYONES else [name])
+
+
+def test_other_names_of_commands_are_those_of_anyone() -> None:
+    assert set(ALIASES.values()) <= set(ANYONES)
+
+
+def test_a_person_is_let_through(shop: Shop) -> None:
+    assert shop
+    for name in (*PEOPLES, *CHILDRENS):
+        require_person(name, {"run": "nope-1"})
