@@ -5,7 +5,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import handrail
@@ -71,17 +71,16 @@ def start_detached(words: Sequence[str], environ: Mapping[str, str], output: Pat
     """Run a command line of Handrail in a session of its own; what it says goes to a file that only we may read."""
     try:
         _put_aside(output)
-        file = os.open(output, _OUTPUT, 0o600)
-        ours, theirs = os.pipe()
-        started = DetachedProcess(ours, output, os.fstat(file).st_size)
-        try:
-            _run(words, own_environment(environ), file, theirs)
-        except BaseException:
-            started.close()
-            raise
-        finally:
-            os.close(theirs)
-            os.close(file)
+        with ExitStack() as opened:
+            file = os.open(output, _OUTPUT, 0o600)
+            opened.callback(os.close, file)
+            ours, theirs = os.pipe()
+            opened.callback(os.close, theirs)
+            started = DetachedProcess(ours, output, os.fstat(file).st_size)
+            with ExitStack() as refused:
+                refused.callback(started.close)
+                _run(words, own_environment(environ), file, theirs)
+                refused.pop_all()
     except (OSError, subprocess.CalledProcessError) as error:
         message = f"cannot start the background driver: {error}"
         raise EnvironmentFault(message, next_step=f"see {output}, then try again") from error

@@ -39,14 +39,14 @@ class KernelLocks:
         with self.gate():
             file = os.open(self._path(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                if not _locked(file):
-                    return _read(file)
-                _write(file, {**asdict(holder), "lock": name})
-            except BaseException:
-                os.close(file)
-                raise
-            self._held[name] = file
-            return None
+                other = None if _locked(file) else _read(file)
+                if other is None:
+                    _write(file, {**asdict(holder), "lock": name})
+                    self._held[name] = file
+                return other
+            finally:
+                if self._held.get(name) != file:
+                    os.close(file)
 
     def holds(self, name: str) -> bool:
         """Tell whether this process holds the lock."""
@@ -121,13 +121,12 @@ def _open(path: Path, create: int = 0, *, reads: bool) -> int:
 
 def _remove_if_free(path: Path) -> None:
     file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    if not _locked(file):
-        os.close(file)
-        return
     try:
-        path.unlink()
+        if _locked(file):
+            path.unlink()
+            fcntl.flock(file, fcntl.LOCK_UN)
     finally:
-        _unlock(file)
+        os.close(file)
 
 
 def _locked(file: int) -> bool:
@@ -140,8 +139,10 @@ def _locked(file: int) -> bool:
 
 def _unlock(file: int) -> None:
     # Closing alone is not enough: a child between fork and exec still has a copy of the file open.
-    fcntl.flock(file, fcntl.LOCK_UN)
-    os.close(file)
+    try:
+        fcntl.flock(file, fcntl.LOCK_UN)
+    finally:
+        os.close(file)
 
 
 def _write(file: int, data: dict[str, object]) -> None:

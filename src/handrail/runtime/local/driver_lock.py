@@ -36,18 +36,20 @@ class DriverLock:
     def take(self, environment: Mapping[str, str] | None = None) -> DriverInfo | None:
         """Take it and give None, or say who has it; `environment` is what others are told of ours."""
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        until = time.monotonic() + _PATIENCE
-        while not _locked(file, fcntl.LOCK_EX):
-            if time.monotonic() > until:
-                other = _read(file)
+        try:
+            until = time.monotonic() + _PATIENCE
+            while not _locked(file, fcntl.LOCK_EX):
+                if time.monotonic() > until:
+                    return _read(file)
+                time.sleep(0.01)
+            os.ftruncate(file, 0)
+            about = {"pid": os.getpid(), "since": time.time(), "environment": dict(environment or {})}
+            os.pwrite(file, json.dumps(about).encode(), 0)
+            self._file = file
+            return None
+        finally:
+            if self._file != file:
                 os.close(file)
-                return other
-            time.sleep(0.01)
-        os.ftruncate(file, 0)
-        about = {"pid": os.getpid(), "since": time.time(), "environment": dict(environment or {})}
-        os.pwrite(file, json.dumps(about).encode(), 0)
-        self._file = file
-        return None
 
     def free(self) -> None:
         """Let go of it; the file stays, since another process may just have opened it."""

@@ -38,8 +38,12 @@ class Session:
         # What gives no rows shares a cursor: a new one for each statement would be a tenth of its time.
         self.perform: _Execute = untyped.cursor().execute
         self._sql = statements()
-        self.execute(DURABLE)
-        self.execute(SHORT_WAL)
+        try:
+            self.execute(DURABLE)
+            self.execute(SHORT_WAL)
+        except BaseException:
+            self.raw.close()
+            raise
 
     def run(self, name: str, *values: Value) -> int:
         """Run a statement that gives no rows, and say how many it changed."""
@@ -57,6 +61,17 @@ class Session:
     def number(self, name: str, *values: Value) -> int:
         """Give the number that a statement gives."""
         return int(self.all(name, *values)[0][0])
+
+
+def open_checked(path: Path, busy_ms: int, flags: int = apsw.SQLITE_OPEN_READWRITE) -> Session:
+    """Open a database whose list of tables can be read; of one that cannot be read nothing stays open."""
+    session = Session(path, busy_ms, flags)
+    try:
+        session.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    except BaseException:
+        session.raw.close()
+        raise
+    return session
 
 
 def text_of(stored: bytes) -> str:

@@ -77,9 +77,14 @@ def open_log(
 ) -> SqliteLog:
     """Open the log in a folder, which is made when it does not exist."""
     database, locks = _prepare(folder, on_point, busy_ms)
-    with locks.gate():
-        database.prepare()
-    locks.sweep()
+    try:
+        with locks.gate():
+            database.prepare()
+        locks.sweep()
+    except BaseException:
+        # Whoever keeps the error keeps everything that was open when it was raised.
+        database.close()
+        raise
     return SqliteLog(database, locks, clock)
 
 
@@ -92,6 +97,7 @@ def open_readable(folder: Path) -> SqliteLog:
         database.refused = fault
         # A log that is not there, or that an older version wrote, has to be written before it can be read.
         if not _is_current(database):
+            database.close()
             raise
         return SqliteLog(database, KernelLocks(folder / "locks"), time.time)
 
@@ -112,8 +118,10 @@ def salvage_folder(folder: Path) -> "Salvage":
     except StorageDamaged:
         copy = _rebuilt(*_prepare(folder, None, BUSY_MS))
         log = open_log(folder)
-    done = log.salvage()
-    log.close()
+    try:
+        done = log.salvage()
+    finally:
+        log.close()
     return log_care.Salvage(done.cuts, done.copy or copy, done.left)
 
 

@@ -9,12 +9,13 @@ SQLite reads a database in WAL mode only with a `-shm` file beside it, which it 
 
 import shutil
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
 import apsw
 
-from handrail.store.sqlite.connection import Session
+from handrail.store.sqlite.connection import Session, open_checked
 
 BUSY_MS = 5_000
 MODE = 18
@@ -27,11 +28,9 @@ _TRIES = 5
 def open_read_only(path: Path) -> Session:
     """Open a database for reading alone, without writing anything beside it."""
     try:
-        session = Session(path, BUSY_MS, apsw.SQLITE_OPEN_READONLY)
-        session.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        return open_checked(path, BUSY_MS, apsw.SQLITE_OPEN_READONLY)
     except (apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError, apsw.FullError):
         return _in_memory(_content(path))
-    return session
 
 
 def _in_memory(content: bytes) -> Session:
@@ -60,8 +59,8 @@ def _merged(path: Path) -> bytes:
         shutil.copyfile(path, copy)
         shutil.copyfile(_wal(path), _wal(copy))
         session = Session(copy, BUSY_MS)
-        session.raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        session.raw.close()
+        with closing(session.raw):
+            session.raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         return copy.read_bytes()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from handrail.store.sqlite.connection import Session
+from handrail.store.sqlite.connection import Session, open_checked
 from handrail.store.sqlite.database import BUSY_MS, migrate
 from handrail.store.sqlite.statements import migrations
 
@@ -95,16 +95,16 @@ def _keep_positions(old: Session, new: Session) -> None:
 
 def _readable(scratch: Path, fresh: Path) -> Session:
     try:
-        return _opened(scratch)
+        return open_checked(scratch, BUSY_MS)
     except apsw.NotADBError:
         _lend(scratch, fresh, AGREED + 4)
     except apsw.CorruptError:
         _lend(scratch, fresh, FIRST_PAGE)
     try:
-        return _opened(scratch)
+        return open_checked(scratch, BUSY_MS)
     except apsw.CorruptError:
         _lend(scratch, fresh, FIRST_PAGE)
-        return _opened(scratch)
+        return open_checked(scratch, BUSY_MS)
 
 
 def _lend(scratch: Path, fresh: Path, length: int) -> None:
@@ -119,12 +119,6 @@ def _version_of(path: Path) -> int | None:
     with path.open("rb") as file:
         version = int.from_bytes(file.read(VERSION + 4)[VERSION:])
     return version if 0 < version <= len(migrations()) else None
-
-
-def _opened(path: Path) -> Session:
-    session = Session(path, BUSY_MS)
-    session.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-    return session
 
 
 def _recover_table(old: Session, new: Session, table: str) -> None:

@@ -56,9 +56,11 @@ class Places:
         try:
             yield file
         finally:
-            path.unlink(missing_ok=True)
-            fcntl.flock(file, fcntl.LOCK_UN)
-            os.close(file)
+            try:
+                path.unlink(missing_ok=True)
+                fcntl.flock(file, fcntl.LOCK_UN)
+            finally:
+                os.close(file)
 
     @property
     def locks(self) -> Path:
@@ -136,12 +138,14 @@ def _take(path: Path, what: Path) -> int:
 def try_lock(path: Path) -> int | None:
     """Take a lock and give its file, or None if somebody has it."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    taken = False
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # The one before may have removed the file after we opened it: then we hold a lock that nobody sees.
-        if path.stat().st_ino == os.fstat(file).st_ino:
-            return file
+        taken = path.stat().st_ino == os.fstat(file).st_ino
     except (BlockingIOError, FileNotFoundError):
         pass
-    os.close(file)
-    return None
+    finally:
+        if not taken:
+            os.close(file)
+    return file if taken else None
