@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import rfc8785
 
@@ -199,8 +199,27 @@ def put_calls(log: Log, calls: Mapping[str, Pinned]) -> str:
 
 def pinned_call(log: Log, calls: str, name: str) -> tuple[bytes, str] | None:
     """Give the plan of a workflow that was pinned to be called, as it is kept, and its version; None for none."""
-    found = json.loads(log.get_blob(calls)).get(name) if calls else None
+    found = _read_calls(log.get_blob(calls)).get(name) if calls else None
     return None if found is None else (rfc8785.dumps(found["plan"]), str(found["definition"]))
+
+
+def pinned_plans(data: bytes) -> dict[str, Plan]:
+    """Give the plans of the workflows that a run may call, from the content that they are kept in."""
+    return {name: _decoded(rfc8785.dumps(found["plan"])) for name, found in _read_calls(data).items()}
+
+
+def _read_calls(data: bytes) -> dict[str, dict[str, Any]]:
+    try:
+        found = {
+            str(name): {"plan": each["plan"], "definition": each["definition"]}
+            for name, each in json.loads(data).items()
+        }
+        for each in found.values():
+            _decoded(rfc8785.dumps(each["plan"]))
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        message = f"the workflows that the run may call cannot be read: {type(error).__name__}"
+        raise StorageDamaged(message, next_step="start the workflow again as a new run") from error
+    return found
 
 
 def plan_of(log: Log, digest: str) -> Plan:

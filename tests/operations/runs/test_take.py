@@ -74,6 +74,7 @@ def test_an_imported_run_that_was_let_go_at_a_step_that_the_engine_cannot_perfor
         question = ReleaseQuestion(
             run=run,
             original=run,
+            workflow="x",
             commands=(),
             source=None,
             workspace=str(tmp_path),

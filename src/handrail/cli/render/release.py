@@ -1,5 +1,6 @@
 """What an imported run would run, as text and as JSON data."""
 
+from itertools import groupby
 from typing import Any
 
 from handrail.cli.render.safe_text import harmless, harmless_lines
@@ -20,10 +21,13 @@ def render_release(question: ReleaseQuestion) -> str:
         lines.append(f"works in {question.workspace} as it is")
     lines.append("It will run:" if question.commands else "It runs no command and no agent.")
     shown = [harmless(line) for line in lines]
-    for each in question.commands:
-        first, *rest = harmless_lines(each.text) or [""]
-        shown.append(f"  {harmless(each.address)}  {_WORDS[each.kind]} {first}")
-        shown += [f"    {line}" for line in rest]
+    for workflow, listed in groupby(question.commands, key=lambda each: each.workflow):
+        if workflow not in ("", question.workflow):
+            shown.append(f"  in the workflow {harmless(workflow)}, which it calls:")
+        for each in listed:
+            first, *rest = harmless_lines(each.text) or [""]
+            shown.append(f"  {harmless(each.address)}  {_WORDS[each.kind]} {first}")
+            shown += [f"    {line}" for line in rest]
     return "\n".join(shown)
 
 
@@ -39,5 +43,8 @@ def release_data(question: ReleaseQuestion) -> dict[str, Any]:
         "commit": None if source is None else source.commit,
         "snapshot": None if source is None else source.changes or None,
         "branch": None if source is None else source.branch,
-        "commands": [{"step": each.address, "kind": each.kind, "text": each.text} for each in question.commands],
+        "commands": [
+            {"workflow": each.workflow or None, "step": each.address, "kind": each.kind, "text": each.text}
+            for each in question.commands
+        ],
     }

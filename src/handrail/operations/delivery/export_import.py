@@ -40,7 +40,7 @@ from handrail.ports.delivery import Delivery
 from handrail.ports.hash_chain import START, digest_of, link
 from handrail.ports.log import Append, Filter, Head, Log, StoredEvent, TimerSet
 from handrail.runtime.event_records import from_log, to_log
-from handrail.runtime.history import readable_events, state_of
+from handrail.runtime.history import pinned_plans, readable_events, state_of
 from handrail.runtime.run_summary import summary_of
 
 FORMAT = "handrail-run"
@@ -284,6 +284,8 @@ def _state(events: Iterable[Event], blobs: Mapping[str, bytes]) -> RunState:
     if state is None:
         raise NotFound("there are no events")
     decode(Plan, json.loads(blob(state.plan)))
+    if state.calls:
+        pinned_plans(blob(state.calls))
     return state
 
 

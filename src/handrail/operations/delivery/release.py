@@ -19,7 +19,7 @@ from handrail.operations.workflows.repository_config import read_configured
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.ports.repositories import Repositories
-from handrail.runtime.history import plan_of, state_of
+from handrail.runtime.history import pinned_plans, plan_of, state_of
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.tiers import Place
 
@@ -30,6 +30,7 @@ class ReleaseQuestion:
 
     run: str
     original: str
+    workflow: str
     commands: tuple[ListedCommand, ...]
     source: TreeSource | None
     """What its work tree is made from."""
@@ -59,6 +60,7 @@ def examine_release(log: Log, machine: Machine, place: Place, run: str) -> Relea
     return ReleaseQuestion(
         run=run,
         original=original,
+        workflow=state.workflow,
         commands=_commands(log, run, source),
         source=source,
         workspace="" if source is not None else str(place.cwd or Path.cwd()),
@@ -84,12 +86,14 @@ def release_imported(writer: RunWriter, question: ReleaseQuestion, by: str) -> N
 
 
 def _commands(log: Log, run: str, source: TreeSource | None) -> tuple[ListedCommand, ...]:
-    """The commands of the run, of the workflows that it stands in, and of a new work tree."""
+    """The commands of a new work tree, of the run, of the workflows that it stands in and of those that it may call."""
     found = [ListedCommand("set-up", "command", text) for text in ((*source.setup, *source.teardown) if source else ())]
     for each in family(log, run):
         state = state_of(log, each)
         if each == run or not state.over:
-            found += commands_of(plan_of(log, state.plan), state.checks)
+            called = pinned_plans(log.get_blob(state.calls)).values() if state.calls else ()
+            for plan in (plan_of(log, state.plan), *called):
+                found += commands_of(plan, state.checks)
             found += [ListedCommand("scripted agent", "script", _text(log, state.script))] if state.script else []
     return tuple(dict.fromkeys(found))
 

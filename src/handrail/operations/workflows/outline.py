@@ -1,6 +1,7 @@
 """A plan's steps as people think of them: what a routine put in is one step, until it is asked for."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
@@ -44,11 +45,14 @@ class ListedCommand:
     address: str
     kind: Literal["command", "python", "agent", "workflow", "script"]
     text: str
+    workflow: str = ""
+    """The workflow whose step it is; empty for what belongs to no step."""
 
 
 def commands_of(plan: Plan, checks: Mapping[str, str]) -> tuple[ListedCommand, ...]:
     """List everything that a plan runs, from top to bottom; `checks` are the project's own, for steps that use them."""
-    return tuple(listed for address, step in every_step(plan.steps) for listed in _commands(address, step, checks))
+    listed = (each for address, step in every_step(plan.steps) for each in _commands(address, step, checks))
+    return tuple(replace(each, workflow=plan.name) for each in listed)
 
 
 def _commands(address: str, step: Step, checks: Mapping[str, str]) -> Iterator[ListedCommand]:
