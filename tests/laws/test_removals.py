@@ -47,6 +47,8 @@ OURS = {
     "workspace.snapshots.private_index": "an index of ours",
     "workspace.snapshots.restore": "journals and an index of ours",
     "workspace.worktrees.start_point": "drafts of files",
+    "workspace.snapshots.recorded_files": "old records of ours",
+    "workspace.worktrees.make": "records of ours of files in a worktree that is gone",
     RULE: "worktrees, branches and refs, by the rule",
 }
 

@@ -1,5 +1,6 @@
 """Where a run works: a git worktree of its own, or a checkout that it borrows; and the snapshots of it."""
 
+from collections.abc import Callable
 from typing import Literal, Protocol, TypeAlias
 
 from handrail.frozen import frozen
@@ -78,6 +79,18 @@ class FileChange:
     old: str = ""
 
 
+@frozen(kw_only=True)
+class FileRange:
+    """Files that no snapshot holds, such as ignored ones."""
+
+    since: str
+    """The snapshot whose own files are left out."""
+    below: tuple[str, ...]
+    """Paths below which all of them lie; an empty one is the top."""
+    wanted: Callable[[str], bool]
+    """Tells by its path whether a file is one of them."""
+
+
 class Workspaces(Protocol):
     """Makes, snapshots, restores and merges workspaces. Every method may be called again after a crash."""
 
@@ -127,6 +140,17 @@ class Workspaces(Protocol):
 
     def ignored(self, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
         """List the files as they stand that `changes` skips as ignored, below some paths; a new cache is one entry."""
+        ...
+
+    def record_files(self, tree: Tree, chosen: FileRange, known: str = "") -> str:
+        """Record the files that are in no snapshot, ignored ones among them, and give the record's name.
+
+        A record that is known and still there is kept. What is too much to be looked at is refused.
+        """
+        ...
+
+    def differing_files(self, tree: Tree, chosen: FileRange, record: str) -> tuple[str, ...]:
+        """List such files that were added, changed or removed since a record; a record that is gone is an error."""
         ...
 
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:

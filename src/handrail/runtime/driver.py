@@ -9,7 +9,7 @@
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -17,7 +17,15 @@ from handrail.engine.state.agent_calls import GUIDED, is_for_holder, is_holders
 from handrail.errors import MessagesWaiting
 from handrail.frozen import frozen
 from handrail.late_import import late_import
-from handrail.model.history.events import ChildStarted, Event, RunReleased, StepBegan, StepRefused, WorkReported
+from handrail.model.history.events import (
+    ChildStarted,
+    Event,
+    RunReleased,
+    StepBegan,
+    StepRefused,
+    WorkReported,
+    WorkspaceReady,
+)
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.agent_names import NO_AGENT_NAMES
 from handrail.model.workflow.plan import Plan
@@ -25,16 +33,19 @@ from handrail.ports.environments import RunEnvironment, RunEnvironments
 from handrail.ports.log import Holder, Lease, Log
 from handrail.runtime.handlers.children import ChildHandler, is_over
 from handrail.runtime.handlers.commands.handler import CommandHandler
+from handrail.runtime.handlers.proofs.file_evidence import RECORDED
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.history import Known, is_readable, plan_of
 from handrail.runtime.ports import Clock, Flows
-from handrail.runtime.recorder import Recorder
+from handrail.runtime.recorder import Recorder, Turn
 from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.watched_effect import LOOK_EVERY, Watch
 
 if TYPE_CHECKING:
+    from handrail.runtime import recorded_files
     from handrail.runtime.dynamic import handler as dynamic
 else:
+    recorded_files = late_import("handrail.runtime.recorded_files")
     dynamic = late_import("handrail.runtime.dynamic.handler")
 
 BREATH = 0.01
@@ -119,9 +130,17 @@ class Driver:
             for pending in turn.given_up:
                 await self._end(state, pending)
             try:
-                return self.recorder.commit(turn)
+                return self.recorder.commit(await self._with_record(plan, turn))
             except MessagesWaiting:
                 look = True
+
+    async def _with_record(self, plan: Plan, turn: Turn) -> Turn:
+        """Record the ignored files that a step must leave alone, before anything is recorded by which it begins."""
+        steps = self.handlers.steps
+        if steps is None or not turn.events or not isinstance(turn.events[-1], StepBegan):
+            return turn
+        step = steps.must_record(plan, turn.state)
+        return turn if step is None else await recorded_files.with_record(steps.trees, self.recorder, step, turn)
 
     async def _perform(self, plan: Plan, state: RunState) -> Performed | None:
         """Perform what is pending; None when only the outside can go on."""
@@ -186,9 +205,15 @@ class Driver:
     async def _settled(self, state: RunState) -> tuple[Event, ...]:
         if self.handlers.steps is None:
             return ()
+        began = None
         if state.pending is not None and state.pending.kind == "step":
             await self._end(state, state.pending)
-        return (await self.handlers.steps.settle(state),)
+            began = self._began(state, state.pending)
+        settled = await self.handlers.steps.settle(state)
+        if isinstance(settled, WorkspaceReady) and isinstance(began, StepBegan) and RECORDED in began.spec:
+            # What was recorded when the step began is not in the tree that was made: it begins anew.
+            settled = replace(settled, again=True)
+        return (settled,)
 
     async def _end(self, state: RunState, pending: Pending) -> None:
         """End what was begun, so that nothing of it is left when the run says so."""

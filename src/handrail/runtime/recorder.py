@@ -8,6 +8,7 @@
    the log keeps, so that a call which is made again after a crash is the same call.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -96,8 +97,7 @@ class Recorder:
         first = tuple(each for each in inbox if each.key.startswith("tell:")) if tells else ()
         said = inbox_events.understood(self.log, plan, state, first, now) if first else Heard((), state)
         state = said.state
-        for event in caused:
-            state = apply(state, event, state.seq + 1, self.log.get_blob)
+        state = self.fold(state, caused)
         later = tuple(each for each in inbox if each not in first) if first else inbox
         heard = inbox_events.understood(self.log, plan, state, later, now) if later else Heard((), state)
         state = heard.state
@@ -108,12 +108,21 @@ class Recorder:
         decided = tuple(map(self._clean, moved.events))
         after = moved.state
         if decided != moved.events:
-            after = state
-            for event in decided:
-                after = apply(after, event, after.seq + 1, self.log.get_blob)
+            after = self.fold(state, decided)
         events = (*said.events, *caused, *heard.events, *fired, *decided)
         consumed = (*said.consumed, *heard.consumed)
         return Turn(before, after, events, consumed, heard.given_up, stale, heard.begins, heard.letters, looked=look)
+
+    def with_intent(self, turn: Turn, intent: Event) -> Turn:
+        """Give a turn with another event in the place of the last one, and nothing that would follow from it."""
+        events = (*turn.events[:-1], self._clean(intent))
+        return turn._replace(events=events, state=self.fold(turn.before, events))
+
+    def fold(self, state: RunState, events: Iterable[Event]) -> RunState:
+        """Give the state after some events."""
+        for event in events:
+            state = apply(state, event, state.seq + 1, self.log.get_blob)
+        return state
 
     def _clean(self, event: Event) -> Event:
         """Give an event without secrets; its bytes are remembered, since making them is much of what a step costs."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
-from handrail.ports.workspaces import FileChange, MergeResult, Snapshot, Source
+from handrail.ports.workspaces import FileChange, FileRange, MergeResult, Snapshot, Source
 from handrail.workspace.git.data_places import Places, plain
 from handrail.workspace.git.repositories import common_dir, find_root
 from handrail.workspace.snapshots.private_index import PrivateIndex
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from handrail.workspace.delivery import deliver as delivering
     from handrail.workspace.delivery import discard as discarding
     from handrail.workspace.delivery import janitor
-    from handrail.workspace.snapshots import changes
+    from handrail.workspace.snapshots import changes, recorded_files
     from handrail.workspace.snapshots import restore as restoring
     from handrail.workspace.worktrees import remove as removal
 else:
@@ -38,6 +38,7 @@ else:
     discarding = late_import("handrail.workspace.delivery.discard")
     janitor = late_import("handrail.workspace.delivery.janitor")
     changes = late_import("handrail.workspace.snapshots.changes")
+    recorded_files = late_import("handrail.workspace.snapshots.recorded_files")
     restoring = late_import("handrail.workspace.snapshots.restore")
     removal = late_import("handrail.workspace.worktrees.remove")
 
@@ -105,6 +106,14 @@ class GitWorkspaces:
     def ignored(self, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
         """List the files as they stand that are skipped as ignored, below some paths; a new cache is one entry."""
         return changes.ignored(self.places, tree, below)
+
+    def record_files(self, tree: Tree, chosen: FileRange, known: str = "") -> str:
+        """Record the files that are in no snapshot, and give the record's name; one that is still there is kept."""
+        return recorded_files.record(self.places, tree, chosen, known)
+
+    def differing_files(self, tree: Tree, chosen: FileRange, record: str) -> tuple[str, ...]:
+        """List such files that were added, changed or removed since a record."""
+        return recorded_files.differing(self.places, tree, chosen, record)
 
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:
         """Give the same as a patch."""

@@ -120,7 +120,12 @@ def test_an_object_has_exactly_the_keys_of_the_format(part: type[Part]) -> None:
 
 def test_the_kinds_of_checks_together_have_the_keys_of_done_when() -> None:
     together = {key for check in CHECKS for key in _keys(check)} | {Report.WITHIN}
-    assert together == set(_check().keys)
+    assert together - {"ignored"} == set(_check().keys)
+
+
+def test_a_check_of_what_is_unchanged_has_the_keys_of_its_map() -> None:
+    inside = set(_record(_below(_check(), "unchanged")).keys)
+    assert _keys(Unchanged) - {"unchanged"} | {Unchanged.AS_MAP} == inside
 
 
 def test_the_kinds_of_triggers_together_have_the_keys_of_a_trigger() -> None:

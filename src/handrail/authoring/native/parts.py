@@ -177,6 +177,20 @@ _RETURNS = Either(
     },
 )
 
+UNCHANGED = Either(
+    "files that must not have been changed",
+    {
+        "text": Text(least=1),
+        "list": ListOf(Text(least=1), least=1),
+        "map": Record(
+            "unchanged",
+            {
+                "paths": Key(TEXTS, "files that must not have been changed", required=True),
+                "ignored": Key(Flag(), "whether files that git ignores count too; default false"),
+            },
+        ),
+    },
+)
 DONE_WHEN = ListOf(
     Record(
         "a check of done_when",
@@ -185,7 +199,7 @@ DONE_WHEN = ListOf(
             "fails": Key(COMMAND, "a command that must fail"),
             "exit": Key(Number(least=1, most=255, whole=True), "the exit code that `fails` must give"),
             "changed": Key(TEXTS, "files that must have been changed"),
-            "unchanged": Key(TEXTS, "files that must not have been changed"),
+            "unchanged": Key(UNCHANGED, "files that must not have been changed"),
             "exists": Key(Text("path", 1), "a path that must exist"),
             "expect": Key(EXPRESSION, "an expression that must be true"),
             "report": Key(

@@ -30,9 +30,11 @@ class Changed(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchanged(Part):
-    """Files that must not have been changed."""
+    """Files that must not have been changed; with `ignored` those that git ignores count too."""
 
+    AS_MAP: ClassVar[str] = "paths"
     unchanged: Texts = field(kw_only=False)
+    ignored: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

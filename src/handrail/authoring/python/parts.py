@@ -57,6 +57,8 @@ class Part:
     """The step type that stands for this class in YAML."""
     WITHIN: ClassVar[str] = ""
     """The key that the fields stand under in YAML."""
+    AS_MAP: ClassVar[str] = ""
+    """The key of the first field in the map that YAML has in its place where others are given too."""
 
     line: int | None = field(default=None, repr=False, compare=False)
 

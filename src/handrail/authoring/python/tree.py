@@ -218,6 +218,9 @@ def _read(part: Part) -> _Known | None:
                 items.append((KEYS.get(each.name, each.name), value))
         if part.TYPE:
             items.insert(1, ("type", part.TYPE))
+        if part.AS_MAP and len(items) > 1:
+            (name, first), *others = items
+            items = [(name, dict([(part.AS_MAP, first), *others]))]
         return _Known(part.line, str(part.WITHIN), items)
     except Exception:  # noqa: BLE001  # a property of the author's subclass may raise anything
         return None

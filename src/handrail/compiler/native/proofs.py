@@ -1,8 +1,8 @@
 """Lowers `done_when`, `checks` and `assess`: what must hold before a step is done."""
 
-from handrail.compiler.native.context import Lowering, text_of, texts_of, whole
-from handrail.compiler.native.texts import lower_command, lower_expression, lower_value
-from handrail.model.source import Mapping, Node, Scalar, Sequence
+from handrail.compiler.native.context import Lowering, flag_of, text_of, texts_of, whole
+from handrail.compiler.native.texts import lower_command, lower_expression, lower_value, refs_in
+from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.actions import Checks, NamedCommand
 from handrail.model.workflow.guidance import Assessment, Consequence, Dimension
@@ -21,14 +21,14 @@ def lower_checks(work: Lowering, node: Node | None) -> Checks | None:
     return Checks(commands=tuple(sorted(named, key=lambda each: each.name)))
 
 
-def lower_proofs(work: Lowering, node: Node | None) -> tuple[Proof, ...]:
-    """Lower `done_when`."""
+def lower_proofs(work: Lowering, node: Node | None, output: str = "") -> tuple[Proof, ...]:
+    """Lower `done_when` of a step with a certain output."""
     if not isinstance(node, Sequence):
         return ()
-    return tuple(_proof(work, item) for item in node.items if isinstance(item, Mapping))
+    return tuple(_proof(work, item, output) for item in node.items if isinstance(item, Mapping))
 
 
-def _proof(work: Lowering, node: Mapping) -> Proof:
+def _proof(work: Lowering, node: Mapping, output: str) -> Proof:
     code = node.get("exit")
     if code is not None and "fails" not in node:
         work.report.error("conflicting-keys", "'exit' belongs beside 'fails'", node.entries["exit"])
@@ -40,8 +40,7 @@ def _proof(work: Lowering, node: Mapping) -> Proof:
             case "fails":
                 return CommandProof(lower_command(work, value), "fail", whole(code, 0) or None)
             case "changed" | "unchanged":
-                expect = "changed" if entry.name == "changed" else "unchanged"
-                return FilesProof(lower_value(work, value), expect)
+                return _files(work, entry, output)
             case "exists":
                 return ExistsProof(lower_value(work, value))
             case "report" if isinstance(value, Mapping):
@@ -49,6 +48,20 @@ def _proof(work: Lowering, node: Mapping) -> Proof:
             case _:
                 pass
     return ExpectProof(lower_expression(work, node.entries["expect"].value, boolean=True)[0])
+
+
+def _files(work: Lowering, entry: Entry, output: str) -> FilesProof:
+    """Lower globs, alone or in a map; which files are recorded when a step begins cannot depend on what it gives."""
+    node = entry.value
+    if not isinstance(node, Mapping):
+        return FilesProof(lower_value(work, node), "changed" if entry.name == "changed" else "unchanged")
+    paths = node.entries["paths"].value
+    proof = FilesProof(lower_value(work, paths), "unchanged", flag_of(node.get("ignored")))
+    if proof.ignored and output and any(ref.parts[0] == output for ref in refs_in(proof.globs)):
+        message = f"'{output}' is known when the step ends, and with `ignored: true` the files are named when it begins"
+        hint = "name the files by what is known before, or leave `ignored` out"
+        work.report.error("used-before-produced", message, paths, hint)
+    return proof
 
 
 def lower_assess(work: Lowering, node: Node | None, step: str) -> tuple[tuple[str, ...], tuple[Consequence, ...]]:

@@ -176,7 +176,7 @@ def _proofs(work: Lowering, kind: str, node: Mapping, returns: Type | None) -> t
     output = text_of(node.get("output"))
     type_ = returns if returns is not None else RESULTS.get(kind, ANY)
     with work.scope.inside({} if output is None else {spoken(output): type_}):
-        return lower_proofs(work, node.get("done_when"))
+        return lower_proofs(work, node.get("done_when"), "" if output is None else spoken(output))
 
 
 def _setting(work: Lowering, node: Mapping, kind: str, key: str) -> Node | None:

@@ -1,11 +1,11 @@
 """Lowers the texts of a native workflow: values with holes, conditions, expressions and shell commands."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from handrail.compiler.native.context import Lowering, text_of
 from handrail.language.expressions.check import check
 from handrail.language.expressions.parser import parse
-from handrail.language.expressions.refs import refs
+from handrail.language.expressions.refs import Ref, refs
 from handrail.language.expressions.syntax import Expression as Syntax
 from handrail.language.expressions.unparse import unparse
 from handrail.language.problems import LanguageError
@@ -62,17 +62,22 @@ def lower_inputs(work: Lowering, node: Node | None) -> tuple[NamedValue, ...]:
 
 def is_own_value(work: Lowering, value: Value) -> bool:
     """Tell whether a value is the workflow's own: constants, and what is made of them alone."""
+    return all(work.scope.is_own(ref.parts) for ref in refs_in(value))
+
+
+def refs_in(value: Value) -> Iterator[Ref]:
+    """Give what a value reads, however deep."""
     match value:
         case Constant():
-            return True
+            return
         case Expression(source):
-            return all(work.scope.is_own(ref.parts) for ref in refs(parse(source)))
+            yield from refs(parse(source))
         case TextWithHoles(parts):
-            return all(is_own_value(work, part) for part in parts if isinstance(part, Expression))
+            yield from (ref for part in parts if isinstance(part, Expression) for ref in refs_in(part))
         case ListOfValues(items):
-            return all(is_own_value(work, item) for item in items)
+            yield from (ref for item in items for ref in refs_in(item))
         case MapOfValues(entries):
-            return all(is_own_value(work, entry.value) for entry in entries)
+            yield from (ref for entry in entries for ref in refs_in(entry.value))
 
 
 def own_names(work: Lowering, values: Iterable[NamedValue]) -> frozenset[str]:

@@ -116,8 +116,12 @@ def began(state: RunState, event: ev.StepBegan) -> RunState:
 
 def _before(state: RunState, known: StepState | None) -> str:
     """The snapshot on which a step began: a further try answers for what the tries before it left."""
-    goes_on = known is not None and known.status in _NOT_OVER and state.stack[-1].work is None
-    return (known.before if known is not None and goes_on else "") or state.snapshot
+    return (known.before if known is not None and is_going_on(state, known) else "") or state.snapshot
+
+
+def is_going_on(state: RunState, known: StepState) -> bool:
+    """Tell whether a step that begins is a further try of what is known of it."""
+    return known.status in _NOT_OVER and state.stack[-1].work is None
 
 
 _NOT_OVER = ("running", "waiting", "failed")

@@ -189,8 +189,9 @@ def _words(proof: Proof) -> str:
             return _command_words(_source(command), _how(expect, exit_code))
         case FilesProof(globs, "changed"):
             return f"at least one file that matches {_globs(globs)} has changed"
-        case FilesProof(globs):
-            return f"no file that matches {_globs(globs)} has changed"
+        case FilesProof(globs, _, ignored):
+            too = ", files that git ignores included" if ignored else ""
+            return f"no file that matches {_globs(globs)} has changed{too}"
         case ExistsProof(path):
             return f"{code(_written(path))} exists"
         case ExpectProof(condition):

@@ -22,6 +22,8 @@ class FilesProof:
 
     globs: Value
     expect: Literal["changed", "unchanged"]
+    ignored: bool = False
+    """Whether files that git ignores count too; only for those that must not have been changed."""
     kind: Literal["files"] = "files"
 
 

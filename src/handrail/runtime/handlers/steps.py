@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from handrail.engine.prompts.conversation_summary import is_carried, listed
 from handrail.engine.state.agent_calls import GUIDED
 from handrail.engine.state.position import current
 from handrail.engine.state.scope import evaluated, value_of
+from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import (
@@ -24,12 +25,13 @@ from handrail.model.history.run_state import Pending, RunState
 from handrail.model.names import spoken
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.proofs import FilesProof
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.workspaces import Snapshot
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.handlers.items import ItemHandler
-from handrail.runtime.handlers.proofs.file_evidence import ProofScene
+from handrail.runtime.handlers.proofs.file_evidence import RECORDED, ProofScene
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.proofs.results import feedback, record
 from handrail.runtime.handlers.trees import TreeHandler
@@ -70,7 +72,7 @@ class StepHandler:
 
     async def perform(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> Event:
         """Perform a step and conclude it."""
-        step = None if state.stack[-1].work is not None or state.flow is not None else current(plan, state)[0]
+        step = _step(plan, state)
         if began.action == "agent":
             event = await self.agents.perform(state, pending, began, None if step is None else step.returns)
         elif began.action in TREE_STEPS:
@@ -85,7 +87,7 @@ class StepHandler:
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, report: WorkReported
     ) -> Event:
         """Look whether what a connected agent handed in holds."""
-        step = None if state.stack[-1].work is not None or state.flow is not None else current(plan, state)[0]
+        step = _step(plan, state)
         event = self.agents.reported(pending, began, report, None if step is None else step.returns)
         return await self._carried(plan, state, await self._concluded(state, step, began, event))
 
@@ -104,6 +106,12 @@ class StepHandler:
             await self.agents.stop(state, pending, began)
         elif began.action in GUIDED:
             await guided.GuidedHandler(self.agents).stop(state, pending, began)
+
+    def must_record(self, plan: Plan, state: RunState) -> Step | None:
+        """Give the step that begins, where it must leave ignored files alone: they are recorded before."""
+        step = _step(plan, state)
+        proofs = () if step is None else step.done_when
+        return step if any(isinstance(each, FilesProof) and each.ignored for each in proofs) else None
 
     async def _kept(self, state: RunState, event: Event) -> Event:
         """Keep the files as a call left them; what was refused is worked on further."""
@@ -138,13 +146,29 @@ class StepHandler:
         before = state.steps[ended.address].before
         changed = await self.trees.changed(state, before)
         scene = replace(_scene(state, step, ended, names), tree=tree, changed=lambda: changed)
-        results = await self.proofs.establish(replace(scene, ignored=partial(self.trees.ignored, state)))
+        scene = replace(scene, ignored=partial(self.trees.ignored, state))
+        if RECORDED in began.spec:
+            scene = replace(scene, differing=partial(self._differing, state, began))
+        results = await self.proofs.establish(scene)
         details: dict[str, JsonValue] = {**ended.details, "proofs": [record(each) for each in results]}
         bad = [each for each in results if not each.ok]
         if not bad:
             return replace(ended, details=details)
         error = "; ".join(f"not proven: {each.what}" for each in bad)
         return replace(ended, status="failed", error=error, details={**details, "feedback": feedback(results)})
+
+    async def _differing(self, state: RunState, began: StepBegan, globs: tuple[str, ...]) -> tuple[str, ...]:
+        """List the files that differ from what was recorded when a step began."""
+        known = cast("dict[str, Any]", began.spec[RECORDED])
+        unknown = [glob for glob in globs if glob not in known["globs"]]
+        if unknown:
+            raise WorkspaceFault(f"{', '.join(unknown)} was not among the globs when the step began")
+        return await self.trees.differing_files(state, globs, str(known["record"]))
+
+
+def _step(plan: Plan, state: RunState) -> Step | None:
+    """The step of the plan that is performed; None for a part of what one does."""
+    return None if state.stack[-1].work is not None or state.flow is not None else current(plan, state)[0]
 
 
 def _before(state: RunState, address: str) -> str:

@@ -11,13 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
+from handrail.engine.text.globs import literal_folders, matches
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
 from handrail.model.history.events import StepBegan, StepEnded, TreeRestored, WorkspaceReady
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.workspaces import Conflict, Merged, Snapshot, Source, Workspaces
+from handrail.ports.workspaces import Conflict, FileRange, Merged, Snapshot, Source, Workspaces
 from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
 from handrail.runtime.ports import Clock
 
@@ -152,6 +153,21 @@ class TreeHandler:
         found = await in_thread(self.workspaces.ignored, state.tree, places)
         return tuple(os.path.relpath(path, folder) + "/" * path.endswith("/") for path in found)
 
+    async def record_files(self, state: RunState, globs: tuple[str, ...], known: str = "") -> str:
+        """Record the files of some globs that are in no snapshot; a record that is known and still there is kept."""
+        if state.tree is None:
+            why = "only in a git repository is known which files a step changed, and the run works in a plain folder"
+            raise EnvironmentFault(why, next_step="start the run inside a git repository")
+        return await in_thread(self.workspaces.record_files, state.tree, _range(state, state.tree, globs), known)
+
+    async def differing_files(self, state: RunState, globs: tuple[str, ...], record: str) -> tuple[str, ...]:
+        """List such files that differ from a record, as seen from the folder in which the run works."""
+        if state.tree is None:
+            return ()
+        chosen = _range(state, state.tree, globs)
+        found = await in_thread(self.workspaces.differing_files, state.tree, chosen, record)
+        return tuple(os.path.relpath(path, _folder(state, state.tree)) for path in found)
+
     async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded:
         """Perform a commit or a merge."""
         if state.tree is None:
@@ -191,6 +207,22 @@ class TreeHandler:
             case Conflict():
                 files: list[JsonValue] = list(found.files)
                 return {"conflict": files or [found.message]}, ""
+
+
+def _folder(state: RunState, tree: Tree) -> str:
+    """The folder in which a run works, as seen from the top of its work tree."""
+    return os.path.relpath(state.workspace, tree.path)
+
+
+def _range(state: RunState, tree: Tree, globs: tuple[str, ...]) -> FileRange:
+    folder = _folder(state, tree)
+    start = "" if folder == "." else f"{folder}/"
+    below = tuple(f"{start}{path}".rstrip("/") for path in literal_folders(globs))
+    return FileRange(
+        since=state.steps[state.pending.address].before if state.pending else state.snapshot,
+        below=below,
+        wanted=lambda path: path.startswith(start) and any(matches(glob, path[len(start) :]) for glob in globs),
+    )
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:

@@ -20,6 +20,8 @@ RESERVED = frozenset({"kept", "owned", "applied"})
 """Names below `refs/handrail/` that are no runs."""
 VIEW = "view"
 """The name of the folder with the view of a work tree's repository."""
+RECORDS = "recorded"
+"""The name of the folder with the records of files that are in no snapshot of a work tree."""
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _PATIENCE = 600.0
 _MOMENT = 0.005

@@ -15,7 +15,7 @@ from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Source
 from handrail.workspace.git.command import Git, View
-from handrail.workspace.git.data_places import VIEW, Places, plain
+from handrail.workspace.git.data_places import RECORDS, VIEW, Places, plain
 from handrail.workspace.git.repositories import branches, common_dir, find_root, git_dir
 from handrail.workspace.git.repository_view import copy_view
 from handrail.workspace.snapshots.private_index import PrivateIndex
@@ -108,6 +108,7 @@ def _fill(places: Places, site: _Site, record: WorktreeRecord, tip: str) -> Tree
     git = replace(site.git, where=site.path, view=copy_view(site.git.through, site.path, folder / VIEW))
     private = PrivateIndex(git, folder)
     private.begin()
+    shutil.rmtree(folder / RECORDS, ignore_errors=True)
     private.git.out("-c", "checkout.workers=4", "read-tree", "--reset", "-u", "HEAD")
     private.hand_out()
     on_top = work_on_top(site.git, site.source, tip) if tip == record.start else None

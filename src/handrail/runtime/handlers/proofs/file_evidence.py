@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from handrail.engine.contracts.fit_type import given
 from handrail.engine.state.scope import parsed, rendered
 from handrail.engine.text.globs import glob_problem, literal_folders, matching
+from handrail.errors import HandrailError
 from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError, LanguageError
 from handrail.late_import import late_import
@@ -30,6 +31,8 @@ MOST_SKIPPED = 20
 MOST_NAMES = 3000
 """Characters for the names of what was skipped."""
 MOST_VALUE = 120
+RECORDED = "recorded_files"
+"""Where the intent of a step names the record of the ignored files that it must leave alone."""
 COARSE = 0.05
 """Seconds by which the time of a file may lie behind the clock."""
 
@@ -52,6 +55,8 @@ class ProofScene:
     """Paths that changed since the step began, those of deleted and renamed files too."""
     ignored: Callable[[tuple[str, ...]], Awaitable[tuple[str, ...]]] | None = None
     """Lists the files below some paths that are ignored, and so are not among those that changed."""
+    differing: Callable[[tuple[str, ...]], Awaitable[tuple[str, ...]]] | None = None
+    """Lists the files of some globs, ignored ones among them, that differ from what was recorded as the step began."""
     env: dict[str, str] = field(default_factory=dict[str, str])
     timeout: float | None = None
     """Seconds for all of them together."""
@@ -92,6 +97,10 @@ class SeenFiles:
 
     changed: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    differing: tuple[str, ...] = ()
+    """Of those that git ignores, where they count."""
+    unknown: str = ""
+    """Why that is not known."""
 
 
 async def look_at_files(scene: ProofScene) -> SeenFiles:
@@ -99,29 +108,49 @@ async def look_at_files(scene: ProofScene) -> SeenFiles:
     proofs = [each for each in scene.proofs if isinstance(each, FilesProof)]
     if not proofs:
         return SeenFiles()
+    kept = [each for each in proofs if each.expect == "unchanged"]
+    globs = _known_globs(scene, [each for each in kept if not each.ignored])
+    ignored = await scene.ignored(literal_folders(globs)) if scene.ignored and globs else ()
+    strict = _known_globs(scene, [each for each in kept if each.ignored])
+    differing, unknown = await _look_at_ignored(scene, strict) if strict else ((), "")
+    return SeenFiles(tuple(scene.changed()), ignored, differing, unknown)
+
+
+async def _look_at_ignored(scene: ProofScene, globs: set[str]) -> tuple[tuple[str, ...], str]:
+    """List the ignored files that are not as they were; or say why nobody knows, which proves nothing."""
+    if scene.differing is None:
+        return (), "nothing was recorded of the ignored files when the step began"
+    try:
+        return await scene.differing(tuple(sorted(globs))), ""
+    except HandrailError as error:
+        return (), f"it is not known whether ignored files changed: {error.message}"
+
+
+def _known_globs(scene: ProofScene, proofs: Iterable[FilesProof]) -> set[str]:
     globs: set[str] = set()
     for proof in proofs:
         with suppress(NoEvidence):
-            globs.update(_globs(evaluated(scene, proof.globs)) if proof.expect == "unchanged" else ())
-    ignored = await scene.ignored(literal_folders(globs)) if scene.ignored and globs else ()
-    return SeenFiles(tuple(scene.changed()), ignored)
+            globs.update(globs_of(evaluated(scene, proof.globs)))
+    return globs
 
 
 def files(scene: ProofScene, proof: FilesProof, seen: SeenFiles) -> ProofResult:
     """Prove that some file was changed, or that none was."""
     changed = seen.changed
     try:
-        globs = _globs(evaluated(scene, proof.globs))
+        globs = globs_of(evaluated(scene, proof.globs))
     except NoEvidence as error:
         return held(scene, proof, f"{proof.expect}: files", str(error))
-    found = matching(globs, changed)
+    found = matching(globs, (*changed, *seen.differing) if proof.ignored else changed)
     if proof.expect == "changed":
         reason = "" if found else _listed("no such file changed, only", changed)
     else:
         reason = _listed("changed, and must stay as they were", found) if found else ""
+    reason = reason or (seen.unknown if proof.ignored else "")
     fine = _listed("changed", found) if found else "no such file changed"
-    result = held(scene, proof, f"{proof.expect}: {', '.join(globs)}", reason, fine)
-    skipped = _skipped(globs, seen.ignored) if proof.expect == "unchanged" else ""
+    too = " (ignored files too)" if proof.ignored else ""
+    result = held(scene, proof, f"{proof.expect}: {', '.join(globs)}{too}", reason, fine)
+    skipped = _skipped(globs, seen.ignored) if proof.expect == "unchanged" and not proof.ignored else ""
     return replace(result, detail=f"{result.detail}\n{skipped}") if skipped else result
 
 
@@ -137,7 +166,8 @@ def _skipped(globs: list[str], ignored: tuple[str, ...]) -> str:
     return f"ignored, and not looked at: {', '.join(map(one_line, found[:MOST_SKIPPED]))}"[:MOST_NAMES] + more
 
 
-def _globs(value: JsonValue) -> list[str]:
+def globs_of(value: JsonValue) -> list[str]:
+    """Give the globs that a value holds; raises where it holds something else."""
     found = value if isinstance(value, list) else [value]
     globs = [each for each in found if isinstance(each, str)]
     if len(globs) != len(found):

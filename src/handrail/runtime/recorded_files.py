@@ -1,0 +1,99 @@
+"""Ignored files that a step must leave alone: recorded before its intent is, which names the record.
+
+1. No snapshot holds these files, so nothing else tells what stood there when the step began. The intent is written
+   after the record: a step that has begun always has one, and nothing that was done since is ever taken for it.
+2. A further try answers for what the tries before it left, and so does a step to which an owned work tree went back:
+   ignored files are never restored. Both go on with the record of the first try. A copy of a run has a new one.
+3. What cannot be recorded blocks the run before the step begins.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import cast
+
+from handrail.engine.fold.steps import is_going_on
+from handrail.engine.state.scope import value_of
+from handrail.errors import EnvironmentFault, HandrailError
+from handrail.language.problems import EvaluationError, LanguageError
+from handrail.model.history.events import Event, RunBlocked, RunRewound, StepBegan, StepEnded, StepSkipped
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.plan import Step
+from handrail.model.workflow.proofs import FilesProof
+from handrail.model.workflow.values import JsonValue
+from handrail.runtime.event_records import from_log
+from handrail.runtime.handlers.proofs.file_evidence import RECORDED, NoEvidence, globs_of
+from handrail.runtime.handlers.trees import TreeHandler
+from handrail.runtime.recorder import Recorder, Turn
+
+MOST_BACK = 64
+"""Events between a rewind and the step that begins again."""
+
+
+async def with_record(trees: TreeHandler, recorder: Recorder, step: Step, turn: Turn) -> Turn:
+    """Give a turn whose intent names a record of the files; or one that blocks the run, where there can be none."""
+    began = cast("StepBegan", turn.events[-1])
+    try:
+        globs = _globs(step, turn.state, began)
+        known = _known(recorder, turn, began)
+        same = known if known.get("globs") == list(globs) else {}
+        name = await trees.record_files(turn.state, globs, str(same.get("record", "")))
+    except HandrailError as error:
+        hint = error.next_step or "then resume the run"
+        blocked = RunBlocked(reason="fault", message=error.message, address=began.address, next_step=hint, at=began.at)
+        return recorder.with_intent(turn, blocked)
+    spec: dict[str, JsonValue] = {**began.spec, RECORDED: {"record": name, "globs": list(globs)}}
+    return recorder.with_intent(turn, replace(began, spec=spec))
+
+
+def _globs(step: Step, state: RunState, began: StepBegan) -> tuple[str, ...]:
+    """Give the globs of all proofs for which ignored files count."""
+    given = began.spec.get("input")
+    names: dict[str, JsonValue] = {**given} if isinstance(given, dict) else {}
+    found: set[str] = set()
+    for proof in step.done_when:
+        if isinstance(proof, FilesProof) and proof.ignored:
+            try:
+                found.update(globs_of(value_of(proof.globs, state, names)))
+            except (NoEvidence, LanguageError, EvaluationError) as error:
+                why = str(error) if isinstance(error, NoEvidence) else error.problem.message
+                message = f"the files that '{began.address}' must leave alone are not known: {why}"
+                raise EnvironmentFault(message, next_step="correct the globs of `unchanged`, and start over") from error
+    return tuple(sorted(found))
+
+
+def _known(recorder: Recorder, turn: Turn, began: StepBegan) -> dict[str, JsonValue]:
+    """Give what an earlier try of the same step named, whose work this one goes on with."""
+    state = _state_before(recorder, turn)
+    known = state.steps.get(began.address)
+    if known is not None and known.before and is_going_on(state, known):
+        earlier = recorder.intent(state.run, known.began)
+    else:
+        earlier = _rewound_to(recorder, turn) if state.tree is not None and state.tree.owned else None
+    is_same = isinstance(earlier, StepBegan) and earlier.address == began.address
+    return _record_of(earlier) if is_same and isinstance(earlier, StepBegan) else {}
+
+
+def _record_of(began: StepBegan) -> dict[str, JsonValue]:
+    found = began.spec.get(RECORDED)
+    return found if isinstance(found, dict) else {}
+
+
+def _state_before(recorder: Recorder, turn: Turn) -> RunState:
+    return recorder.fold(turn.before, turn.events[:-1])
+
+
+def _rewound_to(recorder: Recorder, turn: Turn) -> Event | None:
+    """Give the intent to which the run went back, where nothing was done since."""
+    for event in _newest_first(recorder, turn):
+        if isinstance(event, RunRewound):
+            return recorder.intent(turn.before.run, event.seq)
+        if isinstance(event, StepBegan | StepEnded | StepSkipped):
+            return None
+    return None
+
+
+def _newest_first(recorder: Recorder, turn: Turn) -> Iterator[Event]:
+    yield from reversed(turn.events[:-1])
+    start = max(0, turn.before.seq - MOST_BACK)
+    for stored in reversed(recorder.log.read(turn.before.run, after=start, limit=MOST_BACK)):
+        yield from_log(stored)

@@ -1,0 +1,167 @@
+"""Records of the files that no snapshot holds: what git ignores, and what lies in repositories and caches inside.
+
+A step may have to leave such files alone. What stands there is recorded when the step begins, and held against the
+files when it ends. Git is not asked which files those are, so that no rule, flag or setting hides one: every file
+counts that is not in the snapshot on which the step began, of which git's own differences tell.
+
+1. Links are never followed: a link is what it points to. What lies behind a link to a folder is not in the work tree.
+2. A file that cannot be read counts as changed once anything about it differs, its times included.
+3. What is too much to be looked at is refused, and so is a folder that cannot be read.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import cast
+
+from handrail.errors import WorkspaceFault
+from handrail.frozen import frozen
+from handrail.model.history.trees import Tree
+from handrail.ports.workspaces import FileRange
+from handrail.workspace.git.command import split
+from handrail.workspace.git.data_places import RECORDS, Places, read_json, write_json
+from handrail.workspace.snapshots.changes import files_of
+
+MOST_FILES = 20_000
+MOST_BYTES = 1 << 30
+MOST_ENTRIES = 500_000
+"""Files and folders that are walked over."""
+MOST_RECORDS = 256
+_PIECE = 1 << 20
+_NARROWER = "name fewer files beside `ignored: true`, or remove those that need not be there"
+
+
+@frozen
+class _Found:
+    """A file as it stands."""
+
+    path: str
+    full: bytes
+    seen: os.stat_result
+
+    @property
+    def kind(self) -> str:
+        """What git tells of a file beside its content, and its size."""
+        runs = "x" if stat.S_ISREG(self.seen.st_mode) and self.seen.st_mode & 0o100 else ""
+        size = self.seen.st_size if stat.S_ISREG(self.seen.st_mode) else 0
+        return f"{stat.S_IFMT(self.seen.st_mode):o}{runs} {size}"
+
+
+def record(places: Places, tree: Tree, chosen: FileRange, known: str = "") -> str:
+    """Record the files as they stand, and give the name of the record; one that is known and still there is kept."""
+    folder = _folder(places, tree)
+    if known and (folder / f"{known}.json").exists():
+        return known
+    found: dict[str, str] = {}
+    room = MOST_BYTES
+    for each in _files(places, tree, chosen):
+        room -= each.seen.st_size if stat.S_ISREG(each.seen.st_mode) else 0
+        if len(found) >= MOST_FILES or room < 0:
+            raise _too_much(f"{MOST_FILES:,} files" if room >= 0 else f"{MOST_BYTES >> 20:,} MiB")
+        found[each.path] = _stamp(each)
+    name = sha256(json.dumps(found).encode()).hexdigest()
+    folder.mkdir(mode=0o700, exist_ok=True)
+    write_json(folder / f"{name}.json", found)
+    _forget_oldest(folder)
+    return name
+
+
+def differing(places: Places, tree: Tree, chosen: FileRange, name: str) -> tuple[str, ...]:
+    """List the files that were added, changed or removed since a record was made."""
+    known = read_json(_folder(places, tree) / f"{name}.json")
+    if not isinstance(known, dict):
+        message = "nothing was recorded of the files when the step began"
+        raise WorkspaceFault(message, next_step="let the step begin again: handrail rewind RUN STEP")
+    left = {path: text for path, text in cast("dict[str, str]", known).items() if chosen.wanted(path)}
+    found: list[str] = []
+    for each in _files(places, tree, chosen):
+        before = left.pop(each.path, "")
+        # What has another kind or size need not be read, so that no more is read than was recorded.
+        if not before.startswith(f"{each.kind} ") or _stamp(each) != before:
+            found.append(each.path)
+    return tuple(sorted({*found, *left}))
+
+
+def _folder(places: Places, tree: Tree) -> Path:
+    return places.private(Path(tree.path)) / RECORDS
+
+
+def _files(places: Places, tree: Tree, chosen: FileRange) -> Iterator[_Found]:
+    path = Path(tree.path)
+    git = places.git(path).without_index()
+    held = set(split(git.out("ls-tree", "-r", "-z", "--name-only", files_of(git, chosen.since))))
+    for name, full, seen in _walk(os.fsencode(path), _outermost(chosen.below)):
+        text = os.fsdecode(name)
+        if name not in held and chosen.wanted(text):
+            yield _Found(text, full, seen)
+
+
+def _outermost(below: Iterable[str]) -> list[bytes]:
+    """Leave out paths that lie below others."""
+    found: list[str] = []
+    for path in sorted(set(below), key=lambda each: (each.count("/") if each else -1, each)):
+        if not any(not outer or path.startswith(f"{outer}/") for outer in found):
+            found.append(path)
+    return [os.fsencode(path) for path in found]
+
+
+def _walk(root: bytes, below: list[bytes]) -> Iterator[tuple[bytes, bytes, os.stat_result]]:
+    """Give all files, links and other things that are no folders, but nothing of git's own folders."""
+    looked = 0
+    paths = [path for path in below if not _leads_through_link(root, path)]
+    while paths:
+        looked += 1
+        if looked > MOST_ENTRIES:
+            raise _too_much(f"{MOST_ENTRIES:,} files and folders")
+        path = paths.pop()
+        full = root + b"/" + path if path else root
+        try:
+            seen = os.lstat(full)
+            if stat.S_ISDIR(seen.st_mode):
+                with os.scandir(full) as inside:
+                    names = [each.name for each in inside if each.name != b".git"]
+                paths += [path + b"/" + name if path else name for name in names]
+                continue
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            message = f"{os.fsdecode(path)} cannot be read: {error.strerror}"
+            raise WorkspaceFault(message, next_step="make it readable, then go on") from error
+        yield path, full, seen
+
+
+def _leads_through_link(root: bytes, path: bytes) -> bool:
+    parts = path.split(b"/")
+    return any(os.path.islink(root + b"/" + b"/".join(parts[:count])) for count in range(1, len(parts)))  # noqa: PTH114
+
+
+def _stamp(found: _Found) -> str:
+    """Tell a file from what it is after any change; it begins with its kind."""
+    if stat.S_ISLNK(found.seen.st_mode):
+        return f"{found.kind} {os.fsdecode(os.readlink(found.full))}"  # noqa: PTH115 - names that are no text
+    if not stat.S_ISREG(found.seen.st_mode):
+        return f"{found.kind} {found.seen.st_rdev}"
+    content = sha256()
+    try:
+        with os.fdopen(os.open(found.full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            while piece := file.read(_PIECE):
+                content.update(piece)
+    except OSError:
+        times = (found.seen.st_ino, found.seen.st_mtime_ns, found.seen.st_ctime_ns)
+        return f"{found.kind} unread {times}"
+    return f"{found.kind} {content.hexdigest()}"
+
+
+def _too_much(what: str) -> WorkspaceFault:
+    message = f"more than {what} would have to be looked at to tell whether any ignored file changed"
+    return WorkspaceFault(message, next_step=_NARROWER)
+
+
+def _forget_oldest(folder: Path) -> None:
+    """Remove records that no step is likely to need any more; a step whose record is gone is not proven."""
+    known = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    for path in known[:-MOST_RECORDS]:
+        path.unlink(missing_ok=True)
