@@ -29,7 +29,6 @@ from handrail.runtime.handlers.agents.step_tools import Tooling
 from handrail.runtime.handlers.children import ChildHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler, Instead, as_begun
 from handrail.runtime.handlers.commands.start_command import Starts
-from handrail.runtime.handlers.items import ItemHandler
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
@@ -47,11 +46,13 @@ from handrail.workspace.tmux import Sessions
 if TYPE_CHECKING:
     from handrail.ports.trusted_files import TrustedFiles
     from handrail.runtime import glimpses
+    from handrail.runtime.handlers import items
     from handrail.sources.python import start_flow as flow_process
     from handrail.store import signing_keys
 else:
     flow_process = late_import("handrail.sources.python.start_flow")
     glimpses = late_import("handrail.runtime.glimpses")
+    items = late_import("handrail.runtime.handlers.items")
     signing_keys = late_import("handrail.store.signing_keys")
 
 
@@ -118,8 +119,11 @@ class System:
             *(starts, self.agents, blobs, folder, self.clock, trees.restore, host, tooling, said), trusted=self.trusted
         )
         proofs = ProofHandler(starts, folder)
-        items = ItemHandler(self.log, self.environments, self.workspaces, self.clock)
-        steps = StepHandler(commands, agents, trees, proofs, items)
+        workspaces = self.workspaces
+        steps = StepHandler(
+            *(commands, agents, trees, proofs),
+            make_items=lambda: items.ItemHandler(self.log, self.environments, workspaces, self.clock),
+        )
         children = ChildHandler(self.log, self.environments, self.workflows, self.clock)
         return Supervisor(self.log, Handlers(self.environments, commands, children, FLOWS, steps), self.clock, name)
 

@@ -143,7 +143,7 @@ def supervisor_of(log: Log, data: Path, processes: LocalProcesses) -> Supervisor
     commands = CommandHandler(starts, folder, time.time, trees.restore)
     agents = AgentHandler(starts, KnownAgents(), log.get_blob, folder, time.time, trees.restore)
     proofs = ProofHandler(starts, folder)
-    steps = StepHandler(commands, agents, trees, proofs, ItemHandler(log, ENVIRONMENTS, workspaces, time.time))
+    steps = StepHandler(commands, agents, trees, proofs, lambda: ItemHandler(log, ENVIRONMENTS, workspaces, time.time))
     children = ChildHandler(log, ENVIRONMENTS, library({}), time.time)
     return Supervisor(log, Handlers(ENVIRONMENTS, commands, children, FLOWS, steps), time.time, "crashing")
 

@@ -1,7 +1,7 @@
 """Lowers a whole native workflow."""
 
 from collections.abc import Iterator
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.shapes.conform import conform
@@ -11,13 +11,18 @@ from handrail.compiler.native.context import Lowering, Maker, seconds, text_of, 
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.native.steps import lower_steps
 from handrail.compiler.native.texts import lower_value
-from handrail.compiler.native.triggers import lower_triggers
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
+from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.names import spoken
 from handrail.model.source import Document, Mapping, Node, Sequence
 from handrail.model.workflow.plan import Concurrency, Plan
+
+if TYPE_CHECKING:
+    from handrail.compiler.native import triggers
+else:
+    triggers = late_import("handrail.compiler.native.triggers")
 
 
 def lower_native(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:
@@ -39,7 +44,7 @@ def lower_native(document: Document, catalog: Catalog, report: Report, places: P
         description=(text_of(root.get("description")) or "").strip(),
         steps=steps,
         inputs=inputs,
-        triggers=lower_triggers(work, root.get("trigger")),
+        triggers=triggers.lower_triggers(work, root.get("trigger")) if "trigger" in root else (),
         concurrency=_concurrency(work, root.get("concurrency")),
         budget=lower_budget(root.get("budget")),
         timeout=seconds(root.get("timeout")),

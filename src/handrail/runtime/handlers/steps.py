@@ -1,6 +1,6 @@
 """Performs a step, whoever does it, and concludes it: what must hold is established, and the work tree is kept."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -30,7 +30,6 @@ from handrail.model.workflow.values import JsonValue
 from handrail.ports.workspaces import Snapshot
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
-from handrail.runtime.handlers.items import ItemHandler
 from handrail.runtime.handlers.proofs.file_evidence import RECORDED, ProofScene
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.proofs.results import feedback, record
@@ -38,6 +37,7 @@ from handrail.runtime.handlers.trees import TreeHandler
 
 if TYPE_CHECKING:
     from handrail.runtime.handlers import guided
+    from handrail.runtime.handlers.items import ItemHandler
 else:
     guided = late_import("handrail.runtime.handlers.guided")
 
@@ -52,7 +52,13 @@ class StepHandler:
     agents: AgentHandler
     trees: TreeHandler
     proofs: ProofHandler
-    items: ItemHandler
+    make_items: "Callable[[], ItemHandler]"
+    """Gives what performs fan-outs, which most runs have none of."""
+
+    @property
+    def items(self) -> "ItemHandler":
+        """What performs fan-outs."""
+        return self.make_items()
 
     @property
     def agent_names(self) -> AgentNames:
