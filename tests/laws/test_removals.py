@@ -44,6 +44,7 @@ OURS = {
     "workspace.git.folder_users": "locks of git in a worktree of ours",
     "workspace.git.repository_view": "files and links of our own view of a repository",
     "workspace.snapshots.heads": "notes of a merge in progress and an unborn branch, both kept in a snapshot before",
+    "workspace.snapshots.index_memo": "what we remember of an index of ours",
     "workspace.snapshots.private_index": "an index of ours",
     "workspace.snapshots.restore": "journals and an index of ours",
     "workspace.worktrees.start_point": "drafts of files",

@@ -26,7 +26,8 @@ from handrail.workspace.git.command import Git, shown, split
 from handrail.workspace.git.data_places import Places, plain
 from handrail.workspace.git.repositories import find_root
 from handrail.workspace.snapshots.changes import files_of, standing_files
-from handrail.workspace.snapshots.private_index import Basis, PrivateIndex
+from handrail.workspace.snapshots.index_memo import Basis
+from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import REFS, run_ref
 from handrail.workspace.worktrees.records import record_of
 from handrail.workspace.worktrees.remove import delete_ref

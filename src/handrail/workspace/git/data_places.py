@@ -22,6 +22,8 @@ VIEW = "view"
 """The name of the folder with the view of a work tree's repository."""
 RECORDS = "recorded"
 """The name of the folder with the records of files that are in no snapshot of a work tree."""
+KNOWN_PATTERNS = "patterns"
+"""The name of the file with the sparse patterns that a work tree of ours was made with."""
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _PATIENCE = 600.0
 _MOMENT = 0.005

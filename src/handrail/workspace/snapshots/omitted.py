@@ -152,34 +152,6 @@ def copy_index(git: Git, real: Path) -> None:
             git.out("update-index", "-z", option, "--stdin", stdin=b"\0".join(paths))
 
 
-def left_out(git: Git) -> set[bytes]:
-    """List the entries of files that a work tree leaves out, with mode and blob."""
-    return {entry[2:] for entry in split(git.out("ls-files", "-t", "--stage", "-z")) if entry.startswith(b"S ")}
-
-
-def follow_left_out(git: Git, real: Git, patterns: Path) -> set[bytes]:
-    """Take up what a merge or a checkout changed outside the sparse patterns; gives the entries that are new.
-
-    No file stands for these, so the real index is all that knows them: a file that is there, or that the patterns let
-    in, is looked at itself.
-    """
-    known, now = left_out(git), left_out(real)
-    paths = {each.partition(b"\t")[2] for each in known}
-    inside = set(split(real.out("ls-files", "-z", "--cached", "--ignored", f"--exclude-from={patterns}")))
-    held = inside | set(split(git.out("ls-files", "-z", "--cached"))) - paths
-    root = os.fsencode(git.where) + b"/"
-    named = {each: each.partition(b"\t")[2] for each in now - known}
-    fresh = {each for each, path in named.items() if path not in held and not os.path.lexists(root + path)}
-    gone = paths - set(split(real.out("ls-files", "-z", "--cached")))
-    lines = [b"0 %s\t%s\0" % (b"0" * 40, path) for path in sorted(gone)] + [each + b"\0" for each in sorted(fresh)]
-    if lines:
-        git.out("update-index", "-z", "--index-info", stdin=b"".join(lines))
-    if fresh:
-        skipped = b"\0".join(sorted(named[each] for each in fresh))
-        git.out("update-index", "-z", "--skip-worktree", "--stdin", stdin=skipped)
-    return fresh | {b"\t" + path for path in gone}
-
-
 def _is_looked_at(git: Git, path: bytes) -> bool:
     """Whether a file that git is told to skip is there, or should be."""
     return not git.through.says("sparsecheckout") or os.path.lexists(os.fsencode(git.where) + b"/" + path)

@@ -10,34 +10,25 @@
 import os
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING
 
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.workspace.git.command import Git, split
-from handrail.workspace.git.data_places import copy_file, read_json, replace_file, write_json
+from handrail.workspace.git.data_places import KNOWN_PATTERNS, copy_file, replace_file
 from handrail.workspace.snapshots import omitted
-from handrail.workspace.snapshots.rules import KeptRules, is_rule_file
+from handrail.workspace.snapshots.file_status import STATUS, Seen, read_status
+from handrail.workspace.snapshots.index_memo import Basis, Memo, MemoFile, signature_of
+from handrail.workspace.snapshots.rules import KeptRules
 
-INDEX, _MEMO, _COPY, _BOOT_NOTE = "index", "memo.json", "copy", "boot"
-_PATTERNS, _KNOWN_PATTERNS, _LEFT_OUT = "info/sparse-checkout", "patterns", "left-out"
-_STATUS = (
-    *("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z", "--no-renames"),
-    *("--untracked-files=all", "--ignored=matching", "--ignore-submodules=dirty"),
-)
-_PATH_AT = {"1": 8, "u": 10}
-"""How many fields come before the path."""
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
+if TYPE_CHECKING:
+    from handrail.workspace.snapshots import sparse_files
+else:
+    sparse_files = late_import("handrail.workspace.snapshots.sparse_files")
+
+INDEX, _COPY, _PATTERNS = "index", "copy", "info/sparse-checkout"
 _GONE = b"0 0000000000000000000000000000000000000000\t"
-
-
-@frozen
-class Basis:
-    """The snapshot on which a step began, with which files are compared; an empty one means the rules on the disk."""
-
-    rules: str = ""
-    work: str = ""
 
 
 @frozen
@@ -65,37 +56,6 @@ class Staged:
     """As `git ls-files --unmerged -z` prints it."""
 
 
-@frozen
-class _Seen:
-    head: str
-    gone: list[bytes]
-    changed: list[bytes]
-    untracked: list[bytes]
-    nested: list[bytes]
-    ignored: list[bytes]
-    forced: list[bytes]
-    """What only the real index or the basis knew."""
-    caches: list[bytes]
-    """New folders that are caches and ignore themselves, as far as the rules of the basis do not."""
-
-    def touches_rules(self) -> bool:
-        found = (self.gone, self.changed, self.untracked, self.forced)
-        return any(is_rule_file(path) for paths in found for path in paths)
-
-
-@frozen
-class _Memo:
-    signature: list[int]
-    staged: str
-    tree: str = ""
-    """The files as they stood; git may have thrown the tree away since."""
-    basis: dict[str, str] | None = None
-    rules: str = ""
-    """The blob of the rules that the files had."""
-    hidden: dict[str, str] | None = None
-    """Files of rules that are ignored themselves, and those of git's own folder, with their digests."""
-
-
 class PrivateIndex:
     """The index of one work tree; hold the work tree's lock while using it."""
 
@@ -104,9 +64,9 @@ class PrivateIndex:
         self._folder = folder
         self.view = git.through
         self.path = folder / INDEX
-        self._boot = _boot()
+        self._memo = MemoFile(folder)
         # It is a copy that the next start of the machine makes void, so the disk need not have it at once.
-        settings = (*git.settings, "core.fsync=all,-index") if self._boot else git.settings
+        settings = (*git.settings, "core.fsync=all,-index") if self._memo.boot else git.settings
         self.git = replace(git.with_index(self.path), settings=settings)
         self.own = self.view.own
         """The git folder of the work tree."""
@@ -121,35 +81,37 @@ class PrivateIndex:
         `held` gives a tree that a ref keeps: where the files are still that, git need not write it. Without a basis the
         one that was given last counts.
         """
-        signature = _signature(self._real)
+        signature = signature_of(self._real)
         memo = self._start()
         chosen = basis or Basis(**memo.basis or {})
         self._rules.pin(chosen.rules)
         staged, forced = self._take_staged(memo, signature)
-        if chosen.work and (memo.hidden is None or _switched(memo, chosen)):
+        if chosen.work and (memo.hidden is None or memo.has_other_rules(chosen)):
             forced += self._take_missing(chosen.work)
-        with self.git.started(*_STATUS) as look:
+        with self.git.started(*STATUS) as look:
             # Beside the look at the files: both walk all folders, and neither needs the other.
             empty = omitted.empty_folders(self.git)
-            seen = self._seen(look.ended().out)
+            seen = read_status(look.ended().out, self._git.where)
         now = replace(memo, signature=signature, basis=asdict(chosen), hidden=self._rules.hidden(seen.ignored))
         seen, rules, changed = self._look_by_rules(memo, now, replace(seen, forced=forced), staged)
         same = not changed and memo.tree and memo.tree == held()
         tree = memo.tree if same else self.write_tree()
         kept_tree = "" if staged.unmerged else staged.tree
-        self._keep(memo, replace(now, staged=kept_tree, tree=tree, rules=rules))
+        now = replace(now, staged=kept_tree, tree=tree, rules=rules)
+        if now != memo:
+            self._memo.write(now)
         left_out = omitted.listed(self.git, omitted.LeftOut(seen.nested, empty, seen.caches), self._folder)
         nested = omitted.stamps(self._git.where, left_out)
         return Files(tree, seen.head, left_out, nested, rules, chosen.rules or rules), staged
 
-    def _look_by_rules(self, memo: _Memo, now: _Memo, seen: _Seen, staged: Staged) -> tuple[_Seen, str, bool]:
+    def _look_by_rules(self, memo: Memo, now: Memo, seen: Seen, staged: Staged) -> tuple[Seen, str, bool]:
         """Take up what changed by the rules of the basis; gives what was seen, the files' own rules, whether it did."""
         basis = Basis(**now.basis or {})
-        touched = seen.touches_rules() or now.hidden != memo.hidden
+        touched = seen.has_rules() or now.hidden != memo.hidden
         if basis.rules and (touched or basis.rules != memo.rules):
             seen = self._seen_by(seen, basis)
         changed = self._take_up(seen) or bool(seen.forced)
-        if memo.hidden is not None and (touched or now.signature != memo.signature or _switched(memo, basis)):
+        if memo.hidden is not None and (touched or now.signature != memo.signature or memo.has_other_rules(basis)):
             changed = self._let_go(self._ignored(basis), basis, staged) or changed
         if seen.caches:
             changed = self._let_go(self._inside(seen.caches), basis, staged) or changed
@@ -168,99 +130,64 @@ class PrivateIndex:
 
     def forget(self) -> None:
         """Know nothing of the files but what the index says, and look at them by the same basis."""
-        memo = _read_memo(self._folder / _MEMO)
+        memo = self._memo.read()
         if memo is not None:
-            write_json(self._folder / _MEMO, asdict(_Memo([], "", basis=memo.basis)), durable=not self._boot)
+            self._memo.write(Memo([], "", basis=memo.basis))
 
     def rebase(self, basis: Basis) -> None:
         """Look at the files by another basis from now on."""
-        write_json(self._folder / _MEMO, asdict(_Memo([], "", basis=asdict(basis))), durable=not self._boot)
+        self._memo.write(Memo([], "", basis=asdict(basis)))
 
     def begin(self) -> None:
         """Start from nothing, for files that are about to be written through this index."""
-        for name in (INDEX, f"{INDEX}.lock", _MEMO):
+        for name in (INDEX, f"{INDEX}.lock"):
             (self._folder / name).unlink(missing_ok=True)
-        self._trust()
+        self._memo.remove()
+        self._memo.trust()
 
     def hand_out(self) -> None:
         """Make the real index the same, and remember which files the work tree leaves out."""
         copy_file(self.path, self._real)
-        patterns = self.own / _PATTERNS
-        if patterns.is_file():
-            replace_file(self._folder / _KNOWN_PATTERNS, patterns.read_bytes())
-            replace_file(self._folder / _LEFT_OUT, b"\0".join(sorted(omitted.left_out(self.git))))
+        if (self.own / _PATTERNS).is_file():
+            sparse_files.remember(self.git, self._folder, self.own / _PATTERNS)
 
     def restore_patterns(self) -> None:
         """Let the work tree leave out the same files as when it was made."""
-        known = self._folder / _KNOWN_PATTERNS
+        known = self._folder / KNOWN_PATTERNS
         if known.exists():
             replace_file(self.own / _PATTERNS, known.read_bytes())
 
     def check_out(self, tree: str) -> None:
         """Make the files those of a tree; of what lies outside the sparse patterns, all that the run wrote itself."""
         self.git.out("read-tree", "--reset", "-u", tree)
-        known = self._folder / _LEFT_OUT
-        if not known.exists():
-            return
-        written = omitted.left_out(self.git) - set(split(known.read_bytes()))
-        paths = b"\0".join(sorted(entry.partition(b"\t")[2] for entry in written))
-        if paths:
-            self.git.out("update-index", "-z", "--no-skip-worktree", "--stdin", stdin=paths)
-            self.git.out("checkout-index", "-z", "--force", "--index", "--stdin", stdin=paths)
+        if (self._folder / KNOWN_PATTERNS).exists():
+            sparse_files.write_own(self.git, self._folder)
 
     def _take_left_out(self) -> list[bytes]:
         """Follow the real index in what lies outside the sparse patterns."""
-        kept = self._folder / _KNOWN_PATTERNS
+        kept = self._folder / KNOWN_PATTERNS
         patterns = kept if kept.exists() else self.own / _PATTERNS
         if not self.view.says("sparsecheckout") or not patterns.is_file():
             return []
         self.forget()
-        found = omitted.follow_left_out(self.git, self._git.with_index(self._folder / _COPY), patterns)
-        known = self._folder / _LEFT_OUT
-        if found and known.exists():
-            replace_file(known, b"\0".join(sorted({*split(known.read_bytes()), *found})))
-        return [entry.partition(b"\t")[2] for entry in found]
+        return sparse_files.follow(self.git, self._git.with_index(self._folder / _COPY), self._folder, patterns)
 
     def pin(self, rules: str) -> None:
         """Let git convert by the rules of a snapshot, or by those on the disk where none is named."""
         self._rules.pin(rules)
 
-    def _start(self) -> _Memo:
+    def _start(self) -> Memo:
         (self._folder / f"{INDEX}.lock").unlink(missing_ok=True)
-        memo = _read_memo(self._folder / _MEMO)
-        if self.path.exists() and read_json(self._folder / _BOOT_NOTE) == self._boot:
-            return memo or _Memo([], "")
-        self._seed()
-        return _Memo([], "", basis=memo.basis if memo else None)
-
-    def _trust(self) -> None:
-        write_json(self._folder / _BOOT_NOTE, self._boot, durable=not self._boot)
-
-    def _seed(self) -> None:
-        """Start from the real index."""
-        (self._folder / _BOOT_NOTE).unlink(missing_ok=True)
+        memo = self._memo.read()
+        if self.path.exists() and self._memo.is_trusted():
+            return memo or Memo([], "")
+        # It starts from the real index.
+        self._memo.distrust()
         omitted.copy_index(self.git, self._real)
-        self._trust()
+        self._memo.trust()
+        return Memo([], "", basis=memo.basis if memo else None)
 
-    def _keep(self, before: _Memo, now: _Memo) -> None:
-        if now != before:
-            write_json(self._folder / _MEMO, asdict(now), durable=not self._boot)
-
-    def _seen(self, listing: bytes) -> _Seen:
-        seen = _Seen("", [], [], [], [], [], [], [])
-        head = ""
-        for entry in split(listing):
-            if entry.startswith(b"# branch.oid "):
-                head = entry.rpartition(b" ")[2].decode()
-            elif entry.startswith(b"? "):
-                (seen.nested if entry.endswith(b"/") else seen.untracked).append(entry[2:])
-            elif entry.startswith(b"! "):
-                seen.ignored.append(entry[2:])
-            elif entry[:2] in (b"1 ", b"u "):
-                _note(entry, seen, self._git.where)
-        return replace(seen, head="" if head == "(initial)" else head)
-
-    def _seen_by(self, seen: _Seen, basis: Basis) -> _Seen:
+    def _seen_by(self, seen: Seen, basis: Basis) -> Seen:
         """Give the same with the files that are untracked by the rules of the basis."""
         found = split(self.git.out("ls-files", "-z", "--others", *self._rules.excluding(basis.rules)))
         files = [path for path in found if not path.endswith(b"/")]
@@ -270,7 +197,7 @@ class PrivateIndex:
         nested = [path for path in found if path.endswith(b"/")]
         return replace(seen, untracked=files, nested=nested, caches=caches)
 
-    def _take_up(self, seen: _Seen) -> bool:
+    def _take_up(self, seen: Seen) -> bool:
         """Take up what changed; tells whether anything did."""
         if not (seen.gone or seen.changed or seen.untracked):
             return False
@@ -286,7 +213,7 @@ class PrivateIndex:
     def _drop(self, paths: list[bytes]) -> None:
         self.git.out("update-index", "-z", "--index-info", stdin=b"".join(_GONE + path + b"\0" for path in paths))
 
-    def _take_staged(self, memo: _Memo, signature: list[int]) -> tuple[Staged, list[bytes]]:
+    def _take_staged(self, memo: Memo, signature: list[int]) -> tuple[Staged, list[bytes]]:
         """Look at the real index where it changed; what only that knows, such as ignored files, is known here then."""
         if memo.staged and memo.signature == signature:
             return Staged(memo.staged), []
@@ -349,43 +276,3 @@ class PrivateIndex:
         paths = {entry.partition(b"\t")[2] for entry in split(unmerged)}
         git.out("update-index", "-z", "--index-info", stdin=b"".join(_GONE + path + b"\0" for path in sorted(paths)))
         return Staged(git.line("write-tree", *missing), unmerged)
-
-
-def _switched(memo: _Memo, basis: Basis) -> bool:
-    """Whether other rules count than before."""
-    return (memo.basis or {}).get("rules", "") != basis.rules
-
-
-def _note(entry: bytes, seen: _Seen, where: Path) -> None:
-    kind = entry[:1].decode()
-    fields = entry.split(b" ", _PATH_AT[kind])
-    path, state = fields[-1], fields[1]
-    gone = state.endswith(b"D") if kind == "1" else not os.path.lexists(os.fsencode(where) + b"/" + path)
-    if gone:
-        seen.gone.append(path)
-    elif kind == "u" or not state.endswith(b"."):
-        seen.changed.append(path)
-
-
-def _signature(path: Path) -> list[int]:
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return []
-    return [found.st_mtime_ns, found.st_size, found.st_ino]
-
-
-def _read_memo(path: Path) -> _Memo | None:
-    found = read_json(path)
-    if not isinstance(found, dict) or "hidden" not in found:
-        return None
-    return _Memo(**cast("dict[str, Any]", found))
-
-
-@cache
-def _boot() -> str:
-    """Name the current start of the machine; empty where only the disk remembers."""
-    try:
-        return _BOOT.read_text(encoding="ascii").strip()
-    except OSError:
-        return ""

@@ -11,7 +11,8 @@ from handrail.workspace.git.data_places import Places, read_json, write_json
 from handrail.workspace.git.folder_users import clear_stale_locks
 from handrail.workspace.git.repositories import git_dir
 from handrail.workspace.snapshots.heads import put_back
-from handrail.workspace.snapshots.private_index import Basis, PrivateIndex
+from handrail.workspace.snapshots.index_memo import Basis
+from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import State
 from handrail.workspace.snapshots.take import capture, keep, load
 

@@ -11,7 +11,8 @@ from handrail.ports.workspaces import Snapshot
 from handrail.workspace.git.command import Git, split
 from handrail.workspace.git.data_places import plain
 from handrail.workspace.git.repositories import git_dir
-from handrail.workspace.snapshots.private_index import Basis, PrivateIndex, Staged
+from handrail.workspace.snapshots.index_memo import Basis
+from handrail.workspace.snapshots.private_index import PrivateIndex, Staged
 from handrail.workspace.snapshots.state import REFS, Commits, Known, State, message_of, parsed, run_ref
 
 _INDEX_TITLE = "Index of a work tree by Handrail"
