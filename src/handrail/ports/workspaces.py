@@ -102,6 +102,10 @@ class Workspaces(Protocol):
         """Record what makes the user's git start programs, once a worktree is set up; what is recorded stays."""
         ...
 
+    def look_at_settings(self, tree: Tree) -> tuple[str, ...]:
+        """Say what of that has changed, after a step; it stays unaccepted for later runs of the repository too."""
+        ...
+
     def is_there(self, tree: Tree) -> bool:
         """Tell whether a work tree can be worked in; an owned one that cannot is made again by `prepare`."""
         ...

@@ -155,10 +155,10 @@ class Driver:
         began = self._began(state, pending)
         if pending.kind == "items" and self.handlers.steps is not None:
             ended = await self.handlers.steps.items.perform(plan, state)
-            return Performed(state, ended) if ended else None
+            return Performed(state, await self._looked(state, ended)) if ended else None
         if isinstance(began, ChildStarted):
             outcome = self.handlers.children.perform(state, pending, began)
-            return None if outcome is None else Performed(state, (outcome,))
+            return None if outcome is None else Performed(state, await self._looked(state, (outcome,)))
         if not isinstance(began, StepBegan) or (is_holders(state, pending.action) and not pending.reported):
             return None
         if is_for_holder(began) and not state.held_by:
@@ -190,12 +190,16 @@ class Driver:
             return (await self.handlers.commands.perform(state, pending, began),)
         if pending.reported:
             report = cast("WorkReported", self.recorder.intent(state.run, pending.reported))
-            return (await self.handlers.steps.conclude(plan, state, pending, began, report),)
+            return await self._looked(state, (await self.handlers.steps.conclude(plan, state, pending, began, report),))
         if began.action in GUIDED:
             newest = self.recorder.intent(state.run, pending.seq)
             refused = newest if isinstance(newest, StepRefused) else None
-            return await self.handlers.steps.guide(plan, state, pending, began, refused)
-        return (await self.handlers.steps.perform(plan, state, pending, began),)
+            return await self._looked(state, await self.handlers.steps.guide(plan, state, pending, began, refused))
+        return await self._looked(state, (await self.handlers.steps.perform(plan, state, pending, began),))
+
+    async def _looked(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
+        """Add what a person should know of an outcome."""
+        return events if self.handlers.steps is None else await self.handlers.steps.look(state, events)
 
     def _began(self, state: RunState, pending: Pending) -> Event:
         """Give the intent of what is pending; a step that was refused is pending under another number."""
@@ -213,7 +217,7 @@ class Driver:
         if isinstance(settled, WorkspaceReady) and isinstance(began, StepBegan) and RECORDED in began.spec:
             # What was recorded when the step began is not in the tree that was made: it begins anew.
             settled = replace(settled, again=True)
-        return (settled,)
+        return await self._looked(state, (settled,))
 
     async def _end(self, state: RunState, pending: Pending) -> None:
         """End what was begun, so that nothing of it is left when the run says so."""

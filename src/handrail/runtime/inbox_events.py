@@ -201,7 +201,16 @@ def _child(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     except HandrailError:
         # What is wrong with the child's history comes up again when the driver looks at it.
         return ()
-    return () if ended is None else (ended,)
+    return () if ended is None else (ended, *_seen_by_child(scene, pending.child))
+
+
+def _seen_by_child(scene: _Scene, run: str) -> tuple[ev.Event, ...]:
+    """Take over what a called workflow saw of git's settings: it works in the tree of its caller."""
+    child = state_of(scene.log, run)
+    if child.tree is None or child.git_changes == scene.state.git_changes:
+        return ()
+    address = "" if scene.state.pending is None else scene.state.pending.address
+    return (ev.GitSettingsChanged(changes=child.git_changes, address=address, at=scene.now),)
 
 
 def _time(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:

@@ -62,6 +62,8 @@ def _notices(state: RunState) -> dict[str, JsonValue]:
     if state.tried:
         _, at, by, command = state.tried[-1]
         found["tried"] = {"at": at, "by": by, "command": command}
+    if state.git_changes:
+        found["git_changes"] = {"at": state.git_changed_at, "changes": list(state.git_changes)}
     return found
 
 

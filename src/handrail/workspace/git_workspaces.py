@@ -12,8 +12,8 @@ from handrail.workspace.git.repositories import common_dir, find_root
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import Commits, run_ref
 from handrail.workspace.snapshots.take import take
-from handrail.workspace.worktrees import executing_settings, records
 from handrail.workspace.worktrees import make as worktrees
+from handrail.workspace.worktrees import records, settings_record
 
 if TYPE_CHECKING:
     from handrail.ports import delivery
@@ -56,7 +56,11 @@ class GitWorkspaces:
 
     def record_settings(self, tree: Tree) -> None:
         """Record what makes the user's git start programs, once a worktree is set up; what is recorded stays."""
-        executing_settings.record_settings(self.places, tree)
+        settings_record.record_settings(self.places, tree)
+
+    def look_at_settings(self, tree: Tree) -> tuple[str, ...]:
+        """Say what of that has changed, after a step; quick where nothing was written."""
+        return settings_record.look_at_settings(self.places, tree)
 
     def _require_ours(self, tree: Tree) -> None:
         """Refuse to change files of a work tree that is called owned and was not made here."""
@@ -134,11 +138,11 @@ class GitWorkspaces:
 
     def changed_settings(self, tree: Tree) -> tuple[str, ...]:
         """Say what makes the user's git start programs and has changed since the run was set up."""
-        return executing_settings.changed_settings(self.places, tree)
+        return settings_record.changed_settings(self.places, tree)
 
     def accept_settings(self, tree: Tree, files: Collection[str] | None = None) -> None:
         """Take such changes for known: all of them, or the hooks among some files of the checkout."""
-        executing_settings.accept_settings(self.places, tree, files)
+        settings_record.accept_settings(self.places, tree, files)
 
     def apply_to_checkout(self, tree: Tree, run: str) -> tuple[str, ...]:
         """Bring what a run changed into the user's checkout; gives the files that changed there."""

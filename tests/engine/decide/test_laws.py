@@ -220,7 +220,7 @@ def test_an_outcome_is_taken_once(walk: Walk) -> None:
 
 
 def test_the_table_of_moves_knows_every_status_and_lets_final_ones_rest() -> None:
-    assert ALLOWED["cancelled"] == {"command_refused", "run_imported"}
+    assert ALLOWED["cancelled"] == {"command_refused", "git_settings_changed", "run_imported"}
     with pytest.raises(IllegalMove):
         require("cancelled", "run_resumed")
     with pytest.raises(IllegalMove):

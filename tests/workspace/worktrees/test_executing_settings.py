@@ -1,5 +1,6 @@
 """What makes git start programs, in every place where git looks for it; and what is nobody's business."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,12 +27,13 @@ ORDINARY = (
         "user.name Ann",
         "core.autocrlf true",
     ),
+    *("remote.fork.url https://example.org/fork", "remote.fork.pushurl git@example.org:fork", "branch.z.remote fork"),
     *("submodule.x.active true", "lfs.repositoryformatversion 0", "pull.rebase true", "remote.origin.fetch +a:b"),
 )
 
 
-def begin(room: GitRoom) -> tuple[Tree, Path]:
-    tree, path = room.prepare()
+def begin(room: GitRoom, run: str = "r1") -> tuple[Tree, Path]:
+    tree, path = room.prepare(run)
     room.spaces.record_settings(tree)
     return tree, path
 
@@ -41,6 +43,7 @@ def names(room: GitRoom, tree: Tree) -> list[str]:
 
 
 def test_every_key_that_executes_is_seen(shop: GitRoom) -> None:
+    git(shop.repo, "config", "remote.origin.url", "https://example.org/shop")
     tree, _ = begin(shop)
     keys = KEYS.split()
     for key in keys:
@@ -63,6 +66,23 @@ def test_an_address_in_the_place_of_a_remote_is_seen(shop: GitRoom, key: str) ->
     tree, _ = begin(shop)
     git(shop.repo, "config", key, "ext::evil")
     assert names(shop, tree) == [key.lower()]
+
+
+@pytest.mark.parametrize("url", ["ext::sh -c evil", "-evil"])
+def test_a_new_remote_that_is_a_command_is_seen(shop: GitRoom, url: str) -> None:
+    tree, _ = begin(shop)
+    git(shop.repo, "config", "remote.x.url", url)
+    assert names(shop, tree) == ["remote.x.url"]
+
+
+def test_another_remote_for_a_branch_that_had_one_is_seen(shop: GitRoom) -> None:
+    git(shop.repo, "config", "branch.main.remote", "origin")
+    tree, _ = begin(shop)
+    git(shop.repo, "config", "remote.x.url", "https://example.org/x")
+    git(shop.repo, "config", "branch.main.remote", "x")
+    assert names(shop, tree) == ["branch.main.remote"]
+    git(shop.repo, "config", "--unset", "branch.main.remote")
+    assert names(shop, tree) == []
 
 
 def _hook(room: GitRoom, _: Path) -> None:
@@ -176,6 +196,71 @@ def test_a_worktree_without_a_record_has_nothing_to_compare_with(shop: GitRoom) 
     assert shop.spaces.changed_settings(tree) == ()
     shop.spaces.accept_settings(tree)
     assert shop.spaces.changed_settings(tree) == ()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_look_after_a_step_sees_what_a_comparison_sees(rich: GitRoom, place: str) -> None:
+    tree, path = begin(rich)
+    assert rich.spaces.look_at_settings(tree) == ()
+    PLACES[place][0](rich, path)
+    assert rich.spaces.look_at_settings(tree) == rich.spaces.changed_settings(tree) != ()
+    assert rich.spaces.look_at_settings(tree) == rich.spaces.changed_settings(tree)
+
+
+def test_a_look_sees_a_file_that_was_rewritten_at_the_same_time_and_size(rich: GitRoom) -> None:
+    tree, _ = begin(rich)
+    hook = rich.repo / ".git/hooks/known"
+    before = hook.stat()
+    rich.spaces.look_at_settings(tree)
+    hook.write_text("y")
+    os.utime(hook, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert rich.spaces.look_at_settings(tree) == ("hook known (changed)",)
+
+
+def test_a_look_starts_no_program_where_nothing_was_written(rich: GitRoom, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree, path = begin(rich)
+    rich.spaces.look_at_settings(tree)
+    fill(path, {"new.txt": "n"})
+    git(path, "add", "-A")
+    git(path, "commit", "-qm", "work")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert rich.spaces.look_at_settings(tree) == ()
+
+
+def test_what_a_step_changed_and_nobody_accepted_is_no_known_setting_of_a_later_run(shop: GitRoom) -> None:
+    git(shop.repo, "config", "core.editor", "vi")
+    tree, _ = begin(shop)
+    git(shop.repo, "config", "core.pager", "evil")
+    git(shop.repo, "config", "--unset", "core.editor")
+    found = ("core.editor (removed)", "core.pager = evil (new)")
+    assert shop.spaces.look_at_settings(tree) == found
+    later = begin(shop, "r2")[0]
+    assert shop.spaces.changed_settings(later) == shop.spaces.look_at_settings(later) == found
+    shop.spaces.accept_settings(later)
+    assert shop.spaces.look_at_settings(later) == ()
+    assert shop.spaces.look_at_settings(begin(shop, "r3")[0]) == ()
+
+
+def test_what_a_person_undid_is_no_matter_for_a_later_run(shop: GitRoom) -> None:
+    tree, _ = begin(shop)
+    git(shop.repo, "config", "core.pager", "evil")
+    shop.spaces.look_at_settings(tree)
+    git(shop.repo, "config", "--unset", "core.pager")
+    assert shop.spaces.look_at_settings(begin(shop, "r2")[0]) == ()
+    git(shop.repo, "config", "core.pager", "less")
+    assert shop.spaces.look_at_settings(begin(shop, "r3")[0]) == ()
+
+
+def test_a_borrowed_checkout_is_looked_at_from_where_each_run_begins(shop: GitRoom) -> None:
+    tree = shop.borrowed()
+    shop.spaces.record_settings(tree)
+    git(shop.repo, "config", "core.pager", "less")
+    shop.spaces.record_settings(tree)
+    assert shop.spaces.look_at_settings(tree) == ()
+    git(shop.repo, "config", "core.pager", "evil")
+    assert shop.spaces.look_at_settings(tree) == ("core.pager = evil (changed)",)
+    shop.spaces.record_settings(tree)
+    assert shop.spaces.look_at_settings(tree) == ("core.pager = evil (changed)",)
 
 
 def test_values_are_printable_and_short(shop: GitRoom) -> None:

@@ -72,6 +72,7 @@ def _head(document: dict[str, Any]) -> list[str]:
     said = document.get("preferences")
     lines += [f"prefers    autonomy {said['autonomy']}, risk {said['risk']}"] if said else []
     lines += [f"gap        {_gap(each)}" for each in document.get("gaps", ())]
+    lines += [f"git        {each}, not accepted" for each in document.get("git_changes", ())]
     lines += [f"input      {name} = {_json(value)}" for name, value in document["input"].items()]
     return [harmless(line) for line in lines]
 

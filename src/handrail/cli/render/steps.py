@@ -196,6 +196,7 @@ _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
     "tree_restored": lambda event: ("…", _put_back(event)) if event.kept else None,
     "child_started": lambda event: ("▸", f"{event.workflow} as {event.child}"),
     "command_refused": lambda event: ("✗", told(event) or ""),
+    "git_settings_changed": lambda event: ("✗" if event.changes else "✓", told(event) or ""),
     "tool_called": lambda event: ("▸" if event.success else "✗", told(event) or ""),
     "child_ended": lambda event: ("✓" if event.status == "succeeded" else "✗", told(event) or ""),
 }

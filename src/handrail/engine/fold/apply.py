@@ -64,6 +64,7 @@ _FOLDS: dict[str, Callable[[RunState, Any], RunState]] = {
     "approval_decided": approvals.answered,
     "child_started": steps.child_started,
     "command_refused": runs.command_refused,
+    "git_settings_changed": runs.git_settings_changed,
     "run_waits": runs.waits,
     "run_blocked": runs.blocked,
     "run_resumed": runs.resumed,

@@ -9,7 +9,14 @@ from handrail.engine.fold.steps import RUNNING, finished, with_step
 from handrail.engine.state.transitions import IllegalMove
 from handrail.late_import import late_import
 from handrail.model.history import events as ev
-from handrail.model.history.run_state import Failure, Pending, RunState, StepState, awaits_confirmation
+from handrail.model.history.run_state import (
+    Failure,
+    Pending,
+    RunState,
+    StepState,
+    awaits_confirmation,
+    git_changes_words,
+)
 from handrail.model.names import spoken
 from handrail.model.workflow.values import JsonValue
 
@@ -26,7 +33,8 @@ def asked(state: RunState, event: ev.ApprovalRequested) -> RunState:
     # A step that is to be confirmed stays what it is; the question is about it.
     step = known if known is not None and awaits_confirmation(known) else step
     pending = Pending(state.seq + 1, event.address, "approval", "approval")
-    waiting = {"status": "waiting", "reason": "approval", "message": event.message, "until": event.due}
+    said = "\n".join(part for part in (event.message, git_changes_words(state.git_changes)) if part)
+    waiting = {"status": "waiting", "reason": "approval", "message": said, "until": event.due}
     return with_step(state, event.address, step, pending=pending, **waiting)
 
 

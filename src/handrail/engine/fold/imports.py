@@ -55,6 +55,7 @@ def without_places(state: RunState) -> RunState:
         workspace="",
         pass_env=(),
         observed={},
+        git_changes=(),
         forked_from=None,
     )
 

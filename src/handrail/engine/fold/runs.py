@@ -101,7 +101,7 @@ def _copy(event: ev.RunForked, source: RunState) -> RunState:
     copy = replace(
         copy, run=event.run, parent=None, held_by=holder, hands="all", forked_from=origin, pending=kept, restore=""
     )
-    copy = replace(copy, born=event.at, imported=1 if source.imported else 0, tried=())
+    copy = replace(copy, born=event.at, imported=1 if source.imported else 0, tried=(), git_changes=())
     copy = replace(copy, messages=messages.of_copy(copy), children=HashTrieMap(), said=(0, ""))
     if event.source_tree is not None:
         copy = replace(copy, source=event.source_tree, tree=None)
@@ -112,6 +112,11 @@ def command_refused(state: RunState, event: ev.CommandRefused) -> RunState:
     """Keep what an agent tried, so that the person is told."""
     tried = (state.seq + 1, event.at, event.by, " ".join(part for part in (event.command, event.about) if part))
     return replace(state, tried=(*state.tried, tried)[-MOST_TRIED:])
+
+
+def git_settings_changed(state: RunState, event: ev.GitSettingsChanged) -> RunState:
+    """Keep what differs, so that a person is told wherever the run asks for one."""
+    return replace(state, git_changes=event.changes, git_changed_at=event.at)
 
 
 def waits(state: RunState, event: ev.RunWaits) -> RunState:
@@ -168,6 +173,7 @@ def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
     # What was spent stays spent, and the files follow: a borrowed tree is never restored over.
     rewound = replace(rewound, spent=state.spent, granted=state.granted, messages=messages.both(before, state))
     rewound = replace(rewound, autonomy=state.autonomy, risk=state.risk, children=state.children, tried=state.tried)
+    rewound = replace(rewound, git_changes=state.git_changes, git_changed_at=state.git_changed_at)
     if state.tree is None:
         return rewound
     kept = {"tree": state.tree, "workspace": state.workspace, "pinned": state.pinned, "source": None}

@@ -98,6 +98,7 @@ def _state(read: _Data) -> RunState:
     read["said"] = tuple(read.get("said", (0, "")))
     read["gaps"] = tuple(read.get("gaps", ()))
     read["tried"] = tuple((seq, at, by, command) for seq, at, by, command in read.get("tried", ()))
+    read["git_changes"] = tuple(read.get("git_changes", ()))
     read["messages"] = tuple((seq, by, text) for seq, by, text in read.get("messages", ()))
     for name, record in _RECORDS.items():
         if name in read:

@@ -4,7 +4,7 @@
 2. Steps move only while the run is running; answers come only while it waits for them.
 3. What a person or the outside may do at any time stands in ANYTIME.
 4. succeeded and cancelled are final, but for a rewind; failed and blocked may be resumed. What an agent tried in vain
-   is noted even then.
+   is noted even then, and that a person accepted changed settings of git.
 """
 
 from handrail.errors import HandrailError
@@ -55,6 +55,7 @@ ANYTIME = frozenset(
         "tool_called",
         "child_ended",
         "command_refused",
+        "git_settings_changed",
     }
 )
 
@@ -71,8 +72,8 @@ ALLOWED: dict[str, frozenset[str]] = {
     | {"approval_decided", "timer_fired", "run_resumed", "run_ended", "run_blocked", "step_ended", "run_waits"},
     "blocked": ANYTIME | IMPORTED | {"run_resumed", "run_ended", "step_ended", "context_merged", "tree_restored"},
     "failed": ANYTIME | IMPORTED | {"run_resumed", "run_ended", "tree_restored"},
-    "succeeded": IMPORTED | {"run_rewound", "command_refused"},
-    "cancelled": IMPORTED | {"command_refused"},
+    "succeeded": IMPORTED | {"run_rewound", "command_refused", "git_settings_changed"},
+    "cancelled": IMPORTED | {"command_refused", "git_settings_changed"},
 }
 """Status of the run (empty: there is none yet) with the kinds of event that may follow."""
 

@@ -649,6 +649,18 @@ class CommandRefused:
 
 
 @frozen(kw_only=True)
+class GitSettingsChanged:
+    """What makes the user's git start programs in the repository differs from what a person knows; or no more."""
+
+    changes: tuple[str, ...]
+    """All that differs now; empty where it was undone or accepted."""
+    at: float
+    address: str = ""
+    """The step after which it was seen."""
+    kind: Literal["git_settings_changed"] = "git_settings_changed"
+
+
+@frozen(kw_only=True)
 class RunWaits:
     """The run goes on when something comes from outside."""
 
@@ -777,6 +789,7 @@ Event: TypeAlias = (
     | ApprovalDecided
     | ChildStarted
     | CommandRefused
+    | GitSettingsChanged
     | RunWaits
     | RunBlocked
     | RunResumed

@@ -17,6 +17,8 @@ from handrail.model.workflow.values import JsonValue
 REDUCER = 10
 """Version of the fold; a checkpoint of another version is not used."""
 
+MOST_GIT_CHANGES = 5
+"""Changed settings of git that are named in a sentence."""
 
 _NO_ROUNDS: "Queue[JsonValue]" = Queue()
 
@@ -270,6 +272,9 @@ class RunState:
     """What was seen of the workspace as the run started."""
     tried: tuple[tuple[int, float, str, str], ...] = ()
     """Commands for people that agents called in vain, the newest last: the event, when, who, and the command."""
+    git_changes: tuple[str, ...] = ()
+    """What makes the user's git start programs and was changed in the repository, and no person has accepted."""
+    git_changed_at: float = 0.0
     calls: BlobDigest = ""
     """The workflows that its steps may call, as they were pinned."""
 
@@ -287,6 +292,13 @@ class RunState:
     def over(self) -> bool:
         """Whether nothing more can happen."""
         return self.status in ("succeeded", "cancelled")
+
+
+def git_changes_words(changes: Sequence[str]) -> str:
+    """Say which settings were changed; nothing where there are none."""
+    more = f"; and {len(changes) - MOST_GIT_CHANGES} more" if len(changes) > MOST_GIT_CHANGES else ""
+    said = "settings of the repository that make git start programs were changed, and nobody has accepted them"
+    return f"{said}: {'; '.join(changes[:MOST_GIT_CHANGES])}{more}" if changes else ""
 
 
 def changed(state: RunState, **changes: Any) -> RunState:

@@ -1,20 +1,25 @@
 """What becomes of a run's changes: applied to the user's checkout, merged into the base, or discarded and kept."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
+from handrail.engine.fold.apply import apply as fold
 from handrail.errors import GitSettingsChanged, NotFound, UsageError, WorkspaceFault
 from handrail.frozen import frozen
+from handrail.model.history import events
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree
 from handrail.operations.views.diff import began_with, tree_of
 from handrail.operations.views.run_tree import family, held_words, holder_of
 from handrail.ports.delivery import Delivery
-from handrail.ports.log import Filter, Log
+from handrail.ports.log import Append, Filter, Holder, Log
 from handrail.ports.repositories import Repositories
 from handrail.ports.workspaces import Conflict, Merged
+from handrail.runtime.event_records import to_log
 from handrail.runtime.handlers.trees import with_trailer
 from handrail.runtime.history import readable_state, state_of
+from handrail.runtime.run_summary import summary_of
 
 _SHOWN = 20
 """Changed settings that a refusal names."""
@@ -57,7 +62,7 @@ def apply(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool 
     """Bring a run's changes into the user's checkout as uncommitted changes."""
     state = state_of(log, run)
     tree = _own(state)
-    _require_known_settings(workspaces, tree, f"apply {run}", accept=accept_git_changes)
+    _require_known_settings(log, workspaces, state, "apply", accept=accept_git_changes)
     files = workspaces.apply_to_checkout(replace(tree, commit=began_with(state)), run)
     workspaces.accept_settings(tree, files)
     unfinished = state.status not in ("succeeded", "cancelled", "failed")
@@ -78,7 +83,7 @@ def merge(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool 
     state = state_of(log, run)
     tree = _own(state)
     _refuse_moving(log, state)
-    _require_known_settings(workspaces, tree, f"merge {run}", accept=accept_git_changes)
+    _require_known_settings(log, workspaces, state, "merge", accept=accept_git_changes)
     if Path(tree.path).is_dir():
         workspaces.commit(tree, with_trailer(f"Work of {run}", run))
     found = workspaces.merge_into_base(tree, with_trailer(f"Merge {tree.branch}", run))
@@ -140,10 +145,13 @@ def _own(state: RunState) -> Tree:
     return tree
 
 
-def _require_known_settings(workspaces: Delivery, tree: Tree, call: str, *, accept: bool) -> None:
+def _require_known_settings(log: Log, workspaces: Delivery, state: RunState, call: str, *, accept: bool) -> None:
     """Refuse to deliver while settings that start programs are not those that the run began with."""
+    tree = _own(state)
     if accept:
         workspaces.accept_settings(tree)
+        for each in family(log, state.run):
+            _record_acceptance(log, each)
         return
     changes = workspaces.changed_settings(tree)
     if changes:
@@ -152,8 +160,24 @@ def _require_known_settings(workspaces: Delivery, tree: Tree, call: str, *, acce
             "settings of the repository that make git start programs have changed since the run was set up: "
             f"{'; '.join(changes[:_SHOWN])}{more}"
         )
-        step = f"look at them in {tree.repository}, undo them, or: handrail {call} --accept-git-changes"
+        step = f"look at them in {tree.repository}, undo them, or: handrail {call} {state.run} --accept-git-changes"
         raise GitSettingsChanged(message, next_step=step, changes=changes)
+
+
+def _record_acceptance(log: Log, run: str) -> None:
+    """Let a run say no more what a person accepted; the driver of one that moves sees it after its next step."""
+    if not readable_state(log, run).git_changes:
+        return
+    lease = log.acquire(run, "handrail")
+    if isinstance(lease, Holder):
+        return
+    try:
+        state = state_of(log, run)
+        event = events.GitSettingsChanged(changes=(), at=time.time())
+        after = fold(state, event, state.seq + 1, log.get_blob)
+        log.append([Append(run, state.seq, (to_log(event),), summary=summary_of(after))], [lease])
+    finally:
+        log.release(lease)
 
 
 def _refuse_moving(log: Log, state: RunState) -> None:

@@ -8,6 +8,7 @@ from handrail.engine.prompts.choose_agent import FALLBACK
 from handrail.engine.state.agent_calls import call_of
 from handrail.model.actors import actor_words
 from handrail.model.history import events as ev
+from handrail.model.history.run_state import git_changes_words
 from handrail.model.history.spending import Spent
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.money import price_words
@@ -189,6 +190,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "command_refused": lambda event: (
         f"{actor_words(event.by)} tried `handrail {event.command}{f' {event.about}' if event.about else ''}`:"
         " refused, only a person may do that"
+    ),
+    "git_settings_changed": lambda event: (
+        git_changes_words(event.changes) or "settings that make git start programs were undone or accepted"
     ),
     "child_ended": _child_ended,
     "capability_observed": lambda event: (

@@ -52,7 +52,7 @@ class Line(NamedTuple):
     cost: str = ""
     failed: bool = False
     notice: str = ""
-    """What an agent of the run tried in vain, a short while ago."""
+    """What an agent of the run tried in vain, or did to git's settings, a short while ago."""
 
 
 def overview(runs: Runs) -> list[Line]:
@@ -116,7 +116,22 @@ def _line(runs: Runs, run: str, known: dict[str, Document], children: dict[str, 
 
 
 def _notice(run: str, known: dict[str, Document]) -> str:
-    """Say which command for people an agent of a run or of its children called last."""
+    """Say what a person should know of a run and its children: commands for people, changed settings of git."""
+    return "; ".join(part for part in (_changed_settings(run, known), _tried(run, known)) if part)
+
+
+def _changed_settings(run: str, known: dict[str, Document]) -> str:
+    ours = (each["git_changes"] for key, each in known.items() if each.get("git_changes") and root_of(key) == run)
+    recent = [each for each in ours if float(each["at"]) >= time.time() - NOTICED]
+    if not recent:
+        return ""
+    from handrail.model.history.run_state import git_changes_words  # noqa: PLC0415 - it happens rarely
+
+    return git_changes_words(tuple(dict.fromkeys(str(change) for each in recent for change in each["changes"])))
+
+
+def _tried(run: str, known: dict[str, Document]) -> str:
+    """Say which command for people an agent called last."""
     ours = (each["tried"] for key, each in known.items() if each.get("tried") and root_of(key) == run)
     tried: Document | None = max(ours, key=lambda each: float(each["at"]), default=None)
     if tried is None or float(tried["at"]) < time.time() - NOTICED:

@@ -47,13 +47,18 @@ def run_document(log: Log, run: str) -> dict[str, JsonValue]:
     where = standing(log, run)
     document = _document(where)
     document["steps"] = [_step(*each) for each in _steps(log, where.state)]
-    return {**document, **_going_on(where.state), **_tried(where.state)}
+    return {**document, **_going_on(where.state), **_tried(where.state), **_git_changes(where.state)}
 
 
 def _tried(state: RunState) -> dict[str, JsonValue]:
     """Commands for people that agents of the run called in vain."""
     rows: list[JsonValue] = [{"at": iso(at), "by": by, "command": command} for _, at, by, command in state.tried]
     return {"tried": rows} if rows else {}
+
+
+def _git_changes(state: RunState) -> dict[str, JsonValue]:
+    """Settings of git that nobody has accepted."""
+    return {"git_changes": list(state.git_changes)} if state.git_changes else {}
 
 
 def _going_on(state: RunState) -> dict[str, JsonValue]:

@@ -1,6 +1,7 @@
 """Performs a step, whoever does it, and concludes it: what must hold is established, and the work tree is kept."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +15,8 @@ from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import (
     Event,
+    ItemEnded,
+    QuestionAsked,
     StepBegan,
     StepEnded,
     StepRefused,
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 else:
     guided = late_import("handrail.runtime.handlers.guided")
 
+LOOKED_AFTER = StepEnded | StepRefused | QuestionAsked | ItemEnded | WorkspaceReady | TreeRestored
+"""What comes of a step, of the runs that it started, or of a work tree that was made."""
 TREE_STEPS = frozenset({"commit", "merge"})
 
 
@@ -104,6 +109,13 @@ class StepHandler:
         events = await guided.GuidedHandler(self.agents).perform(plan, state, pending, began, refused)
         return tuple([await self._kept(state, each) for each in events])
 
+    async def look(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
+        """Add to an outcome what it changed of the settings by which the user's git starts programs."""
+        if not any(isinstance(each, LOOKED_AFTER) for each in events):
+            return events
+        ready = next((each.tree for each in events if isinstance(each, WorkspaceReady)), state.tree)
+        return (*events, *await self.trees.look_at_settings(state, ready))
+
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
         """End whatever a step started, with everything that this started."""
         await self.commands.stop(state, pending, began)
@@ -112,6 +124,9 @@ class StepHandler:
             await self.agents.stop(state, pending, began)
         elif began.action in GUIDED:
             await guided.GuidedHandler(self.agents).stop(state, pending, began)
+        # A later run of the repository has to know what a step did that was stopped.
+        with suppress(WorkspaceFault):
+            await self.trees.look_at_settings(state, state.tree)
 
     def must_record(self, plan: Plan, state: RunState) -> Step | None:
         """Give the step that begins, where it must leave ignored files alone: they are recorded before."""

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 from handrail.engine.text.globs import literal_folders, matches
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
-from handrail.model.history.events import StepBegan, StepEnded, TreeRestored, WorkspaceReady
+from handrail.model.history.events import GitSettingsChanged, StepBegan, StepEnded, TreeRestored, WorkspaceReady
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.values import JsonValue
@@ -55,6 +55,8 @@ class TreeHandler:
 
     async def _looked_at(self, state: RunState, tree: Tree) -> WorkspaceReady:
         """Keep how a work tree stands that is not the run's own; its changes are measured against that."""
+        if not tree.owned:
+            await in_thread(self.workspaces.record_settings, tree)
         taken = await in_thread(self.workspaces.snapshot, tree, state.run)
         measured = tree if tree.owned or tree.commit else replace(tree, commit=taken.id)
         return WorkspaceReady(tree=measured, snapshot=taken.id, files=taken.tree, at=self.clock())
@@ -132,6 +134,14 @@ class TreeHandler:
         if state.tree is None:
             return None
         return await in_thread(self.workspaces.snapshot, state.tree, state.run, since)
+
+    async def look_at_settings(self, state: RunState, tree: Tree | None) -> tuple[GitSettingsChanged, ...]:
+        """Say what makes the user's git start programs and has changed, where that is not known yet."""
+        found = () if tree is None else await in_thread(self.workspaces.look_at_settings, tree)
+        if found == state.git_changes:
+            return ()
+        address = "" if state.pending is None else state.pending.address
+        return (GitSettingsChanged(changes=found, address=address, at=self.clock()),)
 
     async def changed(self, state: RunState, since: str) -> tuple[str, ...]:
         """List the paths that changed since a snapshot, as seen from the folder in which the run works."""

@@ -1,4 +1,4 @@
-"""What makes the user's own git start programs: recorded when a run is set up, compared before work is delivered.
+"""What makes the user's own git start programs: settings of a repository, files that they name, and hooks.
 
 Git of ours never obeys such settings (`repository_view`), but the user's does, and it works in the same repository.
 """
@@ -6,7 +6,7 @@ Git of ours never obeys such settings (`repository_view`), but the user's does, 
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import cast
@@ -14,12 +14,9 @@ from typing import cast
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
-from handrail.workspace.git.data_places import Places, read_json, write_json
 from handrail.workspace.git.repositories import common_dir, common_of, find_root, git_dir
 from handrail.workspace.git.repository_view import Setting, read_settings
-from handrail.workspace.worktrees.records import record_of
 
-RECORD = "executing-settings.json"
 _KEYS = (
     r"core\.(hookspath|sshcommand|editor|pager|fsmonitor|askpass|gitproxy|attributesfile|alternaterefscommand)",
     r"alias\..*|pager\..*|sequence\.editor|interactive\.difffilter|hook\..*|gc\.recentobjectshook",
@@ -36,6 +33,7 @@ _KEYS = (
 _EXECUTING = re.compile("|".join(_KEYS), re.DOTALL)
 _TARGETS = re.compile(r"branch\..*\.(push)?remote|remote\.pushdefault", re.DOTALL)
 """Keys that usually name a remote; one that holds an address goes around the remotes."""
+_ADDRESS = re.compile(r"remote\..*\.(url|pushurl)", re.DOTALL)
 _INCLUDES = re.compile(r"include\.path|includeif\..*\.path", re.DOTALL)
 _SECRET = re.compile(r"(credential|http|url|remote|sendemail|imap|lfs)\..*", re.DOTALL)
 """Keys whose values may hold passwords, and are not shown."""
@@ -44,7 +42,7 @@ _HOOK = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+|update")
 _MOST_FILES = 2000
 _LONGEST_SHOWN = 80
 _MISSING = "missing"
-_IN_TREE = " in the work tree"
+IN_TREE = " in the work tree"
 
 
 @frozen
@@ -57,64 +55,70 @@ class _Folder:
     is_submodule: bool = False
 
 
-def record_settings(places: Places, tree: Tree) -> None:
-    """Record the settings of a run's repository once its worktree is set up; what is recorded already stays.
+@frozen
+class Survey:
+    """Everything in a repository that makes git start programs."""
 
-    So a worktree that somebody removed and that is made again is still compared with the beginning of the run.
-    """
-    record = record_of(places, Path(tree.path))
-    if record is not None and _recorded(places, tree, record.born) is None:
-        _write(places, tree, record.born, _digests(executing_settings(tree)))
-
-
-def accept_settings(places: Places, tree: Tree, files: Collection[str] | None = None) -> None:
-    """Record the settings as they are now: all of them, or only the hooks among some files of the checkout."""
-    record = record_of(places, Path(tree.path))
-    known = None if record is None else _recorded(places, tree, record.born)
-    if record is None or known is None:
-        return
-    now = _digests(executing_settings(tree))
-    if files is None:
-        _write(places, tree, record.born, now)
-        return
-    names = {f"hook {name}" for name in files} & (known.keys() | now.keys())
-    if names:
-        kept = {name: digest for name, digest in known.items() if name not in names}
-        _write(places, tree, record.born, kept | {name: now[name] for name in names & now.keys()})
+    settings: dict[str, tuple[str, ...]]
+    """Values of keys, digests of files."""
+    named: tuple[str, ...]
+    """Files and folders that the settings name, wherever they lie."""
 
 
-def changed_settings(places: Places, tree: Tree) -> tuple[str, ...]:
-    """Say what differs from the record, by name; runs without a record have nothing to compare with."""
-    record = record_of(places, Path(tree.path))
-    known = None if record is None else _recorded(places, tree, record.born)
-    if known is None:
-        return ()
-    now = executing_settings(tree)
-    digests = _digests(now)
-    gone = known.keys() - digests.keys()
-    if not Path(tree.path).is_dir():
-        gone = {name for name in gone if not name.endswith(_IN_TREE)}
-    differing = {name for name, digest in digests.items() if known.get(name) != digest} | gone
-    return tuple(_shown(name, now.get(name), is_new=name not in known) for name in sorted(differing))
-
-
-def executing_settings(tree: Tree) -> dict[str, tuple[str, ...]]:
-    """Give everything in a run's repository that makes git start programs: values of keys, digests of files."""
+def survey_settings(tree: Tree) -> Survey:
+    """Find everything in a run's repository that makes git start programs."""
     root, path = find_root(Path(tree.repository)), Path(tree.path)
     common = common_dir(root)
     found: dict[str, tuple[str, ...]] = {}
     hooks: dict[str, None] = {}
+    named: dict[str, None] = {}
     for folder in _git_folders(root, path, common):
-        for name, value in _of_folder(folder):
+        for name, value in _of_folder(folder, named):
             found[name] = tuple(dict.fromkeys((*found.get(name, ()), value)))
             if name.startswith("core.hookspath"):
                 hooks[value] = None
     found |= _file("info/attributes", common / "info/attributes")
     found |= _hooks(common / "hooks", "hook {}")
     for value in (*hooks, *_users_hooks(root)):
-        for base, form in ((root, "hook {}"), (path, f"hook {{}}{_IN_TREE}")):
-            found |= _hooks(base / Path(value).expanduser(), form, base)
-    return found
+        for base, form in ((root, "hook {}"), (path, f"hook {{}}{IN_TREE}")):
+            place = base / Path(value).expanduser()
+            named[os.fspath(place)] = None
+            found |= _hooks(place, form, base)
+    return Survey(found, tuple(named))
+
+
+def sign_settings(tree: Tree, named: Iterable[str]) -> str:
+    """Give what tells whether any file that a survey reads was written since: nothing is read for it, nor started."""
+    root, path = find_root(Path(tree.repository)), Path(tree.path)
+    common = common_dir(root)
+    seen = sha256()
+    for place in _watched(root, path, common, named):
+        seen.update(f"{place!r} {_stamp(place)}\n".encode(errors="backslashreplace"))
+    return seen.hexdigest()
+
+
+def _watched(root: Path, path: Path, common: Path, named: Iterable[str]) -> Iterator[str]:
+    yield from (os.fspath(common / name) for name in ("config", "info/attributes"))
+    folders = [common / "hooks"]
+    for folder in _git_folders(root, path, common):
+        yield from (os.fspath(folder.own / name) for name in ("config", "config.worktree"))
+        folders.append(folder.own / "hooks")
+    for place in (*folders, *map(Path, named)):
+        yield os.fspath(place)
+        is_whole = root.is_relative_to(place) or path.is_relative_to(place)
+        for where, inner, names in os.walk(place):
+            inner[:] = [] if is_whole else sorted(inner)[:_MOST_FILES]
+            yield where
+            yield from (os.path.join(where, name) for name in sorted(names)[:_MOST_FILES])  # noqa: PTH118 (quick)
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)  # noqa: PTH116 (several after each step: this is the quick way)
+    except (OSError, ValueError):
+        return ()
+    # The time of the change cannot be set back, unlike that of the content.
+    return found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _git_folders(root: Path, path: Path, common: Path) -> Iterator[_Folder]:
@@ -141,7 +145,7 @@ def _submodules(folder: Path) -> Iterator[Path]:
         folders.sort()
 
 
-def _of_folder(folder: _Folder) -> Iterator[tuple[str, str]]:
+def _of_folder(folder: _Folder, named: dict[str, None]) -> Iterator[tuple[str, str]]:
     try:
         settings = read_settings(folder.where, folder.own)
     except WorkspaceFault:
@@ -152,19 +156,32 @@ def _of_folder(folder: _Folder) -> Iterator[tuple[str, str]]:
             # What all worktrees share is the same setting in each of them.
             is_shared = each.scope == "local" and not folder.is_submodule
             yield each.key + ("" if is_shared else folder.label), each.value
-            yield from _named_files(folder, each)
+            yield from _named_files(folder, each, named)
     if folder.is_submodule:
         for name, digests in _hooks(folder.own / "hooks", f"hook {{}}{folder.label}").items():
             yield name, digests[0]
 
 
 def _executes(each: Setting) -> bool:
-    if _TARGETS.fullmatch(each.key):
-        return ":" in each.value or "/" in each.value
-    return _EXECUTING.fullmatch(each.key) is not None
+    return _EXECUTING.fullmatch(each.key) is not None or _TARGETS.fullmatch(each.key) is not None
 
 
-def _named_files(folder: _Folder, each: Setting) -> Iterator[tuple[str, str]]:
+def is_ordinary(name: str, values: tuple[str, ...] | None, known: Collection[str]) -> bool:
+    """Tell whether a difference is nobody's business: a new branch, a new remote with an address and no command.
+
+    Where an existing branch or remote leads to is another matter: there the user's next push goes.
+    """
+    if _TARGETS.fullmatch(name):
+        plain = values is None or not any(":" in value or "/" in value for value in values)
+        return plain and (values is None or (name not in known and name != "remote.pushdefault"))
+    if _ADDRESS.fullmatch(name) is None or values is None:
+        return False
+    remote = name.rpartition(".")[0]
+    is_known = any(each.rpartition(".")[0] == remote for each in known)
+    return not is_known and not any("::" in value or value.startswith("-") for value in values)
+
+
+def _named_files(folder: _Folder, each: Setting, named: dict[str, None]) -> Iterator[tuple[str, str]]:
     """The files that a setting names: an include counts also while its condition does not hold."""
     if _INCLUDES.fullmatch(each.key):
         base = Path(each.origin.removeprefix("file:")).parent
@@ -172,7 +189,9 @@ def _named_files(folder: _Folder, each: Setting) -> Iterator[tuple[str, str]]:
         base = folder.where
     else:
         return
-    for name, digests in _file(f"{each.key} {each.value}", base / Path(each.value).expanduser(), always=True).items():
+    place = base / Path(each.value).expanduser()
+    named[os.fspath(place)] = None
+    for name, digests in _file(f"{each.key} {each.value}", place, always=True).items():
         yield f"file of {name}", digests[0]
 
 
@@ -221,30 +240,15 @@ def _file(name: str, path: Path, *, always: bool = False) -> dict[str, tuple[str
     return {name: (f"{'executable' if mode & 0o111 else 'plain'} {digest}",)}
 
 
-def _digests(found: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Digests instead of values, which may be secret."""
-    return {_printable(name): sha256(os.fsencode("\0".join(found[name]))).hexdigest() for name in found}
-
-
-def _recorded(places: Places, tree: Tree, born: str) -> dict[str, str] | None:
-    match read_json(places.private(Path(tree.path)) / RECORD):
-        case {"born": str(known), "settings": dict()} as found if known == born:
-            return cast("dict[str, dict[str, str]]", found)["settings"]
-        case _:
-            return None
-
-
-def _write(places: Places, tree: Tree, born: str, digests: Mapping[str, str]) -> None:
-    write_json(places.private(Path(tree.path)) / RECORD, {"born": born, "settings": dict(digests)})
-
-
-def _shown(name: str, values: tuple[str, ...] | None, *, is_new: bool) -> str:
+def shown_setting(name: str, values: tuple[str, ...] | None, *, is_new: bool) -> str:
+    """Say how a setting differs; values that may hold passwords are not shown."""
     how = "removed" if values is None else "new" if is_new else "changed"
     if values is None or name.startswith(("hook ", "file of ", "info/", "configuration")) or _SECRET.fullmatch(name):
         return f"{name} ({how})"
-    text = _printable(re.sub(r"://[^/@\s]*@", "://", values[-1]))
+    text = printable(re.sub(r"://[^/@\s]*@", "://", values[-1]))
     return f"{name} = {text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + '...'} ({how})"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Give a text that can be printed."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)

@@ -1,0 +1,177 @@
+"""What made the user's git start programs when a run was set up, and what has changed since.
+
+It is recorded once a worktree is set up, looked at after each step, and compared before work is delivered. What a step
+changed and nobody accepted is remembered for the repository: a later run does not take it for known.
+"""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import cast
+
+from handrail.frozen import frozen
+from handrail.model.history.trees import Tree
+from handrail.workspace.git.data_places import Places, read_json, short, write_json
+from handrail.workspace.git.repositories import common_dir, find_root
+from handrail.workspace.worktrees.executing_settings import (
+    IN_TREE,
+    Survey,
+    is_ordinary,
+    printable,
+    shown_setting,
+    sign_settings,
+    survey_settings,
+)
+from handrail.workspace.worktrees.records import record_of
+
+RECORD = "executing-settings.json"
+UNACCEPTED = "unaccepted-settings"
+"""The folder of what steps changed, a file for each repository."""
+_Digests = dict[str, str]
+
+
+@frozen
+class _Look:
+    """What was seen last, and by what one sees whether anything was written since."""
+
+    signature: str = ""
+    named: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+
+
+def record_settings(places: Places, tree: Tree) -> None:
+    """Record the settings of a run's repository once its work tree is set up; what is recorded for a worktree stays.
+
+    So a worktree that somebody removed and that is made again is still compared with the beginning of the run.
+    """
+    born = _born(places, tree)
+    if born is None or (tree.owned and _recorded(places, tree, born) is not None):
+        return
+    digests = _digests(survey_settings(tree).settings)
+
+    def still_open(unaccepted: dict[str, str | None]) -> dict[str, str | None]:
+        return {name: before for name, before in unaccepted.items() if digests.get(name) != before}
+
+    for name, before in _change_unaccepted(places, tree, still_open).items():
+        digests.pop(name, None)
+        digests |= {} if before is None else {name: before}
+    _write(places, tree, born, digests)
+
+
+def accept_settings(places: Places, tree: Tree, files: Collection[str] | None = None) -> None:
+    """Record the settings as they are now: all of them, or only the hooks among some files of the checkout."""
+    born = _born(places, tree)
+    known = None if born is None else _recorded(places, tree, born)
+    if born is None or known is None:
+        return
+    now = _digests(survey_settings(tree).settings)
+    names = known.keys() | now.keys()
+    if files is not None:
+        names &= {f"hook {name}" for name in files}
+    if names:
+        kept = {name: digest for name, digest in known.items() if name not in names}
+        _write(places, tree, born, kept | {name: now[name] for name in names & now.keys()})
+        _change_unaccepted(places, tree, lambda each: {name: each[name] for name in each.keys() - names})
+
+
+def changed_settings(places: Places, tree: Tree) -> tuple[str, ...]:
+    """Say what differs from the record, by name; runs without a record have nothing to compare with."""
+    born = _born(places, tree)
+    known = None if born is None else _recorded(places, tree, born)
+    return () if known is None else _shown(known, tree, survey_settings(tree))
+
+
+def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
+    """Say the same after a step, and remember for the repository what differs; quick where nothing was written."""
+    born = _born(places, tree)
+    known = None if born is None else _recorded(places, tree, born)
+    if born is None or known is None:
+        return ()
+    seen = _seen(places, tree)
+    # Signed before it is read, so that what is written meanwhile is seen by the next look.
+    signature = sign_settings(tree, seen.named)
+    if signature == seen.signature:
+        return seen.changes
+    survey = survey_settings(tree)
+    if survey.named != seen.named:
+        signature = sign_settings(tree, survey.named)
+        survey = survey_settings(tree)
+    names = {name for name in _differing(known, tree, survey) if not name.endswith(IN_TREE)}
+    if names:
+        _change_unaccepted(places, tree, lambda each: {name: known.get(name) for name in names} | each)
+    changes = _shown(known, tree, survey)
+    _write(places, tree, born, known, _Look(signature, survey.named, changes))
+    return changes
+
+
+def _born(places: Places, tree: Tree) -> str | None:
+    """Say which run a record is of; a borrowed checkout has one for whoever works there."""
+    if not tree.owned:
+        return ""
+    record = record_of(places, Path(tree.path))
+    return None if record is None else record.born
+
+
+def _differing(known: Mapping[str, str], tree: Tree, survey: Survey) -> set[str]:
+    digests, values = _digests(survey.settings), {printable(name): each for name, each in survey.settings.items()}
+    found = {name for name in known.keys() | digests.keys() if known.get(name) != digests.get(name)}
+    if not Path(tree.path).is_dir():
+        found = {name for name in found if name in digests or not name.endswith(IN_TREE)}
+    return {name for name in found if not is_ordinary(name, values.get(name), known)}
+
+
+def _shown(known: Mapping[str, str], tree: Tree, survey: Survey) -> tuple[str, ...]:
+    values = {printable(name): each for name, each in survey.settings.items()}
+    names = sorted(_differing(known, tree, survey))
+    return tuple(shown_setting(name, values.get(name), is_new=name not in known) for name in names)
+
+
+def _digests(found: Mapping[str, tuple[str, ...]]) -> _Digests:
+    """Digests instead of values, which may be secret."""
+    return {printable(name): sha256(os.fsencode("\0".join(found[name]))).hexdigest() for name in found}
+
+
+def _path(places: Places, tree: Tree) -> Path:
+    return places.private(Path(tree.path)) / RECORD
+
+
+def _recorded(places: Places, tree: Tree, born: str) -> _Digests | None:
+    match read_json(_path(places, tree)):
+        case {"born": str(known), "settings": dict()} as found if known == born:
+            return cast("dict[str, _Digests]", found)["settings"]
+        case _:
+            return None
+
+
+def _seen(places: Places, tree: Tree) -> _Look:
+    match read_json(_path(places, tree)):
+        case {"look": {"signature": str(signature), "named": list(), "changes": list()}} as found:
+            lists = cast("dict[str, dict[str, list[str]]]", found)["look"]
+            return _Look(signature, tuple(lists["named"]), tuple(lists["changes"]))
+        case _:
+            return _Look()
+
+
+def _write(places: Places, tree: Tree, born: str, digests: Mapping[str, str], look: _Look | None = None) -> None:
+    seen = {} if look is None else {"look": {"signature": look.signature, "named": look.named, "changes": look.changes}}
+    write_json(_path(places, tree), {"born": born, "settings": dict(digests), **seen})
+
+
+def _change_unaccepted(
+    places: Places, tree: Tree, change: Callable[[dict[str, str | None]], dict[str, str | None]]
+) -> dict[str, str | None]:
+    """Change what is remembered for a repository: each setting that a step changed, with its digest before that."""
+    common = common_dir(find_root(Path(tree.repository)))
+    path = places.folder / UNACCEPTED / f"{short(common, 24)}.json"
+    with places.locked(path):
+        match read_json(path):
+            case {"settings": dict()} as found:
+                before = cast("dict[str, dict[str, str | None]]", found)["settings"]
+            case _:
+                before = {}
+        after = change(before)
+        if after != before:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_json(path, {"repository": str(common), "settings": after})
+        return after
