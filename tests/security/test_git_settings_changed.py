@@ -161,6 +161,14 @@ def test_a_later_run_does_not_take_for_known_what_nobody_accepted(box: BlackBox)
     assert box.call("apply", "work-3").exit_code == 0
 
 
+def test_a_step_that_leads_git_elsewhere_for_its_settings_is_stopped_at(box: BlackBox) -> None:
+    asked = ask(box, f'{GIT_FOLDER}; cp -r "$d" ../other; echo "$PWD/../other" > "$d/commondir"')
+    assert "makes git take its settings and hooks from elsewhere" in asked.text
+    (box.repository / ".git/commondir").unlink()
+    resumed = box.call("resume", "work-1")
+    assert "needs you: Ship it?" in resumed.text
+
+
 def test_in_a_checkout_of_the_person_it_is_said_too(box: BlackBox) -> None:
     box.write_own("workflows/work/workflow.yaml", ASKED)
     given = box.base / "script.json"

@@ -56,9 +56,11 @@ def test_of_a_work_tree_only_what_a_commit_writes_is_writable(shop: GitRoom) -> 
 
 def test_of_a_checkout_hooks_and_settings_are_kept(shop: GitRoom) -> None:
     assert not (shop.repo / ".git" / "hooks").exists()
-    git(shop.repo, "config", "extensions.worktreeConfig", "true")
+    git(shop.repo, "worktree", "add", "-q", str(shop.repo.parent / "tree"), "-b", "work/x")
+    git(shop.repo, "init", "-q", "--bare", ".git/modules/sub")
     argv = sandboxed(("true",), Confined(shop.repo))
-    kept = [str(shop.repo / ".git" / name) for name in ("hooks", "config", "config.worktree")]
+    names = ("hooks", "config", "config.worktree", "modules", "info", "worktrees")
+    kept = [str(shop.repo / ".git" / name) for name in names]
     assert [path for path in bindings(argv, "--ro-bind") if ".git" in path] == kept
 
 
@@ -97,8 +99,24 @@ def test_an_agent_commits_in_its_work_tree_and_changes_nothing_that_git_obeys(ro
 def test_a_checkout_takes_commits_but_no_hook_and_no_setting(room: Room, shop: GitRoom) -> None:
     commit = "git -c user.name=Ada -c user.email=ada@example.org commit -qm inside"
     assert said(room, shop.repo, f"echo new > new.txt && git add -A && {commit}")[0] == 0
-    for script in ("echo x > .git/hooks/post-commit", "git config a.b c", "mv .git/hooks .git/h", "mv .git old"):
+    git(shop.repo, "init", "-q", "--bare", ".git/modules/sub")
+    git(shop.repo, "worktree", "add", "-q", str(shop.repo.parent / "tree"), "-b", "work/x")
+    tries = (
+        *("echo x > .git/hooks/post-commit", "git config a.b c", "mv .git/hooks .git/h", "mv .git old"),
+        *("echo x > .git/config.worktree", "echo x > y; mv y .git/config.worktree", "rm .git/config.worktree"),
+        *("echo x > .git/info/attributes", "mv .git/info .git/i", "rm -r .git/modules"),
+        *("echo x >> .git/modules/sub/config", "mkdir .git/modules/other", "echo x > .git/modules/sub/config.worktree"),
+        *("echo x > .git/worktrees/tree/config.worktree", "echo / > .git/worktrees/tree/commondir"),
+    )
+    for script in tries:
         assert said(room, shop.repo, script)[0] != 0, script
+    assert (shop.repo / ".git/config.worktree").read_bytes() == b""
+
+
+@pytest.mark.system("bwrap")
+def test_nothing_below_git_can_be_changed_where_git_is_led_elsewhere(room: Room, shop: GitRoom) -> None:
+    assert said(room, shop.repo, "mkdir o; echo ../o > .git/commondir")[0] == 0
+    assert said(room, shop.repo, "echo x > .git/x")[0] != 0
 
 
 @pytest.mark.system("bwrap")

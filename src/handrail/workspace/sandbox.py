@@ -122,6 +122,7 @@ def _git(workspace: Path) -> Iterator[str]:
     try:
         own, common = git_dir(workspace).resolve(), common_dir(workspace)
     except WorkspaceFault:
+        yield from _bound("--ro-bind", dot)
         return
     if own != common:
         # It may lie in what is writable, or in the temporary folder.
@@ -135,14 +136,16 @@ def _git(workspace: Path) -> Iterator[str]:
 def _obeyed(own: Path, common: Path) -> Iterator[Path]:
     """What decides which settings and hooks git uses, as far as it lies in what is writable."""
     if own == common:
-        (own / "hooks").mkdir(exist_ok=True)
-    if own != common or "worktreeconfig" in (common / "config").read_text(errors="replace").lower():
-        # Settings of this work tree alone. Nobody but the user may make that file, even if git does not look for it
-        # yet: `git sparse-checkout` lets it. In the folder of a linked work tree, an empty one goes with the work tree.
-        (own / "config.worktree").touch()
+        for name in ("hooks", "info"):
+            (own / name).mkdir(exist_ok=True)
+    # Settings of this work tree alone. Nobody but the user may make that file, even if git does not look for it yet:
+    # `git sparse-checkout` lets it. An empty one changes nothing.
+    (own / "config.worktree").touch()
     ours = common / "refs" / "handrail"
-    candidates = (own / "hooks", own / "config", own / "commondir", own / "gitdir", own / "config.worktree", ours)
-    yield from (path for path in candidates if path.exists())
+    names = ("hooks", "config", "commondir", "gitdir", "config.worktree", "modules")
+    # Those of a linked work tree are its own; of a checkout they are what all worktrees obey, and the others' folders.
+    shared = ("info", "worktrees") if own == common else ()
+    yield from (path for path in (*(own / name for name in (*names, *shared)), ours) if path.exists())
 
 
 def _is_there(path: Path) -> bool:

@@ -41,12 +41,22 @@ def git_dir(root: Path) -> Path:
     dot = root / ".git"
     try:
         if dot.is_dir():
+            _refuse_diversion(dot)
             return dot
         target = os.fsdecode(dot.read_bytes()).removeprefix("gitdir: ").rstrip("\n")
     except OSError as error:
         message = f"{root} is no git worktree (any more): {error.strerror}"
         raise WorkspaceFault(message, next_step="go on with the run to have it made again") from error
     return (root / target).resolve()
+
+
+def _refuse_diversion(dot: Path) -> None:
+    """Refuse a checkout whose settings and hooks lie elsewhere: git writes such a note for linked worktrees alone."""
+    if os.path.lexists(dot / "commondir") and common_of(dot) != dot.resolve():
+        message = (
+            f"{dot / 'commondir'} makes git take its settings and hooks from elsewhere; git itself writes no such file"
+        )
+        raise WorkspaceFault(message, next_step="find out who wrote that file and remove it, then go on")
 
 
 def common_dir(root: Path) -> Path:
@@ -57,7 +67,7 @@ def common_dir(root: Path) -> Path:
 def common_of(folder: Path) -> Path:
     """Give the git folder that a worktree's own belongs to."""
     note = folder / "commondir"
-    return (folder / note.read_text().strip()).resolve() if note.is_file() else folder.resolve()
+    return (folder / note.read_text(errors="surrogateescape").strip()).resolve() if note.is_file() else folder.resolve()
 
 
 def head(git: Git) -> Head:
