@@ -169,6 +169,23 @@ def test_a_step_that_leads_git_elsewhere_for_its_settings_is_stopped_at(box: Bla
     assert "needs you: Ship it?" in resumed.text
 
 
+def test_a_secret_that_a_filter_of_the_repository_would_encrypt_reaches_no_branch(box: BlackBox) -> None:
+    box.git("config", "filter.crypt.clean", "tr a-z n-za-m")
+    box.write(".gitattributes", "*.key filter=crypt\n")
+    box.commit()
+    said = run(box, "echo hunter > new.key")
+    assert "the filter 'crypt' (*.key) is configured in the repository alone" in said.text
+    assert "git config --global filter.crypt.clean" in box.call("show", "work-1").text
+    box.git("switch", "-qc", "elsewhere")
+    for words in (["merge", "work-1"], ["apply", "work-1"]):
+        refused = box.call(*words)
+        assert refused.exit_code != 0, refused.text
+        assert "new.key in" in refused.text
+        assert "unfiltered" in refused.text
+    assert "new.key" not in box.git("log", "--branches", "--format=", "--name-only")
+    assert not (box.repository / "new.key").exists()
+
+
 def test_in_a_checkout_of_the_person_it_is_said_too(box: BlackBox) -> None:
     box.write_own("workflows/work/workflow.yaml", ASKED)
     given = box.base / "script.json"

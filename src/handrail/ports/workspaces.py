@@ -106,6 +106,10 @@ class Workspaces(Protocol):
         """Say what of that has changed, after a step; it stays unaccepted for later runs of the repository too."""
         ...
 
+    def unused_filters(self, tree: Tree) -> tuple[str, ...]:
+        """Say which filters of the repository are not run, so that files of theirs cannot be committed."""
+        ...
+
     def is_there(self, tree: Tree) -> bool:
         """Tell whether a work tree can be worked in; an owned one that cannot is made again by `prepare`."""
         ...

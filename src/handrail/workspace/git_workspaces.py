@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from handrail.ports.delivery import Leftover, Life, Retention, UnfinishedApply
     from handrail.workspace.commits import commit as committing
     from handrail.workspace.commits import merge as merging
+    from handrail.workspace.commits import unused_filters
     from handrail.workspace.delivery import apply as applying
     from handrail.workspace.delivery import apply_journal as journals
     from handrail.workspace.delivery import deliver as delivering
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 else:
     committing = late_import("handrail.workspace.commits.commit")
     merging = late_import("handrail.workspace.commits.merge")
+    unused_filters = late_import("handrail.workspace.commits.unused_filters")
     applying = late_import("handrail.workspace.delivery.apply")
     delivery = late_import("handrail.ports.delivery")
     journals = late_import("handrail.workspace.delivery.apply_journal")
@@ -61,6 +63,12 @@ class GitWorkspaces:
     def look_at_settings(self, tree: Tree) -> tuple[str, ...]:
         """Say what of that has changed, after a step; quick where nothing was written."""
         return settings_record.look_at_settings(self.places, tree)
+
+    def unused_filters(self, tree: Tree) -> tuple[str, ...]:
+        """Say which filters of the repository are not run, so that files of theirs cannot be committed."""
+        if not settings_record.has_filters(self.places, tree):
+            return ()
+        return unused_filters.describe_unused(self.places.git(Path(tree.path)))
 
     def _require_ours(self, tree: Tree) -> None:
         """Refuse to change files of a work tree that is called owned and was not made here."""

@@ -38,10 +38,12 @@ SWITCHES = {
     "core.splitIndex": "true",
     "core.ignoreStat": "true",
 }
-ATTRIBUTES = "* filter=evil diff=evil merge=evil\n"
+DRIVERS = "* diff=evil merge=evil\n"
+FILTERED = "* filter=evil diff=evil merge=evil\n"
+"""Attributes by which files of all names are converted: what is changed then cannot be committed."""
 
 
-def make_hostile(git_folder: Path, loot: Path, *, promisor: bool = False) -> None:
+def make_hostile(git_folder: Path, loot: Path, *, promisor: bool = False, attributes: str = DRIVERS) -> None:
     """Configure everything in a git folder, directly and by includes, and fill its folder of hooks."""
     program = _program(git_folder, loot)
     lines = [_entry(key, f"{program} {key}") for key in COMMANDS if key != "core.hooksPath"]
@@ -59,7 +61,7 @@ def make_hostile(git_folder: Path, loot: Path, *, promisor: bool = False) -> Non
     with (git_folder / "config").open("a") as file:
         file.write("".join(lines))
     (git_folder / "info").mkdir(exist_ok=True)
-    (git_folder / "info/attributes").write_text(ATTRIBUTES)
+    (git_folder / "info/attributes").write_text(attributes)
     for folder in (git_folder / "hooks", git_folder / "evil-hooks"):
         folder.mkdir(exist_ok=True)
         for name in HOOKS:

@@ -11,7 +11,7 @@ from handrail.ports.delivery import Retention
 from handrail.workspace.delivery.apply import undo_apply
 from handrail.workspace.delivery.discard import discard
 from handrail.workspace.git_repositories import GitRepositories
-from support.security.hostile_git import add_nested, make_hostile, traces
+from support.security.hostile_git import FILTERED, add_nested, make_hostile, traces
 from support.workspace.git_room import GitRoom, commit, fill, git
 
 
@@ -25,7 +25,7 @@ def loot(tmp_path: Path) -> Path:
 @pytest.fixture
 def hostile(shop: GitRoom, loot: Path) -> GitRoom:
     """A repository with all of it, with a branch that conflicts and attributes that name drivers and filters."""
-    commit(shop.repo, _gitattributes="*.py filter=evil diff=evil merge=evil\n")
+    commit(shop.repo, _gitattributes="*.py diff=evil merge=evil\n")
     git(shop.repo, "switch", "-qc", "theirs", "HEAD~1")
     commit(shop.repo, src__app_py="theirs\n", theirs_txt="t")
     git(shop.repo, "switch", "-q", "main")
@@ -92,7 +92,7 @@ OPERATIONS: dict[str, Callable[[GitRoom], None]] = {
 
 
 def test_git_itself_would_start_them(hostile: GitRoom, loot: Path) -> None:
-    fill(hostile.repo, {"src/app.py": "mine\n"})
+    fill(hostile.repo, {"src/app.py": "mine\n", ".git/info/attributes": FILTERED})
     for words in (
         ("status",),
         ("diff",),
@@ -112,7 +112,7 @@ def test_nothing_that_a_repository_configures_is_started(hostile: GitRoom, loot:
 
 
 def test_nothing_is_started_when_changes_are_taken_along(shop: GitRoom, loot: Path) -> None:
-    commit(shop.repo, _gitattributes="*.py filter=evil diff=evil merge=evil\n")
+    commit(shop.repo, _gitattributes="*.py diff=evil merge=evil\n")
     git(shop.repo, "switch", "-qc", "theirs")
     commit(shop.repo, theirs_txt="t")
     git(shop.repo, "switch", "-q", "main")
@@ -130,13 +130,32 @@ def test_settings_that_come_after_the_worktree_was_made_are_not_obeyed_either(sh
     entry = next((shop.repo / ".git/worktrees").iterdir())
     (entry / "config.worktree").write_text((shop.repo / ".git/config").read_text())
     _cleared(loot)
-    fill(path, {"src/app.py": "changed\n", ".gitattributes": "* filter=evil diff=evil merge=evil\n"})
+    fill(path, {"src/app.py": "changed\n", ".gitattributes": FILTERED})
     second = shop.spaces.snapshot(tree, "r1", first.id)
     shop.spaces.restore(tree, "r1", first.id)
     shop.spaces.restore(tree, "r1", second.id)
-    shop.spaces.commit(tree, "work")
-    shop.spaces.apply_to_checkout(tree, "r1")
+    with pytest.raises(WorkspaceFault, match="would be stored unfiltered"):
+        shop.spaces.commit(tree, "work")
+    with pytest.raises(WorkspaceFault, match="would be stored unfiltered"):
+        shop.spaces.apply_to_checkout(tree, "r1")
     discard(shop.spaces.places, tree, "r1")
+    assert traces(loot) == []
+
+
+def test_what_a_filter_would_convert_is_kept_and_given_back_and_starts_nothing(shop: GitRoom, loot: Path) -> None:
+    make_hostile(shop.repo / ".git", loot, attributes=FILTERED)
+    _cleared(loot)
+    tree, path = shop.prepare()
+    first = shop.spaces.snapshot(tree, "r1")
+    fill(path, {"src/app.py": "changed\r\n", "new.py": "n\n"})
+    second = shop.spaces.snapshot(tree, "r1", first.id)
+    assert "+changed" in shop.spaces.diff(tree, first.id)
+    shop.spaces.restore(tree, "r1", first.id)
+    shop.spaces.restore(tree, "r1", second.id)
+    assert (path / "src/app.py").read_bytes() == b"changed\r\n"
+    for deliver in (lambda: shop.spaces.commit(tree, "work"), lambda: shop.spaces.apply_to_checkout(tree, "r1")):
+        with pytest.raises(WorkspaceFault, match="the filter 'evil'"):
+            deliver()
     assert traces(loot) == []
 
 

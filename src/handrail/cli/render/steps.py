@@ -10,6 +10,7 @@ from handrail.cli.render.step_rows import local_time
 from handrail.late_import import late_import
 from handrail.model.actors import actor_words
 from handrail.model.history import events as ev
+from handrail.model.history.run_state import FILTER_GAP
 from handrail.operations.driving.drive import Happened
 from handrail.operations.views.event_sentences import (
     address_of,
@@ -38,6 +39,8 @@ BEGIN = frozenset(
 END = frozenset({"step_ended", "loop_ended", "group_left", "work_left", "item_ended"})
 OF_RUN = frozenset({"workspace_ready", "tree_restored"})
 """Told of the run that is watched, not of those that come from it."""
+WHOLE = OF_RUN | {"git_settings_changed", "gap_recorded"}
+"""Not cut short: a path could not be copied, and a warning not be understood."""
 ASKS = frozenset({"approval_requested", "question_asked"})
 MARKS = {"✓": "green", "✗": "red", "?": "yellow", "–": None, "…": None, "▸": None}
 
@@ -81,8 +84,7 @@ class StepLines:
         price = price_words(spent) if spent is not None else ""
         name = pad(harmless(f"{happened.via}{address}"), self._name)
         text = BLANK.join(part for part in (name, took, price, harmless(words + more)) if part)
-        # A path that is cut short cannot be copied.
-        text = text if event.kind in OF_RUN else crop(text, most)
+        text = text if event.kind in WHOLE else crop(text, most)
         return f"{click.style(mark, fg=MARKS[mark])} {text.rstrip()}"
 
     def _is_left_out(self, happened: Happened) -> bool:
@@ -196,6 +198,8 @@ _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
     "tree_restored": lambda event: ("…", _put_back(event)) if event.kept else None,
     "child_started": lambda event: ("▸", f"{event.workflow} as {event.child}"),
     "command_refused": lambda event: ("✗", told(event) or ""),
+    # Other gaps are told at the end: this one says what the run cannot do, while it can be helped.
+    "gap_recorded": lambda event: ("–", event.message) if event.about == FILTER_GAP else None,
     "git_settings_changed": lambda event: ("✗" if event.changes else "✓", told(event) or ""),
     "tool_called": lambda event: ("▸" if event.success else "✗", told(event) or ""),
     "child_ended": lambda event: ("✓" if event.status == "succeeded" else "✗", told(event) or ""),

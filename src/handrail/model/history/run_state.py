@@ -17,6 +17,8 @@ from handrail.model.workflow.values import JsonValue
 REDUCER = 10
 """Version of the fold; a checkpoint of another version is not used."""
 
+FILTER_GAP = "git filter"
+"""What is missing where files cannot be stored as the repository wants it."""
 MOST_GIT_CHANGES = 5
 """Changed settings of git that are named in a sentence."""
 

@@ -113,8 +113,9 @@ class StepHandler:
         """Add to an outcome what it changed of the settings by which the user's git starts programs."""
         if not any(isinstance(each, LOOKED_AFTER) for each in events):
             return events
-        ready = next((each.tree for each in events if isinstance(each, WorkspaceReady)), state.tree)
-        return (*events, *await self.trees.look_at_settings(state, ready))
+        ready = next((each.tree for each in events if isinstance(each, WorkspaceReady)), None)
+        lacks = () if ready is None else await self.trees.missing_filters(state, ready)
+        return (*events, *lacks, *await self.trees.look_at_settings(state, ready or state.tree))
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
         """End whatever a step started, with everything that this started."""

@@ -14,8 +14,15 @@ from typing import Any, ParamSpec, TypeVar, cast
 from handrail.engine.text.globs import literal_folders, matches
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
-from handrail.model.history.events import GitSettingsChanged, StepBegan, StepEnded, TreeRestored, WorkspaceReady
-from handrail.model.history.run_state import Pending, RunState
+from handrail.model.history.events import (
+    GapRecorded,
+    GitSettingsChanged,
+    StepBegan,
+    StepEnded,
+    TreeRestored,
+    WorkspaceReady,
+)
+from handrail.model.history.run_state import FILTER_GAP, Pending, RunState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.workspaces import Conflict, FileRange, Merged, Snapshot, Source, Workspaces
@@ -142,6 +149,16 @@ class TreeHandler:
             return ()
         address = "" if state.pending is None else state.pending.address
         return (GitSettingsChanged(changes=found, address=address, at=self.clock()),)
+
+    async def missing_filters(self, state: RunState, tree: Tree) -> tuple[GapRecorded, ...]:
+        """Say once, when a work tree was made, which files cannot be committed from it."""
+        found = await in_thread(self.workspaces.unused_filters, tree) if tree.owned else ()
+        known, now = [gap.get("message") for gap in state.gaps], self.clock()
+        return tuple(
+            GapRecorded(category="capability_missing", severity="warning", message=each, about=FILTER_GAP, at=now)
+            for each in found
+            if each not in known
+        )
 
     async def changed(self, state: RunState, since: str) -> tuple[str, ...]:
         """List the paths that changed since a snapshot, as seen from the folder in which the run works."""

@@ -8,6 +8,7 @@ from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.workspace.commits.merge_trees import is_ancestor
+from handrail.workspace.commits.unused_filters import refuse_unfiltered
 from handrail.workspace.git.command import Git, shown, split
 from handrail.workspace.git.data_places import Places
 from handrail.workspace.git.folder_users import clear_stale_locks
@@ -119,9 +120,17 @@ def _written(at: Desk, tree: str, message: str, parents: tuple[str, ...]) -> str
     head = parents[0]
     if len(parents) == 1 and at.git.line("rev-parse", f"{head}^{{tree}}") == tree:
         return head
+    refuse_unfiltered(at.git, _new_in(at.git, tree, parents), at.git.where)
     new = write_commit(at.git, tree, message, parents)
     at.git.out("update-ref", f"refs/heads/{at.tree.branch}", new, head)
     return new
+
+
+def _new_in(git: Git, tree: str, parents: tuple[str, ...]) -> list[bytes]:
+    """List the files of a tree that no parent has like that: what they have was stored by whoever committed it."""
+    words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=AMT")
+    first, *others = ([*split(git.out(*words, parent, tree))] for parent in parents)
+    return [path for path in first if all(path in each for each in others)]
 
 
 def write_commit(git: Git, tree: str, message: str, parents: tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ from handrail.errors import NotFound, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.workspace.commits.merge_trees import three_way
+from handrail.workspace.commits.unused_filters import refuse_unfiltered
 from handrail.workspace.delivery.apply_journal import (
     Checkout,
     Journal,
@@ -102,9 +103,18 @@ def _apply(at: Checkout, tree: Tree, run: str, theirs: str) -> tuple[str, ...]:
     if not _paths(git, ours, found.tree) and not was_cut:
         return ()
     _refuse_overwriting(git, ours, found.tree)
+    _refuse_unfiltered(at, tree, _paths(git, ours, found.tree, "--diff-filter=AMT"))
     note = _Note(last.before if last and was_cut else ours, found.tree, theirs, done=False)
     _remember(git, run, note, replace_top=was_cut)
     return _concluded(at, begin(at, _journal(at, run, "apply", (ours, found.tree), brought=theirs, before=note.before)))
+
+
+def _refuse_unfiltered(at: Checkout, tree: Tree, paths: list[bytes]) -> None:
+    """Refuse files that a filter would have converted, by the rules of the checkout or of the run's worktree."""
+    path = Path(tree.path)
+    if path.is_dir() and record_of(at.places, path) is not None:
+        refuse_unfiltered(at.places.git(path), paths, path)
+    refuse_unfiltered(at.git, paths, path)
 
 
 def _undo(at: Checkout, run: str) -> tuple[str, ...]:
@@ -222,8 +232,8 @@ def _refuse_overwriting(git: Git, ours: str, after: str) -> None:
         raise WorkspaceFault(message, next_step="move them away, then apply again", files=there)
 
 
-def _paths(git: Git, old: str, new: str) -> list[bytes]:
-    return split(git.out("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new))
+def _paths(git: Git, old: str, new: str, *words: str) -> list[bytes]:
+    return split(git.out("diff-tree", "-r", "-z", "--name-only", "--no-renames", *words, old, new))
 
 
 def _ref(run: str) -> str:

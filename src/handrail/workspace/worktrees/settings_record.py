@@ -105,6 +105,13 @@ def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
     return changes
 
 
+def has_filters(places: Places, tree: Tree) -> bool:
+    """Tell whether the repository's own configuration had a filter when a run was set up; nothing is read but that."""
+    born = _born(places, tree)
+    known = None if born is None else _recorded(places, tree, born)
+    return any(name.startswith("filter.") for name in known or ())
+
+
 def _born(places: Places, tree: Tree) -> str | None:
     """Say which run a record is of; a borrowed checkout has one for whoever works there."""
     if not tree.owned:

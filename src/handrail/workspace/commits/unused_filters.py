@@ -1,0 +1,107 @@
+"""Filters that only the repository's own configuration has: git of ours never runs them (`repository_view`).
+
+Files that such a filter would convert (git-crypt, `git lfs install --local`) stand in our worktrees as they are stored,
+and what is written there would be stored as it stands: a secret in plain text. Snapshots are private and keep the
+bytes; what leaves them for a branch or a checkout is refused.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from handrail.errors import WorkspaceFault
+from handrail.workspace.git.command import Git, shown, split
+from handrail.workspace.git.data_places import replace_file
+from handrail.workspace.git.repository_view import OWN_ATTRIBUTES, Setting, read_settings
+
+_CLEANS = re.compile(r"filter\.(.*)\.(clean|process)", re.DOTALL)
+_REPOSITORYS = ("local", "worktree")
+_NAMED = re.compile(rb"(?:^|\s)filter=(\S+)")
+_SHOWN = 5
+_INFO = "info/attributes"
+
+
+def unused_filters(git: Git) -> frozenset[str]:
+    """Name the filters that the repository configures and git of ours does not run."""
+    view = git.through
+    settings = read_settings(git.where, view.own)
+    ours = git.run("config", "-z", "--get-regexp", r"^filter\.", ok=(0, 1)).out
+    known = {found[1] for entry in split(ours) if (found := _CLEANS.fullmatch(shown(entry.partition(b"\n")[0])))}
+    return frozenset(_cleaning(settings)) - known
+
+
+def _cleaning(settings: Iterable[Setting]) -> Iterator[str]:
+    for each in settings:
+        found = _CLEANS.fullmatch(each.key)
+        if found and each.scope in _REPOSITORYS and each.value:
+            yield found[1]
+
+
+def describe_unused(git: Git) -> tuple[str, ...]:
+    """Say which of these filters files of the work tree have, by the patterns that name them, and what to do."""
+    unused = unused_filters(git)
+    patterns = _patterns(git, unused) if unused else {}
+    return tuple(
+        f"the filter '{name}' ({', '.join(found[:_SHOWN])}) is configured in the repository alone, so Handrail does "
+        f"not run it: new or changed files of that kind cannot be committed, merged or applied. {_ways(name)}"
+        for name, found in sorted(patterns.items())
+    )
+
+
+def refuse_unfiltered(git: Git, paths: Sequence[bytes], tree: Path) -> None:
+    """Refuse to store or hand out files of a run's worktree that a filter would have converted."""
+    unused = unused_filters(git) if paths else frozenset[str]()
+    found = _matching(git, paths, unused) if unused else {}
+    if not found:
+        return
+    names = tuple(map(shown, found))
+    filters = sorted(set(found.values()))
+    patterns = ", ".join(dict.fromkeys(each for name in filters for each in _patterns(git, {name}).get(name, ())))
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    message = (
+        f"{', '.join(names[:_SHOWN])}{more} in {tree} would be stored unfiltered: the filter "
+        f"'{', '.join(filters)}' ({patterns}) is configured in the repository alone, and Handrail does not run it"
+    )
+    raise WorkspaceFault(message, next_step=_ways(filters[0], tree), files=names)
+
+
+def _ways(name: str, where: Path | None = None) -> str:
+    there = "leave such files alone" if where is None else f"copy these files from {where} and put them back there"
+    return (
+        f"configure it in your own configuration (git config --global filter.{name}.clean ..., and smudge) before the "
+        f"run starts, or {there}"
+    )
+
+
+def _matching(git: Git, paths: Sequence[bytes], unused: Collection[str]) -> dict[bytes, str]:
+    """Give the files to which such a filter applies, by the rules that are in force or by those on the disk."""
+    rules = git.through.folder / _INFO
+    in_force = rules.read_bytes()
+    found = _filtered(git, paths, unused)
+    own = (git.through.folder / OWN_ATTRIBUTES).read_bytes()
+    if own == in_force:
+        return found
+    try:
+        replace_file(rules, own)
+        return found | _filtered(git, paths, unused)
+    finally:
+        replace_file(rules, in_force)
+
+
+def _filtered(git: Git, paths: Sequence[bytes], unused: Collection[str]) -> dict[bytes, str]:
+    fields = split(git.out("check-attr", "-z", "--stdin", "filter", stdin=b"".join(path + b"\0" for path in paths)))
+    rows = zip(fields[::3], fields[2::3], strict=True)
+    return {path: shown(value) for path, value in rows if shown(value) in unused}
+
+
+def _patterns(git: Git, unused: Collection[str]) -> dict[str, list[str]]:
+    """Give the patterns of the files that name a filter, as they are written."""
+    listing = git.out("ls-files", "-z", "--cached", "--others", "--", ":(glob)**/.gitattributes")
+    files = [git.where / path.decode(errors="surrogateescape") for path in split(listing)]
+    found: dict[str, list[str]] = {}
+    for path in (*dict.fromkeys(files), git.through.folder / OWN_ATTRIBUTES):
+        for line in path.read_bytes().splitlines() if path.is_file() else ():
+            named = _NAMED.search(line)
+            if named and shown(named[1]) in unused and not line.startswith(b"#"):
+                found.setdefault(shown(named[1]), []).append(shown(line.split()[0]))
+    return found
