@@ -102,6 +102,10 @@ class Workspaces(Protocol):
         """Record what makes the user's git start programs, once a worktree is set up; what is recorded stays."""
         ...
 
+    def note_step(self, tree: Tree) -> None:
+        """Note that a step begins, after which the settings are to be looked at, by whomever."""
+        ...
+
     def look_at_settings(self, tree: Tree) -> tuple[str, ...]:
         """Say what of that has changed, after a step; it stays unaccepted for later runs of the repository too."""
         ...

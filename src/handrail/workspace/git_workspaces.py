@@ -60,6 +60,10 @@ class GitWorkspaces:
         """Record what makes the user's git start programs, once a worktree is set up; what is recorded stays."""
         settings_record.record_settings(self.places, tree)
 
+    def note_step(self, tree: Tree) -> None:
+        """Note that a step begins, after which the settings are to be looked at, by whomever."""
+        settings_record.note_step(self.places, tree)
+
     def look_at_settings(self, tree: Tree) -> tuple[str, ...]:
         """Say what of that has changed, after a step; quick where nothing was written."""
         return settings_record.look_at_settings(self.places, tree)

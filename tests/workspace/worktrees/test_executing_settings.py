@@ -241,6 +241,25 @@ def test_what_a_step_changed_and_nobody_accepted_is_no_known_setting_of_a_later_
     assert shop.spaces.look_at_settings(begin(shop, "r3")[0]) == ()
 
 
+@pytest.mark.parametrize("borrowed", [False, True])
+def test_a_step_whose_driver_died_is_looked_at_when_the_next_run_is_set_up(shop: GitRoom, *, borrowed: bool) -> None:
+    tree = shop.borrowed() if borrowed else begin(shop)[0]
+    shop.spaces.record_settings(tree)
+    shop.spaces.note_step(tree)
+    git(shop.repo, "config", "core.pager", "evil")
+    later = tree if borrowed else begin(shop, "r2")[0]
+    shop.spaces.record_settings(later)
+    assert shop.spaces.look_at_settings(later) == ("core.pager = evil (new)",)
+
+
+def test_what_a_person_changes_between_two_runs_is_known_to_the_second(shop: GitRoom) -> None:
+    tree, _ = begin(shop)
+    shop.spaces.note_step(tree)
+    shop.spaces.look_at_settings(tree)
+    git(shop.repo, "config", "core.pager", "less")
+    assert shop.spaces.look_at_settings(begin(shop, "r2")[0]) == ()
+
+
 def test_what_a_person_undid_is_no_matter_for_a_later_run(shop: GitRoom) -> None:
     tree, _ = begin(shop)
     git(shop.repo, "config", "core.pager", "evil")

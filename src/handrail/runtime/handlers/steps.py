@@ -84,6 +84,7 @@ class StepHandler:
     async def perform(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> Event:
         """Perform a step and conclude it."""
         step = _step(plan, state)
+        await self.trees.note_step(state)
         if began.action == "agent":
             event = await self.agents.perform(state, pending, began, None if step is None else step.returns)
         elif began.action in TREE_STEPS:
@@ -106,6 +107,7 @@ class StepHandler:
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, refused: StepRefused | None
     ) -> tuple[Event, ...]:
         """Perform a guided step, and keep the work tree."""
+        await self.trees.note_step(state)
         events = await guided.GuidedHandler(self.agents).perform(plan, state, pending, began, refused)
         return tuple([await self._kept(state, each) for each in events])
 

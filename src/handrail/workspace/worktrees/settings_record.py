@@ -5,11 +5,13 @@ changed and nobody accepted is remembered for the repository: a later run does n
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
+from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.workspace.git.data_places import Places, read_json, short, write_json
@@ -23,11 +25,13 @@ from handrail.workspace.worktrees.executing_settings import (
     sign_settings,
     survey_settings,
 )
-from handrail.workspace.worktrees.records import record_of
+from handrail.workspace.worktrees.records import all_records, record_of
 
 RECORD = "executing-settings.json"
 UNACCEPTED = "unaccepted-settings"
 """The folder of what steps changed, a file for each repository."""
+_STEP = "step-under-way"
+"""Marks a work tree in which a step may have changed settings that nobody has looked at yet."""
 _Digests = dict[str, str]
 
 
@@ -48,6 +52,8 @@ def record_settings(places: Places, tree: Tree) -> None:
     born = _born(places, tree)
     if born is None or (tree.owned and _recorded(places, tree, born) is not None):
         return
+    for other in _under_way(places, tree):
+        look_at_settings(places, other)
     digests = _digests(survey_settings(tree).settings)
 
     def still_open(unaccepted: dict[str, str | None]) -> dict[str, str | None]:
@@ -82,12 +88,29 @@ def changed_settings(places: Places, tree: Tree) -> tuple[str, ...]:
     return () if known is None else _shown(known, tree, survey_settings(tree))
 
 
+def note_step(places: Places, tree: Tree) -> None:
+    """Note that a step begins: should nobody come to look after it, whoever sets up the next run does."""
+    _path(places, tree).with_name(_STEP).touch()
+
+
+def _under_way(places: Places, tree: Tree) -> Iterator[Tree]:
+    """Give the work trees of a repository whose last step nobody has looked at: it goes on, or its driver died."""
+    common = common_dir(find_root(Path(tree.repository)))
+    for each in (tree, *(record.tree() for record in all_records(places))):
+        if not _path(places, each).with_name(_STEP).exists():
+            continue
+        with suppress(WorkspaceFault):
+            if common_dir(find_root(Path(each.repository))) == common:
+                yield each
+
+
 def look_at_settings(places: Places, tree: Tree) -> tuple[str, ...]:
     """Say the same after a step, and remember for the repository what differs; quick where nothing was written."""
     born = _born(places, tree)
     known = None if born is None else _recorded(places, tree, born)
     if born is None or known is None:
         return ()
+    (_path(places, tree).with_name(_STEP)).unlink(missing_ok=True)
     seen = _seen(places, tree)
     # Signed before it is read, so that what is written meanwhile is seen by the next look.
     signature = sign_settings(tree, seen.named)
