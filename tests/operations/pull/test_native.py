@@ -1,5 +1,7 @@
 """A native workflow is pulled too: the agent's steps by the connected agent, everything else by the engine."""
 
+import subprocess
+
 from handrail.operations.runs import lifecycle as runs
 from support.pull.room import Pull
 
@@ -34,3 +36,15 @@ def test_a_native_workflow_is_walked_without_an_agent_of_its_own_being_installed
     assert done.complete
     assert (done.texts, done.data) == (pull.advance(last, "again").texts, done.data)
     pull.assert_sound()
+
+
+def test_an_approval_tells_the_connected_agent_which_settings_of_git_a_step_changed(pull: Pull) -> None:
+    for words in (
+        ["init", "-q"],
+        ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "Begin", "--allow-empty"],
+    ):
+        subprocess.run(["git", *words], cwd=pull.workspace, check=True, capture_output=True)
+    pull.add(MIXED.replace("'echo 42'", "'git config core.sshCommand ./evil'"), "mixed")
+    waits = pull.advance(pull.start("mixed", who="Ada"))
+    assert waits.codes == ["USER_ONLY_DEPENDENCY"]
+    assert "core.sshcommand = ./evil (new)" in waits.text
