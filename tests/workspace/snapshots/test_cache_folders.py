@@ -42,7 +42,16 @@ def _changed(room: GitRoom, files: dict[str, str], folder: str = "cache") -> tup
     return standing, after.omitted
 
 
-@pytest.mark.parametrize("files", [CACHE, ENVIRONMENT], ids=["cache", "environment"])
+HYPOTHESIS = {
+    ".gitignore": "# This .gitignore file was automatically created by Hypothesis.\n\n*\n",
+    "examples/1/2": "x",
+}
+REPORT = {".gitignore": "# Created by coverage.py\n*\n", "index.html": ""}
+
+
+@pytest.mark.parametrize(
+    "files", [CACHE, ENVIRONMENT, HYPOTHESIS, REPORT], ids=["cache", "environment", "hypothesis", "coverage"]
+)
 @pytest.mark.parametrize("folder", [".cache", "src/with space/[x]"])
 def test_a_new_cache_folder_is_named_and_not_taken(shop: GitRoom, files: dict[str, str], folder: str) -> None:
     assert _changed(shop, files, folder) == ([], (f"{folder}/: a cache that ignores itself",))
@@ -105,6 +114,21 @@ def test_a_file_of_a_cache_that_is_added_by_force_is_taken(shop: GitRoom) -> Non
     _put(where, "cache", CACHE)
     git(where, "add", "-f", "cache/deep/data")
     assert _standing(shop, tree, before) == ["cache/deep/data"]
+
+
+def test_what_hypothesis_leaves_is_no_change(shop: GitRoom) -> None:
+    tree, where, before = _began(shop)
+    begin = "from hypothesis import given, strategies\n@given(strategies.integers())\n"
+    test = begin + "def test(n): assert n < 1000\ntest()\n"
+    done = subprocess.run([sys.executable, "-B", "-c", test], cwd=where, check=False, capture_output=True)
+    assert done.returncode == 1, done.stderr.decode()
+    assert list((where / ".hypothesis/examples").iterdir())
+    assert not _standing(shop, tree, before)
+
+
+def test_a_folder_that_only_ignores_itself_is_taken(shop: GitRoom) -> None:
+    found, omitted = _changed(shop, {".gitignore": "# Created by somebody\n*\n", "conftest.py": ""})
+    assert (found, omitted) == (["cache/.gitignore", "cache/conftest.py"], ())
 
 
 def test_what_pytest_leaves_is_neither_shown_nor_committed_nor_applied(shop: GitRoom) -> None:

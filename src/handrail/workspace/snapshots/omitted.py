@@ -18,8 +18,14 @@ from handrail.workspace.snapshots.rules import IGNORE_FILE, read_plain
 _MOST_FOLDERS = 128
 _GITLINK = b"\x00\x00\xe0\x00"
 """The mode of a nested repository, as an index holds it."""
-_MARKS = {b"CACHEDIR.TAG": b"Signature: 8a477f597d28d172789f06886806bc55", b"pyvenv.cfg": b""}
-"""Files by which a folder tells that it is a cache (bford.info/cachedir) or a virtual environment."""
+_MARKS = (
+    (b"CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55"),
+    (b"pyvenv.cfg", b""),
+    (IGNORE_FILE, b"# This .gitignore file was automatically created by Hypothesis."),
+    (IGNORE_FILE, b"# Created by coverage.py"),
+)
+"""Files by which a folder tells, with how they begin, that it is a cache (bford.info/cachedir), a virtual environment,
+or the folder of a tool that has no such mark and names itself where it ignores all that it writes."""
 _CACHE = ": a cache that ignores itself"
 _EMPTY = ": an empty folder"
 _LOOK = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
@@ -73,7 +79,7 @@ def cache_names(omitted: tuple[str, ...]) -> list[str]:
 
 def cache_folders(git: Git, untracked: list[bytes], work: str) -> list[bytes]:
     """List the outermost folders that say they are caches, ignore all of themselves, and are not in a tree."""
-    marks = {IGNORE_FILE, *_MARKS}
+    marks = {IGNORE_FILE, *(name for name, _ in _MARKS)}
     parted = (path.rpartition(b"/") for path in untracked)
     folders = sorted({folder for folder, _, name in parted if folder and name in marks})
     found: list[bytes] = []
@@ -88,7 +94,7 @@ def _is_cache(where: Path, folder: bytes) -> bool:
     place = os.fsencode(where) + b"/" + folder + b"/"
     rules = [line.strip() for line in read_plain(place + IGNORE_FILE).split(b"\n")]
     ignores_all = [line for line in rules if line and not line.startswith(b"#")] == [b"*"]
-    return ignores_all and any(_is_marked(place + name, start) for name, start in _MARKS.items())
+    return ignores_all and any(_is_marked(place + name, start) for name, start in _MARKS)
 
 
 def _is_marked(path: bytes, start: bytes) -> bool:
