@@ -101,7 +101,7 @@ def test_a_clock_that_went_wrong_and_was_put_right_does_not_shorten_a_wait_that_
     assert _tries(room, clocks, waits) == 2
 
 
-def test_a_clock_that_is_set_forward_ends_the_waits_it_passes(room: Room) -> None:
+def test_where_only_the_time_of_day_is_known_a_clock_that_is_set_forward_ends_the_waits_it_passes(room: Room) -> None:
     clocks = Clocks()
     _waiting(room, clocks)
     waits = clocks.waits(room)
@@ -184,4 +184,18 @@ def test_a_terminal_that_waits_goes_on_after_the_clock_was_set_back(room: Room) 
         await asyncio.wait_for(going, LONG)
 
     asyncio.run(driven())
+    assert room.state(run).status == "succeeded"
+
+
+def test_a_wait_that_is_over_before_its_driver_has_let_go_is_not_forgotten(room: Room) -> None:
+    clocks = Clocks()
+
+    def hasty() -> float:
+        clocks.passes(HOUR)
+        return clocks.wall
+
+    run = room.start(AGAIN.replace("WAIT", "60m"))
+    supervisor = room.supervisor(hasty)
+    asyncio.run(supervisor.run_until_idle())
+    asyncio.run(supervisor.run_until_idle())
     assert room.state(run).status == "succeeded"

@@ -1,13 +1,14 @@
 """Waits that a clock which is set back must not make longer.
 
 Timers are kept as times of day, so that they outlive the process. Whoever waits for them also has a steady clock, which
-nobody can set. A timer has come when the first of the two says so.
+nobody can set. A run whose time has come by the time of day alone finds out when it is driven, and waits on
+(`runtime.machine_clock`). A run whose time has come by the steady clock alone has to be told, which is done here.
 
 1. While nobody sets the clock both say the same, and nothing is kept here.
 2. When it jumps, the timers that are set at that moment were meant by the clock as it was: each gets a deadline on the
    steady clock, which no later jump moves. Timers that are set afterwards are meant by the clock as it is now.
-3. A wait that was recorded later than now, when we begin, was recorded before the clock was set back. It gets its whole
-   length, from now on.
+3. When we begin, each run knows how the clock stood when it began to wait, unless the machine was started again. A wait
+   that was recorded later than now, before that, gets its whole length, from now on.
 4. That a time has come although the clock denies it is a message to the run, so that whoever drives it hears of it.
 """
 
@@ -18,17 +19,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from handrail.errors import StorageDamaged, StorageFault, StorageTooNew
+from handrail.errors import NotFound, StorageDamaged, StorageFault, StorageTooNew
 from handrail.model.history.run_lines import is_run
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log, Timer
 from handrail.runtime.event_records import from_log
+from handrail.runtime.history import state_of
+from handrail.runtime.machine_clock import JUMP, Reading, SteadyClock, now_as_known
 from handrail.runtime.ports import Clock
 from handrail.runtime.run_writer import RunWriter
 
 LOOK_EVERY = 0.05
-JUMP = 0.5
-"""Seconds by which the clock must differ from one look to the next; slower changes are its way of being right."""
 
 
 @dataclass(slots=True)
@@ -38,7 +39,8 @@ class Waits:
     log: Log
     environments: RunEnvironments
     clock: Clock
-    steady: Clock = time.monotonic
+    steady: Clock | None = None
+    """What nobody can set, where the clock does not know it itself."""
     wanted: Callable[[str], bool] = lambda _: True
     told: int = 0
     """How many times a run was told."""
@@ -62,10 +64,10 @@ class Waits:
 
     def look(self) -> None:
         """Take note of how the clocks stand, and tell the runs whose time has come by the steady one alone."""
-        steady = self.steady()
-        ahead = self.clock() - steady
+        now, ahead = self._read()
+        steady = now - ahead
         if self._ahead is None:
-            self._begin(steady)
+            self._begin(now, steady)
         elif abs(ahead - self._ahead) > JUMP:
             self._keep(self._ahead)
         self._ahead = ahead
@@ -73,17 +75,29 @@ class Waits:
         if come:
             self._tell(come)
 
-    def _begin(self, steady: float) -> None:
+    def _read(self) -> Reading:
+        if isinstance(self.clock, SteadyClock):
+            return self.clock.read()
         now = self.clock()
+        return Reading(now, now - (self.steady or time.monotonic)())
+
+    def _begin(self, now: float, steady: float) -> None:
         for timer in self._set():
             try:
-                latest = self.log.read(timer.stream, after=self.log.last(timer.stream).seq - 1, limit=1)
-                recorded = from_log(latest[0]).at if latest else now
-            except (StorageDamaged, StorageTooNew):
+                left = self._left(timer, now)
+            except (StorageDamaged, StorageTooNew, NotFound):
                 # Whoever drives the run says that it cannot be read.
                 continue
-            if recorded > now + JUMP:
-                self._deadlines[timer] = steady + timer.due - recorded
+            if left < timer.due - now - JUMP:
+                self._deadlines[timer] = steady + left
+
+    def _left(self, timer: Timer, now: float) -> float:
+        """The seconds that are left of a wait, as far as its run knows."""
+        state = state_of(self.log, timer.stream)
+        if isinstance(self.clock, SteadyClock) and state.boot == self.clock.boot:
+            return timer.due - now_as_known(self.clock, state)
+        latest = self.log.read(timer.stream, after=state.seq - 1, limit=1)
+        return timer.due - max(now, from_log(latest[0]).at)
 
     def _keep(self, ahead: float) -> None:
         for timer in self._set():

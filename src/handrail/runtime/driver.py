@@ -36,6 +36,7 @@ from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.handlers.proofs.file_evidence import RECORDED
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.history import Known, is_readable, plan_of
+from handrail.runtime.machine_clock import is_set
 from handrail.runtime.ports import Clock, Flows
 from handrail.runtime.recorder import Recorder, Turn
 from handrail.runtime.run_writer import RunWriter
@@ -173,7 +174,8 @@ class Driver:
     def _look(self, plan: Plan, state: RunState) -> RunState | None:
         """Record messages that leave what is under way alone; None where one ends it."""
         before, self._seen = self._seen, self.log.changed()
-        if self._seen == before or not self.log.inbox(state.run, limit=1):
+        quiet = self._seen == before or not self.log.inbox(state.run, limit=1)
+        if quiet and (state.pending is None or not is_set(self.clock, state)):
             return state
         turn = self.recorder.turn(plan, state)
         ends = turn.given_up or (state.pending is None and turn.events)

@@ -3,7 +3,7 @@
 import json
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,13 +13,14 @@ from handrail.engine.fold.apply import apply
 from handrail.engine.state.codec import decode_state
 from handrail.errors import HandrailError, NotFound, StorageDamaged, StorageFault, StorageTooNew, UsageError
 from handrail.model.codec import decode, encode
-from handrail.model.history.events import Event
+from handrail.model.history.events import ClockNoted, Event
 from handrail.model.history.run_lines import is_run
 from handrail.model.history.run_state import REDUCER, RunState
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Log, StoredEvent
 from handrail.runtime.event_records import from_log, reads_back, to_log, unreadable, without_secrets
+from handrail.runtime.machine_clock import with_clock
 from handrail.runtime.ports import Pinned
 from handrail.runtime.run_summary import summary_of, timers_of
 
@@ -168,12 +169,23 @@ def events_of(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
     return tuple((stored.seq, from_log(stored)) for stored in log.read(run))
 
 
+def events_by_one_clock(log: Log, run: str) -> tuple[tuple[int, Event], ...]:
+    """Give a run's events with the times that they have by the clock as it was set last."""
+    found: list[tuple[int, Event]] = []
+    later = 0.0
+    for seq, event in reversed(events_of(log, run)):
+        found.append((seq, replace(event, at=event.at + later) if later else event))
+        if isinstance(event, ClockNoted):
+            later += event.by
+    return tuple(reversed(found))
+
+
 def beginning(log: Log, redactor: Redactor, run: str, first: Event, *later: Event) -> Append:
     """Give the append by which a run comes into being; a copy may begin with a time that it waits for."""
     if not is_run(run):
         hint = "call the workflow otherwise: letters, digits, dots and dashes"
         raise UsageError(f"'{run}' cannot be the id of a run", next_step=hint)
-    clean = tuple(without_secrets(event, redactor) for event in (first, *later))
+    clean = tuple(without_secrets(event, redactor) for event in (with_clock(first), *later))
     bad = next((event for event in clean if not reads_back(event)), None)
     if bad is not None:
         raise UsageError(f"{run} cannot be begun: its {bad.kind} could not be read back", next_step=GIVE_PLAIN)

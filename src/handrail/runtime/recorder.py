@@ -24,6 +24,7 @@ from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, TimerCleared
 from handrail.runtime.event_records import from_log, kept, to_log
 from handrail.runtime.history import Folded, Known, beginning
+from handrail.runtime.machine_clock import by_new_clock, read_clock
 from handrail.runtime.ports import Clock
 from handrail.runtime.run_summary import summary_of, timers_of
 from handrail.runtime.run_writer import Heard, Letter, message
@@ -88,10 +89,17 @@ class Recorder:
 
     def turn(self, plan: Plan, state: RunState, caused: tuple[Event, ...] = (), *, look: bool = True) -> Turn:
         """Find out what has to be recorded now; records nothing."""
-        now, before = self.clock(), state
+        before = state
         self._written.clear()
-        caused = tuple(map(self._clean, caused))
         inbox = self.log.inbox(state.run) if look else ()
+        now, noted = read_clock(self.clock, state)
+        # What is over waits for nothing, until somebody wants it to go on.
+        if noted is not None and state.status != "cancelled" and (not state.over or inbox):
+            state = apply(state, noted, state.seq + 1, self.log.get_blob)
+            caused = tuple(by_new_clock(event, now, noted.by) for event in caused)
+        else:
+            noted = None
+        caused = tuple(map(self._clean, caused))
         # What was said before a call of ours is known to be over was said during it: its agent is told.
         tells = inbox and caused and not state.held_by
         first = tuple(each for each in inbox if each.key.startswith("tell:")) if tells else ()
@@ -103,13 +111,13 @@ class Recorder:
         state = heard.state
         fired, stale = (), ()
         if self._timed or state.until is not None:
-            fired, stale, state = self._timers(state, now)
+            fired, stale, state = self._timers(state, now, 0.0 if noted is None else noted.by)
         moved = advance(plan, state, now, self.log.get_blob, self.agent_names)
         decided = tuple(map(self._clean, moved.events))
         after = moved.state
         if decided != moved.events:
             after = self.fold(state, decided)
-        events = (*said.events, *caused, *heard.events, *fired, *decided)
+        events = (*(() if noted is None else (noted,)), *said.events, *caused, *heard.events, *fired, *decided)
         consumed = (*said.consumed, *heard.consumed)
         return Turn(before, after, events, consumed, heard.given_up, stale, heard.begins, heard.letters, looked=look)
 
@@ -134,10 +142,11 @@ class Recorder:
         known = self._written.get(id(event))
         return known[1] if known is not None and known[0] is event else to_log(event)
 
-    def _timers(self, state: RunState, now: float) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
+    def _timers(self, state: RunState, now: float, by: float) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
+        """Find what came due; the timers were set by the clock before it was set by so many seconds."""
         fired: list[Event] = []
         stale: list[str] = []
-        for timer in self.log.due(now):
+        for timer in self.log.due(now if state.reason == "quota" else now - by):
             if timer.stream != state.run:
                 continue
             event = inbox_events.timed_out(state, timer.key, now)

@@ -1,7 +1,6 @@
 """A log with everything that drives its runs."""
 
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import field
 from functools import partial
@@ -33,6 +32,7 @@ from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.local.supervisor import Supervisor
+from handrail.runtime.machine_clock import machine_clock
 from handrail.runtime.ports import Clock, Commands, Flows, Prepared, Workflows
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders, folder_variables
@@ -92,7 +92,7 @@ class System:
     log: Log
     folder: Path
     workflows: Workflows
-    clock: Clock = time.time
+    clock: Clock = field(default_factory=machine_clock)
     commands: Commands = field(default_factory=ShellCommands)
     environments: RunEnvironments = ENVIRONMENTS
     instead: Instead = as_begun

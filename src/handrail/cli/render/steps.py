@@ -71,6 +71,8 @@ class StepLines:
         key = (happened.run, address)
         if event.kind in BEGIN:
             self._began[key] = event.at
+        if isinstance(event, ev.ClockNoted):
+            self._began |= {each: at + event.by for each, at in self._began.items() if each[0] == happened.run}
         said = self._of_gate(key, event) if key in self._gates else _said(event)
         if isinstance(event, ev.WorkEntered) and event.action == "gate":
             self._gates[key] = False

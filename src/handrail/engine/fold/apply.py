@@ -65,6 +65,7 @@ _FOLDS: dict[str, Callable[[RunState, Any], RunState]] = {
     "child_started": steps.child_started,
     "command_refused": runs.command_refused,
     "git_settings_changed": runs.git_settings_changed,
+    "clock_noted": runs.clock_noted,
     "run_waits": runs.waits,
     "run_blocked": runs.blocked,
     "run_resumed": runs.resumed,

@@ -22,8 +22,9 @@ from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
     from handrail.engine.composite import fan_out as fan_outs
-    from handrail.engine.fold import imports
+    from handrail.engine.fold import clocks, imports
 else:
+    clocks = late_import("handrail.engine.fold.clocks")
     fan_outs = late_import("handrail.engine.composite.fan_out")
     imports = late_import("handrail.engine.fold.imports")
 
@@ -68,6 +69,8 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         around=started.around,
         observed=started.observed,
         calls=started.calls,
+        boot=started.boot,
+        ahead=started.ahead,
     )
 
 
@@ -103,6 +106,7 @@ def _copy(event: ev.RunForked, source: RunState) -> RunState:
     )
     copy = replace(copy, born=event.at, imported=1 if source.imported else 0, tried=(), git_changes=())
     copy = replace(copy, messages=messages.of_copy(copy), children=HashTrieMap(), said=(0, ""))
+    copy = replace(clocks.brought_to(copy, event.boot, event.ahead) if event.boot else copy, set_by=0.0)
     if event.source_tree is not None:
         copy = replace(copy, source=event.source_tree, tree=None)
     return _goes_on(copy, kept) if copy.reason == "pause" else copy
@@ -117,6 +121,11 @@ def command_refused(state: RunState, event: ev.CommandRefused) -> RunState:
 def git_settings_changed(state: RunState, event: ev.GitSettingsChanged) -> RunState:
     """Keep what differs, so that a person is told wherever the run asks for one."""
     return replace(state, git_changes=event.changes, git_changed_at=event.at)
+
+
+def clock_noted(state: RunState, event: ev.ClockNoted) -> RunState:
+    """Move the times that count on, where the clock was set."""
+    return clocks.moved(state, event.boot, event.ahead, event.by)
 
 
 def waits(state: RunState, event: ev.RunWaits) -> RunState:
@@ -174,6 +183,9 @@ def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
     rewound = replace(rewound, spent=state.spent, granted=state.granted, messages=messages.both(before, state))
     rewound = replace(rewound, autonomy=state.autonomy, risk=state.risk, children=state.children, tried=state.tried)
     rewound = replace(rewound, git_changes=state.git_changes, git_changed_at=state.git_changed_at)
+    if (rewound.boot, rewound.ahead) != (state.boot, state.ahead):
+        rewound = clocks.brought_to(rewound, state.boot, state.ahead)
+    rewound = replace(rewound, set_by=state.set_by)
     if state.tree is None:
         return rewound
     kept = {"tree": state.tree, "workspace": state.workspace, "pinned": state.pinned, "source": None}

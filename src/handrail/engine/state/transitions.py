@@ -4,7 +4,7 @@
 2. Steps move only while the run is running; answers come only while it waits for them.
 3. What a person or the outside may do at any time stands in ANYTIME.
 4. succeeded and cancelled are final, but for a rewind; failed and blocked may be resumed. What an agent tried in vain
-   is noted even then, and that a person accepted changed settings of git.
+   is noted even then, that a person accepted changed settings of git, and a clock that was set before a rewind.
 """
 
 from handrail.errors import HandrailError
@@ -56,6 +56,7 @@ ANYTIME = frozenset(
         "child_ended",
         "command_refused",
         "git_settings_changed",
+        "clock_noted",
     }
 )
 
@@ -72,7 +73,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     | {"approval_decided", "timer_fired", "run_resumed", "run_ended", "run_blocked", "step_ended", "run_waits"},
     "blocked": ANYTIME | IMPORTED | {"run_resumed", "run_ended", "step_ended", "context_merged", "tree_restored"},
     "failed": ANYTIME | IMPORTED | {"run_resumed", "run_ended", "tree_restored"},
-    "succeeded": IMPORTED | {"run_rewound", "command_refused", "git_settings_changed"},
+    "succeeded": IMPORTED | {"run_rewound", "command_refused", "git_settings_changed", "clock_noted"},
     "cancelled": IMPORTED | {"command_refused", "git_settings_changed"},
 }
 """Status of the run (empty: there is none yet) with the kinds of event that may follow."""

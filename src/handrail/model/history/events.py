@@ -41,7 +41,7 @@ ShortfallCode: TypeAlias = Literal[
     "not_confirmed",
 ]
 
-VERSION = 2
+VERSION = 3
 """Shape of the events here; older ones are lifted when they are read."""
 
 
@@ -106,6 +106,10 @@ class RunStarted:
     """What was seen of the workspace, to find the run by: `root`, `repository`, `branch`, `head`."""
     calls: BlobDigest = ""
     """The workflows that its steps may call, compiled when the run that a person started began."""
+    boot: str = ""
+    """The start of the machine under which its times were taken; empty where that is not known."""
+    ahead: float = 0.0
+    """How far the time of day was ahead of the seconds since then."""
     kind: Literal["run_started"] = "run_started"
 
 
@@ -122,6 +126,9 @@ class RunForked:
     by: str = ""
     source_tree: TreeSource | None = None
     """What the copy's own work tree is made from."""
+    boot: str = ""
+    ahead: float = 0.0
+    """How the clock stood, as in `run_started`."""
     kind: Literal["run_forked"] = "run_forked"
 
 
@@ -661,6 +668,19 @@ class GitSettingsChanged:
 
 
 @frozen(kw_only=True)
+class ClockNoted:
+    """The clock is not as the run knew it: it was set by so many seconds, or the machine was started again."""
+
+    boot: str
+    ahead: float
+    """How the clock stands from now on, as in `run_started`."""
+    at: float
+    by: float = 0.0
+    """Seconds by which the time of day moved by itself: times up to here count as so much later."""
+    kind: Literal["clock_noted"] = "clock_noted"
+
+
+@frozen(kw_only=True)
 class RunWaits:
     """The run goes on when something comes from outside."""
 
@@ -790,6 +810,7 @@ Event: TypeAlias = (
     | ChildStarted
     | CommandRefused
     | GitSettingsChanged
+    | ClockNoted
     | RunWaits
     | RunBlocked
     | RunResumed

@@ -14,7 +14,7 @@ from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, Budget
 from handrail.model.workflow.values import JsonValue
 
-REDUCER = 10
+REDUCER = 11
 """Version of the fold; a checkpoint of another version is not used."""
 
 FILTER_GAP = "git filter"
@@ -279,6 +279,12 @@ class RunState:
     git_changed_at: float = 0.0
     calls: BlobDigest = ""
     """The workflows that its steps may call, as they were pinned."""
+    boot: str = ""
+    """The start of the machine under which its times were taken."""
+    ahead: float = 0.0
+    """How far the time of day was ahead of the seconds since then, at the last event that says so."""
+    set_by: float = 0.0
+    """By how many seconds the clock was set since the run, or the copy that it is, began."""
 
     @property
     def open_gaps(self) -> "tuple[dict[str, JsonValue], ...]":

@@ -16,7 +16,7 @@ from handrail.ports.log import Log
 from handrail.ports.processes import Ended, Processes
 from handrail.ports.workspaces import Workspaces
 from handrail.runtime.handlers.agents.handler import MOST_TRANSCRIPT, SLOT
-from handrail.runtime.history import events_of, state_before, state_of
+from handrail.runtime.history import events_by_one_clock, state_before, state_of
 
 
 @frozen
@@ -46,13 +46,13 @@ class Recording:
         return tuple(f"step '{address}': {drift}" for address, drift in told if drift)
 
     def _begun(self, run: str) -> Iterator[tuple[int, StepBegan, Path]]:
-        for seq, event in agent_calls(events_of(self.log, run)):
+        for seq, event in agent_calls(events_by_one_clock(self.log, run)):
             place = _newest(self.folder / run / str(seq))
             if place is not None:
                 yield seq, event, place
 
     def _calls(self, root: str, run: str) -> Iterator[RecordedCall]:
-        endings = _endings(event for _, event in events_of(self.log, run))
+        endings = _endings(event for _, event in events_by_one_clock(self.log, run))
         for seq, began, place in self._begun(run):
             ended = self.processes.look(str(place))
             if not isinstance(ended, Ended):

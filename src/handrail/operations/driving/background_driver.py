@@ -113,7 +113,7 @@ def drive(folders: Folders, programs: Programs, log: Log, supervisor: Supervisor
         if other is not None:
             return AlreadyRunning(other.pid, other.since)
         try:
-            serving = Background(log, supervisor, time.time, float(os.environ.get(IDLE) or background.GRACE))
+            serving = Background(log, supervisor, supervisor.clock, float(os.environ.get(IDLE) or background.GRACE))
             stopped = asyncio.run(_serve(serving))
         finally:
             lock.free()

@@ -95,9 +95,11 @@ class Activity:
     def see(self, happened: Happened) -> None:
         """Take in one event."""
         event, run = happened.event, happened.run
+        if isinstance(event, ev.ClockNoted):
+            self._move(run, event.by)
+            return
         self._breaks.pop(run, None)
-        if isinstance(event, ev.StepEnded | ev.StepRefused | ev.QuestionAsked):
-            self.spent = added(self.spent, spent_in(event) or Spent())
+        self._count(event)
         if event.kind in ENDS:
             self._efforts.pop(run, None)
         match event:
@@ -114,6 +116,18 @@ class Activity:
                 self._breaks[run] = Break(f"{happened.via}{event.address}", event.due, event.reason == "quota")
             case _:
                 pass
+
+    def _count(self, event: ev.Event) -> None:
+        if isinstance(event, ev.StepEnded | ev.StepRefused | ev.QuestionAsked):
+            self.spent = added(self.spent, spent_in(event) or Spent())
+
+    def _move(self, run: str, by: float) -> None:
+        """Count on from the times that the clock has now; a usage limit ends at the time of day that was told."""
+        if run in self._breaks and not self._breaks[run].quota:
+            self._breaks[run] = replace(self._breaks[run], until=self._breaks[run].until + by)
+        for kept in (self._efforts, self._last):
+            if run in kept:
+                kept[run] = replace(kept[run], began=kept[run].began + by)
 
     def _started(self, happened: Happened, event: ev.RunStarted) -> None:
         """A run began, which may have to make a work tree first."""

@@ -1,7 +1,6 @@
 """Where the calls of connected agents are answered: the log, the keys of tokens, where workflows are found."""
 
 import secrets
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from handrail.ports.agents import Agents
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.runtime.history import Known
+from handrail.runtime.machine_clock import machine_clock
 from handrail.runtime.ports import Clock
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.tiers import Place
@@ -53,7 +53,7 @@ class Desk:
     wake: Callable[[str], None]
     """Lets the engine go on with a run."""
     machine: Machine
-    clock: Clock = time.time
+    clock: Clock = field(default_factory=machine_clock)
     known: Known = field(default_factory=Known)
     catalogue: Catalogue = field(default_factory=Catalogue)
     keys_now: Callable[[], tuple[bytes, ...]] | None = None

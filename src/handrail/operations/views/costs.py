@@ -1,6 +1,5 @@
 """What agents took, step by step: added up from the events of a run and of every run that comes from it."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
@@ -15,7 +14,8 @@ from handrail.operations.views.event_sentences import spent_in
 from handrail.operations.views.step_addresses import Member, members
 from handrail.ports.log import Log
 from handrail.runtime.event_records import from_log
-from handrail.runtime.history import events_of, plan_of, state_before, state_of
+from handrail.runtime.history import events_by_one_clock, plan_of, state_before, state_of
+from handrail.runtime.machine_clock import machine_clock, now_as_known
 
 if TYPE_CHECKING:
     from handrail.engine.guided import agent_call as guided_calls
@@ -73,7 +73,8 @@ def total_of(costs: Sequence[Cost]) -> Spent:
 def elapsed(log: Log, state: RunState) -> float:
     """Give the seconds since a run, or the copy that it is, came into being, until it ended."""
     began = from_log(log.read(state.run, limit=1)[0]).at
-    return max(0.0, (state.ended_at or time.time()) - began)
+    now = state.ended_at or now_as_known(machine_clock(), state)
+    return max(0.0, now - state.set_by - began)
 
 
 def added(one: Spent, other: Spent) -> Spent:
@@ -91,7 +92,7 @@ def sum_of(parts: tuple[Spent, ...]) -> Spent:
 
 def _calls(log: Log, member: Member) -> Iterator[tuple[float, str, Spent]]:
     began: dict[int, StepBegan] = {}
-    for seq, event in events_of(log, member.run):
+    for seq, event in events_by_one_clock(log, member.run):
         if isinstance(event, StepBegan):
             began[seq] = event
         begin = began.pop(getattr(event, "began", -1), None)

@@ -11,7 +11,7 @@ from handrail.model.history import events as ev
 from handrail.model.history.run_state import git_changes_words
 from handrail.model.history.spending import Spent
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.views.money import price_words
+from handrail.operations.views.money import duration, price_words
 
 REASONS = {
     "clean": "nothing is left to fix",
@@ -193,6 +193,11 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     ),
     "git_settings_changed": lambda event: (
         git_changes_words(event.changes) or "settings that make git start programs were undone or accepted"
+    ),
+    "clock_noted": lambda event: (
+        f"the clock was set {'forward' if event.by > 0 else 'back'} by {duration(abs(event.by))}"
+        if event.by
+        else "the machine was started again, or the run has come to another one"
     ),
     "child_ended": _child_ended,
     "capability_observed": lambda event: (

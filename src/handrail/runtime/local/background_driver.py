@@ -8,7 +8,6 @@
 
 import asyncio
 import contextlib
-import time
 from dataclasses import dataclass, field
 
 from handrail.errors import StorageFault
@@ -33,7 +32,7 @@ class Background:
     supervisor: Supervisor
     clock: Clock
     grace: float = GRACE
-    steady: Clock = time.monotonic
+    steady: Clock | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     _seen: int | None = None
     _due: float | None = None

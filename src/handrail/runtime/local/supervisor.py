@@ -160,12 +160,16 @@ class Supervisor:
         if isinstance(lease, Holder):
             self._held[run] = asyncio.get_running_loop().time() + HELD
             return
+        due: set[Timer] = set()
         try:
+            # Before: a wait that begins and is over meanwhile has not been looked at.
+            with contextlib.suppress(StorageFault):
+                due.update(timer for timer in self.log.due(self.clock()) if timer.stream == run)
             await self._drive(lease)
         finally:
             # Where the database refuses, the kernel's lock is let go all the same.
             with contextlib.suppress(StorageFault):
-                self._spent.update(timer for timer in self.log.due(self.clock()) if timer.stream == run)
+                self._spent.update(due.intersection(self.log.due(self.clock())))
                 self._settled[run] = self._position(run)
             with contextlib.suppress(StorageFault):
                 self.log.release(lease)

@@ -49,6 +49,7 @@ from handrail.runtime.handlers.agents.step_tools import Tooling
 from handrail.runtime.handlers.agents.step_tools import hindrance as untooled
 from handrail.runtime.handlers.agents.watch import Cut, Watch
 from handrail.runtime.handlers.commands.start_command import GRACE, MOST_TEXT, Effect, Lost, Starts, require_started
+from handrail.runtime.machine_clock import since_began
 from handrail.runtime.ports import Clock
 
 if TYPE_CHECKING:
@@ -109,18 +110,20 @@ class AgentHandler:
             await self._window(state, pending, began, place)
             speech = Speech(self.said, agent, place, pending, began, state.run)
             prices = self.agents.catalog.prices
-            watch = Watch(self.starts.processes, agent, place, began.spec, speech.speak, prices)
+            oldest = since_began(self.clock, state, began)
+            watch = Watch(self.starts.processes, agent, place, began.spec, speech.speak, prices, oldest)
             ended = await watch.ended(effect)
+            timed = replace(began, at=self.clock() - since_began(self.clock, state, began))
             if isinstance(ended, Cut):
                 outcome = await self._cut_short(watch, ended, state, began)
-                judged = ended_by_budget(outcome, self._judged(pending, began, outcome, returns))
+                judged = ended_by_budget(outcome, self._judged(pending, timed, outcome, returns))
                 return with_project_files(place, speech.noted(outcome, judged))
             if isinstance(ended, Ended):
                 require_started(ended, effect.workspace)
                 outcome = counted(state, began, self._read(agent, place, ended))
                 self._accounts.heard(state, agent, outcome)
                 outcome = self._with_question(state, pending, spec, outcome)
-                judged = weighed(state, began, outcome, self._judged(pending, began, outcome, returns))
+                judged = weighed(state, began, outcome, self._judged(pending, timed, outcome, returns))
                 return with_project_files(place, speech.noted(outcome, judged))
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
@@ -154,7 +157,7 @@ class AgentHandler:
         )
         if timeout is None:
             return effect
-        spent = min(max(self.clock() - began.at, 0.0), timeout) if self.starts.alive(effect, SLOT) else 0.0
+        spent = min(since_began(self.clock, state, began), timeout) if self.starts.alive(effect, SLOT) else 0.0
         until = asyncio.get_running_loop().time() + timeout - spent
         return replace(effect, until=until)
 

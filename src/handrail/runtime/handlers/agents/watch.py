@@ -55,6 +55,9 @@ class Watch:
     speak: Callable[[], None]
     """Says to it what people say meanwhile."""
     prices: PriceList
+    oldest: float = float("inf")
+    """Seconds since the call was decided on, as we began to look: it cannot have been silent for longer."""
+    _began: float = field(default_factory=time.monotonic)
     _lines: Lines = field(init=False)
     _read: int = 0
     _rest: bytes = b""
@@ -100,7 +103,8 @@ class Watch:
         if stamps != self._seen or not self._since:
             # The clock of the machine only tells what was before we looked: it goes on while the machine sleeps.
             before = time.time() - max(stamps, default=time.time())
-            self._seen, self._since = stamps, time.monotonic() - max(0.0, before)
+            now = time.monotonic()
+            self._seen, self._since = stamps, now - max(0.0, min(before, self.oldest + now - self._began))
         return time.monotonic() - self._since
 
     def _silent(self, seconds: float) -> Cut | None:

@@ -12,6 +12,7 @@ from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
 from handrail.model.history.run_state import Pending, RunState
 from handrail.runtime.handlers.commands.outcomes import Result, outcome
 from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
+from handrail.runtime.machine_clock import since_began
 from handrail.runtime.ports import Clock
 
 Instead: TypeAlias = Callable[[StepBegan], StepBegan]
@@ -70,9 +71,9 @@ class CommandHandler:
         )
         if effect.timeout is None:
             return effect
-        # Time counts from the intent while something of it is alive; a clock that jumped may not make it longer.
+        # Time counts from the intent while something of it is alive.
         alive = any(self.starts.alive(effect, order.slot) for order in _orders(began))
-        spent = min(max(self.clock() - began.at, 0.0), effect.timeout) if alive else 0.0
+        spent = min(since_began(self.clock, state, began), effect.timeout) if alive else 0.0
         return replace(effect, until=asyncio.get_running_loop().time() + effect.timeout - spent)
 
     def _blocked(self, pending: Pending, why: str) -> RunBlocked:

@@ -1,0 +1,39 @@
+"""Moves the times of a run along with a clock that was set, so that what is waited for and counted keeps its length."""
+
+from dataclasses import replace
+from typing import Any
+
+from handrail.model.history.run_state import Failure, RunState, changed
+
+
+def brought_to(state: RunState, boot: str, ahead: float) -> RunState:
+    """Give a state as it is by another reading of the clock; after another start of the machine its times stay."""
+    return moved(state, boot, ahead, ahead - state.ahead if state.boot == boot else 0.0)
+
+
+def moved(state: RunState, boot: str, ahead: float, by: float) -> RunState:
+    """Give a state after the clock was set by so many seconds.
+
+    What is over keeps the times that it had. So does a wait for a usage limit: its end is a time of day that somebody
+    else told.
+    """
+    known: dict[str, Any] = {"boot": boot, "ahead": ahead, "set_by": state.set_by + by}
+    if not by:
+        return changed(state, **known)
+    steps = state.steps
+    for address, step in state.steps.items():
+        if step.ended_at is None and step.status in ("running", "waiting"):
+            steps = steps.insert(address, step._replace(began_at=step.began_at + by))
+    known |= {"steps": steps, "ended_at": None if state.ended_at is None else state.ended_at + by}
+    if not waits_for_limit(state.failure):
+        known |= {"until": None if state.until is None else state.until + by, "failure": _later(state.failure, by)}
+    return changed(state, **known)
+
+
+def waits_for_limit(failure: Failure | None) -> bool:
+    """Tell whether the next try waits until an account may be used again."""
+    return failure is not None and failure.hindrance == "wait" and failure.blocks == "budget"
+
+
+def _later(failure: Failure | None, by: float) -> Failure | None:
+    return replace(failure, retry_at=failure.retry_at + by) if failure is not None and failure.retry_at else failure

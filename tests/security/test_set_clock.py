@@ -1,0 +1,104 @@
+"""The machine's clock is set while a run works and waits: every length stays what it is."""
+
+import subprocess
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.security.black_box import PATIENCE, PROGRAM, BlackBox
+
+WAIT = 6
+MOST = 600
+"""Seconds that nothing here takes, and far less than the clock is set by."""
+WORKFLOW = """
+name: slow
+budget: {{minutes: 60}}
+steps:
+  - {{name: work, timeout: 50m, command: 'touch {loot}/began; until test -e {loot}/go; do sleep 0.1; done'}}
+  - name: again
+    command: 'cut -d " " -f 1 /proc/uptime >> {loot}/tries; test $(wc -l < {loot}/tries) -gt 1'
+    retry: {{max: 2, backoff: {wait}s}}
+"""
+
+
+def _wait_for(path: Path) -> None:
+    until = time.monotonic() + PATIENCE
+    while not path.exists():
+        assert time.monotonic() < until, f"{path.name} did not come"
+        time.sleep(0.05)
+
+
+def _fake_clock(box: BlackBox) -> dict[str, str]:
+    """Variables under which a program goes by the clock that a file says, which may change while it runs."""
+    words = ["faketime", "-f", "+0", "printenv", "LD_PRELOAD"]
+    library = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    says = {"FAKETIME_TIMESTAMP_FILE": str(box.base / "clock"), "FAKETIME_NO_CACHE": "1", "DONT_FAKE_MONOTONIC": "1"}
+    return {"LD_PRELOAD": library, **says}
+
+
+def _set_clock(box: BlackBox, by: str) -> None:
+    new = box.base / "clock.new"
+    new.write_text(f"{by}\n", "ascii")
+    new.rename(box.base / "clock")
+
+
+@contextmanager
+def _running(box: BlackBox, *words: str) -> Generator["subprocess.Popen[bytes]"]:
+    env = {**box.env, **_fake_clock(box)}
+    pipe = subprocess.PIPE
+    started = subprocess.Popen([PROGRAM, *words], cwd=box.repository, env=env, stdout=pipe, stderr=subprocess.STDOUT)
+    try:
+        yield started
+    finally:
+        started.kill()
+        started.communicate()
+
+
+def _assert_lengths(box: BlackBox) -> None:
+    first, second = map(float, (box.loot / "tries").read_text("ascii").split())
+    assert WAIT - 0.1 <= second - first < MOST
+    cost = box.call("cost", "slow-1", "--json", **_fake_clock(box)).document
+    assert 0 <= cost["total"]["seconds"] < MOST, cost
+    assert [WAIT - 0.1 <= each["elapsed"] < MOST for each in cost["runs"]] == [True], cost
+    for words in (("cost", "slow-1"), ("status", "slow-1"), ("show", "slow-1"), ("show", "slow-1", "work")):
+        told = box.call(*words, **_fake_clock(box))
+        assert told.exit_code == 0, told.text
+        assert "h00m" not in told.text, told.text
+
+
+@pytest.mark.system("faketime")
+@pytest.mark.parametrize(("first", "then"), [("+10d", "+20d"), ("-10d", "-20d"), ("+10d", "-10d")])
+def test_a_clock_that_is_set_changes_no_wait_no_duration_and_no_budget(box: BlackBox, first: str, then: str) -> None:
+    box.write_own("workflows/slow/workflow.yaml", WORKFLOW.format(loot=box.loot, wait=WAIT))
+    _set_clock(box, "+0d")
+    with _running(box, "run", "slow") as running:
+        _wait_for(box.loot / "began")
+        _set_clock(box, first)
+        (box.loot / "go").touch()
+        _wait_for(box.loot / "tries")
+        _set_clock(box, then)
+        out, _ = running.communicate(timeout=PATIENCE)
+    assert "slow-1 succeeded" in out.decode(), out.decode()
+    assert "h00m" not in out.decode(), out.decode()
+    _assert_lengths(box)
+
+
+@pytest.mark.system("faketime")
+@pytest.mark.parametrize("by", ["+10d", "-10d"])
+def test_a_run_that_was_killed_goes_on_by_a_clock_that_was_set_meanwhile(box: BlackBox, by: str) -> None:
+    box.write_own("workflows/slow/workflow.yaml", WORKFLOW.format(loot=box.loot, wait=WAIT))
+    _set_clock(box, "+0d")
+    with _running(box, "run", "slow") as running:
+        _wait_for(box.loot / "began")
+        running.kill()
+    _set_clock(box, by)
+    with _running(box, "resume", "slow-1") as running:
+        (box.loot / "go").touch()
+        _wait_for(box.loot / "tries")
+        running.kill()
+    _set_clock(box, "+0d")
+    assert "slow-1 succeeded" in box.call("resume", "slow-1", **_fake_clock(box)).text
+    _assert_lengths(box)
