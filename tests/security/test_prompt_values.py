@@ -35,6 +35,7 @@ steps:
   - {name: fourth, handoff: none, prompt: "The log:\\n\\n```\\n{{ log }}\\n```\\n\\nLook at it."}
   - {name: fifth, handoff: none, input: {given: "${o.said}", ours: "# Ours"}, prompt: "{{ ours }}\\n\\n{{ given }}"}
   - {name: sixth, prompt: "Look at what came before."}
+  - {name: last, handoff: none, prompt: "Look at the log:\\n\\n```\\n{{ log }}\\n```"}
   - name: each
     type: parallel-agents
     for_each: ${o.parts}
@@ -122,7 +123,7 @@ def assert_sections(prompt: str, *own: str) -> None:
 @pytest.mark.parametrize(
     "step",
     [
-        *("first", "second", "third", "fourth", "sixth", "each[0]/one", "gate/fix", "review@1/reviewer"),
+        *("first", "second", "third", "fourth", "sixth", "last", "each[0]/one", "gate/fix", "review@1/reviewer"),
         *("review@1/arbiter", "review@1/fixer"),
     ],
 )

@@ -115,7 +115,7 @@ class _Page:
                 self._write(piece)
             elif piece.text:
                 self._put(piece, rest, index + 1)
-        self._out.append(self._unwritten)
+        self._end_line()
         self._close_fence()
         return "".join(self._out)
 

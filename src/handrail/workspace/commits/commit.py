@@ -34,8 +34,8 @@ def desk(places: Places, tree: Tree, lock: int) -> Desk:
         message = f"{tree.path} is the user's own checkout, where nothing is committed"
         raise WorkspaceFault(message, next_step="commit there yourself")
     path = Path(tree.path)
-    clear_stale_locks(path, tree.branch)
     git = places.git(path).holding(lock)
+    clear_stale_locks(path, tree.branch)
     return Desk(git, PrivateIndex(git, places.private(path)), tree)
 
 

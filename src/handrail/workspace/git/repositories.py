@@ -70,6 +70,15 @@ def common_of(folder: Path) -> Path:
     return (folder / note.read_text(errors="surrogateescape").strip()).resolve() if note.is_file() else folder.resolve()
 
 
+def is_entry_of(own: Path, root: Path) -> bool:
+    """Tell whether a git folder is that of a linked worktree, by its own word: anybody can write a `.git` file."""
+    try:
+        named = own / os.fsdecode((own / "gitdir").read_bytes()).rstrip("\n")
+        return named.parent.resolve() / named.name == root.resolve() / ".git"
+    except (OSError, ValueError):
+        return False
+
+
 def head(git: Git) -> Head:
     """Give the commit and the branch of a checkout; one without a commit is refused."""
     ran = git.run("rev-parse", "--verify", "-q", "HEAD^{commit}", ok=(0, 1))

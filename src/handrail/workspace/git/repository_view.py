@@ -22,7 +22,7 @@ from typing import cast
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.workspace.git.command import Git, View
-from handrail.workspace.git.repositories import common_of, git_dir
+from handrail.workspace.git.repositories import common_of, git_dir, is_entry_of
 
 CONFIG, SOURCES = "config", "sources.json"
 IGNORE, ATTRIBUTES = "user-ignore", "user-attributes"
@@ -57,6 +57,8 @@ class Setting:
 def open_view(root: Path, folder: Path, *, fixed: bool = False) -> View:
     """Give the view of a checkout, made in a folder of ours; a fixed one stays as it was made."""
     own = git_dir(root).resolve()
+    if fixed:
+        _require_entry_of(root, own)
     view = View(folder, own, common_of(own))
     if not _is_current(view, fixed=fixed):
         make_view(view, read_settings(root, own))
@@ -85,6 +87,17 @@ def read_settings(root: Path, own: Path) -> tuple[Setting, ...]:
     pairs = ((scope, origin, *entry.partition("\n")) for scope, origin, entry in rows)
     # A key without a value is a switch that is on.
     return tuple(Setting(scope, origin, key, value if told else "true") for scope, origin, key, told, value in pairs)
+
+
+def _require_entry_of(root: Path, own: Path) -> None:
+    """Refuse a worktree of ours whose `.git` was made to name another git folder, such as that of the user's own."""
+    if not (root / ".git").is_symlink() and is_entry_of(own, root):
+        return
+    entries = (common_of(own) / "worktrees").glob("*")
+    entry = next((each for each in entries if is_entry_of(each, root)), None)
+    message = f"{root}/.git leads to {own}, which is not the git folder that was made for this work tree"
+    again = f"put it back: rm {root}/.git; echo 'gitdir: {entry}' > {root}/.git; then go on with the run"
+    raise WorkspaceFault(message, next_step=again if entry else "go on with the run to have it made again")
 
 
 def _is_current(view: View, *, fixed: bool) -> bool:

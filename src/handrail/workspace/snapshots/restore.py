@@ -30,8 +30,9 @@ def restore(places: Places, tree: Tree, run: str, snapshot: str) -> str:
         raise WorkspaceFault(message, next_step="start the run in a worktree of its own to be able to go back")
     path = Path(tree.path)
     with places.locked(path) as lock:
+        git = places.git(path).holding(lock)
         clear_stale_locks(path, tree.branch)
-        private = PrivateIndex(places.git(path).holding(lock), places.private(path))
+        private = PrivateIndex(git, places.private(path))
         return _restore(private.plain, private, tree, (run, snapshot))
 
 
