@@ -18,8 +18,9 @@ from handrail.processes.process_table import LINUX
 
 _SETTINGS = (
     *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false"),
-    *("core.safecrlf=false", "core.commitGraph=false", "gc.auto=0", "maintenance.auto=false", "submodule.recurse=false"),
-    *("core.fsync=all", "core.fsyncMethod=batch"),
+    *("core.safecrlf=false", "gc.auto=0", "maintenance.auto=false", "submodule.recurse=false"),
+    # Such a file says what the commits contain, and anybody can write one.
+    *("core.commitGraph=false", "core.fsync=all", "core.fsyncMethod=batch"),
     *("color.ui=false", "i18n.commitEncoding=utf-8", "advice.graftFileDeprecated=false", "core.quotePath=true"),
 )
 _FLAGS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
