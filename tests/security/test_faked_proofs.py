@@ -16,6 +16,7 @@ steps:
       - unchanged: tests/**
 """
 PLAIN = "name: plain\nsteps:\n  - {name: work, prompt: 'Do the work, please'}\n"
+ASKS = f"{PLAIN}  - {{name: ok, type: approval, message: Is this right?, show: [diff]}}\n"
 CHOSEN = (
     *("edits it", "sets assume-unchanged", "sets skip-worktree", "forges what the index says of the file"),
     *(
@@ -62,10 +63,20 @@ def test_what_was_hidden_is_shown_applied_and_kept(tested: BlackBox, way: str) -
     assert run(tested, "plain", script).exit_code == 0
     text = tested.git("hash-object", path, cwd=next(tested.home.glob("data/worktrees/*/plain-1")))
     assert tested.call("apply", "plain-1").exit_code == 0
+    assert (tested.repository / path).is_file()
     assert tested.git("hash-object", path) == text
     assert tested.call("apply", "--undo", "plain-1").exit_code == 0
     assert tested.call("discard", "plain-1").exit_code == 0
     assert tested.git("rev-parse", f"refs/handrail/plain-1:{path}") == text
+
+
+@pytest.mark.parametrize("way", ["sets skip-worktree", pytest.param("ignores everything", marks=pytest.mark.system)])
+def test_a_person_is_shown_what_was_hidden_before_they_approve(tested: BlackBox, way: str) -> None:
+    script, path = WAYS[way]
+    tested.write_own("workflows/asks/workflow.yaml", ASKS)
+    answer = run(tested, "asks", script)
+    assert answer.exit_code == 3, answer.text
+    assert path in answer.text
 
 
 def test_a_proof_names_what_it_skipped_as_ignored(tested: BlackBox) -> None:

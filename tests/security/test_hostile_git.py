@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from support.security.black_box import Answer, BlackBox
+from support.security.black_box import Answer, BlackBox, make_black_box
 from support.security.hostile_git import add_nested, make_hostile
 
 WORK = "name: work\nsteps:\n  - {name: work, prompt: 'Do the work, please'}\n"
@@ -49,6 +50,24 @@ def test_a_nested_repository_of_an_agent_starts_nothing(box: BlackBox) -> None:
     assert "sub" in box.call("diff", "work-1").text
     assert box.call("discard", "work-1").exit_code != 0
     assert box.traces() == []
+
+
+@pytest.mark.system("bwrap")
+def test_what_an_agent_leaves_in_its_sandbox_starts_nothing_outside() -> None:
+    # The temporary folder of a sandbox is its own, so the box lies elsewhere.
+    with TemporaryDirectory(dir="/var/tmp") as folder:
+        box = make_black_box(Path(folder))
+        box.write_own("workflows/work/workflow.yaml", WORK.replace("please'", "please', sandbox: bwrap"))
+        plant = f"touch {box.loot}/inside; {add_nested(Path('sub'), box.loot)}"
+        settings = "echo '[core]' > $(git rev-parse --git-dir)/config.worktree && echo written > settings; true"
+        done = run(box, "work", f"{plant}; {settings}")
+        assert done.exit_code == 0, done.text
+        tree = Path(box.call("show", "work-1", "--json").document["workspace"])
+        assert (tree / "sub/f").read_text() == "two\n"
+        assert not (tree / "settings").exists(), "settings of the work tree can be written"
+        for words in ("diff work-1", "rewind work-1 work", "apply work-1", "discard work-1"):
+            box.call(*words.split())
+        assert box.traces() == []
 
 
 @pytest.mark.parametrize("base", ["missing", "main"])

@@ -40,10 +40,21 @@ def test_discarding_an_import_beside_its_source_leaves_the_source_alone(box: Bla
     tree = start(box)
     copy = take_in(box, exported(box))
     box.call("discard", copy)
+    assert tree.is_dir()
     assert (tree / "work.txt").read_text() == "work"
     assert "work/waits-1" in box.git("branch", "--list", "--format=%(refname:short)").splitlines()
     assert box.call("approve", "waits-1").exit_code == 0
     assert box.traces() == ["last"]
+
+
+def test_discarding_an_import_in_another_data_folder_leaves_the_source_alone(box: BlackBox) -> None:
+    tree = start(box)
+    other = BlackBox(box.base, {"HANDRAIL_HOME": str(box.base / "other")})
+    other.call("discard", take_in(other, exported(box)))
+    other.call("clean")
+    assert tree.is_dir()
+    assert (tree / "work.txt").read_text() == "work"
+    assert "work/waits-1" in box.git("branch", "--list", "--format=%(refname:short)").splitlines()
 
 
 def test_discarding_a_forged_import_removes_no_checkout(box: BlackBox) -> None:
@@ -53,6 +64,7 @@ def test_discarding_a_forged_import_removes_no_checkout(box: BlackBox) -> None:
     (victim / "uncommitted.txt").write_text("mine")
     copy = take_in(box, forge(exported(box), with_fields(PLACES, str(victim))))
     box.call("discard", copy)
+    assert victim.is_dir()
     assert (victim / "uncommitted.txt").read_text() == "mine"
     assert (victim / ".git").is_dir()
     assert box.call("show", copy).exit_code == 0

@@ -1,5 +1,8 @@
 """Kinds of repositories that git treats in a special way: runs in them are right, and nothing local executes."""
 
+import os
+import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -26,11 +29,16 @@ def make_local_hostile(box: BlackBox, *, promisor: bool = False) -> None:
 
 def git(box: BlackBox, *words: str) -> str:
     """Call git in the checkout as if its configuration were harmless."""
+    return os.fsdecode(git_bytes(box, *words)).rstrip("\n")
+
+
+def git_bytes(box: BlackBox, *words: str) -> bytes:
+    """Do the same and give what it prints as it is."""
     config, plain = box.repository / ".git/config", box.base / "plain-config"
     hostile = config.read_bytes()
     config.write_bytes(plain.read_bytes())
     try:
-        return box.git(*words)
+        return subprocess.run(["git", *words], cwd=box.repository, env=box.env, capture_output=True, check=True).stdout
     finally:
         config.write_bytes(hostile)
 
@@ -59,10 +67,16 @@ def start(box: BlackBox, one: str, two: str) -> Answer:
     return call(box, "run", "work")
 
 
-def files_in(folder: Path) -> dict[str, str]:
+def files_in(folder: Path) -> dict[str, bytes]:
     """Read the files of a checkout, without those of git folders."""
     paths = (path for path in folder.rglob("*") if path.is_file() and ".git" not in path.relative_to(folder).parts)
-    return {str(path.relative_to(folder)): path.read_text() for path in paths}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def stored_in(box: BlackBox, ref: str, paths: Iterable[str]) -> dict[str, bytes]:
+    """Read files of a commit as a checkout would give them; those that it does not have are left out."""
+    there = set(git(box, "ls-tree", "-r", "--name-only", ref).splitlines())
+    return {path: git_bytes(box, "cat-file", "--filters", f"{ref}:{path}") for path in paths if path in there}
 
 
 def worktree_of(box: BlackBox) -> Path:
@@ -78,6 +92,7 @@ def changed(box: BlackBox, *words: str) -> dict[str, str]:
 def walk(box: BlackBox, one: str, two: str, expected: dict[str, str], **left: str) -> None:
     """Run two steps, go back to the second, apply, take that back, and merge: each concerns the expected files.
 
+    All bytes are compared: in the work tree, the checkout, the snapshot and the branch that was merged into.
     `left` are files that were outside a sparse checkout, and stay there as they are committed.
     """
     index, before = git(box, "ls-files", "-s"), files_in(box.repository)
@@ -88,15 +103,18 @@ def walk(box: BlackBox, one: str, two: str, expected: dict[str, str], **left: st
     seen = (box.base / "seen").read_text()
     assert seen[: len(seen) // 2] == seen[len(seen) // 2 :]
     assert (files_in(worktree_of(box)), changed(box)) == (after, expected)
+    wanted = {path: after[path] for path in expected if path in after}
+    assert stored_in(box, f"refs/handrail/{RUN}", expected) == wanted
     done(call(box, "apply", RUN))
     assert (files_in(box.repository), git(box, "ls-files", "-s")) == (after, index)
     done(call(box, "apply", RUN, "--undo"))
-    before |= left
+    before |= {path: text.encode() for path, text in left.items()}
     assert (files_in(box.repository), git(box, "status", "--porcelain")) == (before, "")
     git(box, "switch", "-qc", "elsewhere")
     done(call(box, "merge", RUN))
     names = git(box, "diff-tree", "-r", "--no-renames", "--name-only", "elsewhere", "main").splitlines()
     assert (sorted(names), files_in(box.repository)) == (sorted(expected), before)
+    assert stored_in(box, "main", expected) == wanted
 
 
 def clone(box: BlackBox, *words: str) -> None:
@@ -217,7 +235,8 @@ def test_what_a_merge_changes_outside_a_sparse_checkout_is_not_taken_back(box: B
 # submodules -------------------------------------------------------------------------------------------------------
 
 
-def test_work_in_a_submodule_is_named_and_stays(box: BlackBox) -> None:
+def add_submodule(box: BlackBox) -> Path:
+    """Give the repository a submodule in which the user is at work; gives the library that it is a clone of."""
     library = box.base / "library"
     library.mkdir()
     box.git("init", "-q", "-b", "main", cwd=library)
@@ -226,10 +245,43 @@ def test_work_in_a_submodule_is_named_and_stays(box: BlackBox) -> None:
     box.git("commit", "-qm", "Library", cwd=library)
     box.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "sub")
     box.commit("Submodule")
-    make_local_hostile(box)
     (box.repository / "sub/lib.txt").write_text("my own work\n")
-    git_folder = box.repository / ".git/modules/sub"
-    make_hostile(git_folder, box.loot)
+    return library
+
+
+def make_all_hostile(box: BlackBox) -> None:
+    """Let everything in the repository's configuration, and in its submodule's, start a program."""
+    make_local_hostile(box)
+    make_hostile(box.repository / ".git/modules/sub", box.loot)
+
+
+@pytest.mark.system
+def test_another_commit_of_a_submodule_is_delivered_by_merging_and_named_by_the_rest(box: BlackBox) -> None:
+    library = add_submodule(box)
+    before, index = files_in(box.repository), box.git("ls-files", "-s")
+    make = f"GIT_CONFIG_GLOBAL=/dev/null git clone -q {library} sub; cd sub; echo newer > lib.txt"
+    commit = "git -c user.name=x -c user.email=x@y commit -qam newer; git push -q origin HEAD:refs/heads/newer; cd .."
+    done(start(box, f"{make}; {commit}; git add sub; git commit -qm sub", "echo three >> app.txt"))
+    make_all_hostile(box)
+    newer = box.git("rev-parse", "newer", cwd=library)
+    assert set(changed(box)) == {"app.txt", "sub"}
+    assert newer in call(box, "diff", RUN).out
+    done(call(box, "rewind", RUN, "two"))
+    done(call(box, "apply", RUN, "--accept-git-changes"))
+    assert (box.repository / "app.txt").read_bytes() == b"one\ntwo\nthree\n"
+    assert {**files_in(box.repository), "app.txt": b""} == {**before, "app.txt": b""}
+    done(call(box, "apply", RUN, "--undo"))
+    assert (files_in(box.repository), git(box, "ls-files", "-s")) == (before, index)
+    git(box, "switch", "-qc", "elsewhere")
+    done(call(box, "merge", RUN, "--accept-git-changes"))
+    assert git(box, "rev-parse", "main:sub") == newer
+    assert git_bytes(box, "cat-file", "blob", "main:app.txt") == b"one\ntwo\nthree\n"
+    assert files_in(box.repository) == before
+
+
+def test_work_in_a_submodule_is_named_and_stays(box: BlackBox) -> None:
+    library = add_submodule(box)
+    make_all_hostile(box)
     before = files_in(box.repository)
     fill = f"GIT_CONFIG_GLOBAL=/dev/null git clone -q {library} sub 2>/dev/null; echo agent > sub/lib.txt"
     done(start(box, "echo three >> app.txt", f"test -e sub/lib.txt || {fill}; echo four >> app.txt"))
@@ -238,7 +290,7 @@ def test_work_in_a_submodule_is_named_and_stays(box: BlackBox) -> None:
     worktree = worktree_of(box)
     assert (worktree / "sub/lib.txt").read_text() == "agent\n"
     done(call(box, "apply", RUN))
-    assert files_in(box.repository) == {**before, "app.txt": "one\ntwo\nthree\nfour\n"}
+    assert files_in(box.repository) == {**before, "app.txt": b"one\ntwo\nthree\nfour\n"}
     done(call(box, "apply", RUN, "--undo"))
     assert files_in(box.repository) == before
     refused = call(box, "discard", RUN)
@@ -246,6 +298,7 @@ def test_work_in_a_submodule_is_named_and_stays(box: BlackBox) -> None:
     git(box, "switch", "-qc", "elsewhere")
     done(call(box, "merge", RUN))
     assert git(box, "diff-tree", "-r", "--name-only", "elsewhere", "main").splitlines() == ["app.txt"]
+    assert git_bytes(box, "cat-file", "blob", "main:app.txt") == b"one\ntwo\nthree\nfour\n"
     assert (worktree / "sub/lib.txt").read_text() == "agent\n"
     assert files_in(box.repository) == before
 

@@ -1,8 +1,10 @@
 """A name in a person's own workflow never runs what a repository put under that name."""
 
 import json
+import time
 
 from support.security.black_box import BlackBox
+from support.security.mcp_stdio import call_tools
 
 MINE = "name: mine\nsteps: [{name: reviewed, use: review-loop, input: {severity: high}}]\n"
 
@@ -21,6 +23,22 @@ def test_a_repository_cannot_shadow_a_built_in_that_a_persons_own_workflow_uses(
     assert box.call("trust", ".", "--yes").exit_code == 0
     box.call("run", "mine")
     assert box.traces() == []
+
+
+def test_nor_does_a_connected_agent_start_it(box: BlackBox) -> None:
+    box.write_own("workflows/mine.yaml", MINE)
+    hostile(box)
+    box.commit()
+    wanted = {"workflowId": "mine", "workspacePath": str(box.repository), "goal": "go"}
+    call_tools(box, [("start_workflow", wanted)])
+    until = time.monotonic() + 60
+    while status_of(box, "mine-1") in ("running", "pending") and time.monotonic() < until:
+        assert box.traces() == []
+    assert box.traces() == []
+
+
+def status_of(box: BlackBox, run: str) -> str:
+    return box.call("status", run, "--json").document["runs"][0]["status"]
 
 
 def test_nor_one_that_is_used_by_what_is_used(box: BlackBox) -> None:

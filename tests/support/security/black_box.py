@@ -68,16 +68,20 @@ class BlackBox:
     def call(
         self, *words: str, stdin: str = "", cwd: Path | None = None, through: tuple[str, ...] = (), **environ: str
     ) -> Answer:
-        """Call Handrail to its end, by way of another program if one is given."""
-        done = subprocess.run(
-            [*through, PROGRAM, *words],
-            cwd=cwd or self.repository,
-            env={**self.env, **environ},
-            input=stdin.encode(),
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        """Call Handrail to its end, by way of another program if one is given; a call that does not end has failed."""
+        try:
+            done = subprocess.run(
+                [*through, PROGRAM, *words],
+                cwd=cwd or self.repository,
+                env={**self.env, **environ},
+                input=stdin.encode(),
+                capture_output=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as late:
+            message = f"`handrail {' '.join(words)}` did not end within {PATIENCE} s; traces: {self.traces()}"
+            raise AssertionError(message) from late
         return Answer(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
     def git(self, *words: str, cwd: Path | None = None) -> str:
