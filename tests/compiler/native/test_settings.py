@@ -206,3 +206,42 @@ def test_the_flags_of_an_agent_step_are_kept() -> None:
     assert cast("AgentAction", step.action).requires_approval
     assert (task.single_turn, task.suppress_thoughts, task.tmux, task.sandbox) == (True, True, True, "bwrap")
     assert task.disallowed_tools == ("Bash", "Write")
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("languages: [string]", Input("languages", ListType(ScalarType("string")))),
+        ("languages: {type: [string]}", Input("languages", ListType(ScalarType("string")))),
+        (
+            'languages: "[string] = [de, fr]"',
+            Input("languages", ListType(ScalarType("string")), required=False, default=["de", "fr"]),
+        ),
+        (
+            "languages: {type: [string], default: [de, fr]}",
+            Input("languages", ListType(ScalarType("string")), required=False, default=["de", "fr"]),
+        ),
+        ("counts: '[int] = [1, 2]'", Input("counts", ListType(ScalarType("int")), required=False, default=[1, 2])),
+        ("any: list = [a, 1]", Input("any", ListType(ANY), required=False, default=["a", 1])),
+        (
+            "levels: '[low | high] = [low]'",
+            Input("levels", ListType(ChoiceType(("low", "high"))), required=False, default=["low"]),
+        ),
+    ],
+)
+def test_a_list_input_may_be_written_in_every_natural_way(written: str, expected: Input) -> None:
+    plan = plan_of(flow("  - {name: x, command: 'true'}\n", f"input:\n  {written}\n"))
+    assert plan.inputs == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("n: '[string] = [1]'", "the default '1' is not text"),
+        ("n: '[int] = [de]'", "the default 'de' is not a whole number"),
+        ("n: '[string] = de'", "the default 'de' is not a list"),
+        ("n: {type: [a | b], default: [c]}", "the default 'c' is not one of a, b"),
+    ],
+)
+def test_the_items_of_a_default_list_are_held_to_their_type(written: str, message: str) -> None:
+    assert message in errors_of(flow("  - {name: x, command: 'true'}\n", f"input:\n  {written}\n"))

@@ -1,12 +1,24 @@
 """The native YAML format as shapes: the whole workflow; steps and shared parts have files of their own."""
 
-from handrail.authoring.native.parts import ANY_VALUE, BUDGET, CLOSED_NAME, DEFAULTS, DURATION, NAME_PATTERN, TYPE_TEXT
+from handrail.authoring.native.parts import (
+    ANY_VALUE,
+    BUDGET,
+    CLOSED_NAME,
+    DEFAULTS,
+    DURATION,
+    NAME_PATTERN,
+    RETURNS,
+    TYPE_TEXT,
+)
 from handrail.authoring.native.slips import INPUTS_SLIPS, STEPS_SLIPS
 from handrail.authoring.native.steps import STEPS
 from handrail.authoring.shapes.shapes import Choice, Either, Flag, Key, ListOf, MapOf, Number, Record, Text
 
+LIST_TYPE = ListOf(RETURNS, least=1, most=1)
+INPUT_TYPE = Either("type", {"text": TYPE_TEXT, "list": LIST_TYPE})
+
 INPUT_RECORD = {
-    "type": Key(TYPE_TEXT, "its type: string, int, number, bool, path, json, list, issue, or a | b | c"),
+    "type": Key(INPUT_TYPE, "its type: string, int, number, bool, path, json, list, issue, a | b | c, or [string]"),
     "required": Key(Flag(), "whether it must be given; an input without default is required"),
     "default": Key(ANY_VALUE, "what it is when it is not given"),
     "description": Key(Text(), "what it is for"),
@@ -16,7 +28,7 @@ INPUTS = Either(
     "input",
     {
         "map": MapOf(
-            Either("an input", {"text": TYPE_TEXT, "map": Record("an input", INPUT_RECORD)}),
+            Either("an input", {"text": TYPE_TEXT, "list": LIST_TYPE, "map": Record("an input", INPUT_RECORD)}),
             key_pattern=r"[A-Za-z_][A-Za-z0-9_-]*",
             key_what="input name",
         ),

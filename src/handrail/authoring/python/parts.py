@@ -159,7 +159,7 @@ class Input(Part):
     """An input of a workflow; in a dict of inputs its name is the key, in a list its own."""
 
     name: str | None = field(default=None, kw_only=False)
-    type: str | None = None
+    type: str | Sequence[Json] | None = None
     required: bool | None = None
     default: Json = None
     description: str | None = None

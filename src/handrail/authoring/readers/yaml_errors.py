@@ -156,6 +156,10 @@ def _indentation(case: _Case) -> Finding:
     if "{{" in before:
         hint = "a value that starts with `{{` needs quotes: " + (quote_value(line) or '"{{ ... }}"')
         return Finding("text after a `{{ ... }}` without quotes", case.span(case.at), hint, "flow-placeholder")
+    if before.rstrip()[-1:] in {"]", "}"}:
+        fixed = quote_value(line)
+        hint = f"put the whole value in quotes: {fixed}" if fixed else "put the whole value in quotes"
+        return Finding(f"text after the closing `{before.rstrip()[-1]}`", case.span(case.at), hint)
     hint = "keys of one mapping, and the `-` of one list, start in the same column"
     return Finding("the indentation fits nothing above", case.span(case.at), hint)
 

@@ -1,7 +1,7 @@
 """Lowers a workflow's declared inputs, in their list and map forms."""
 
 from handrail.compiler.native.context import Lowering, text_of
-from handrail.compiler.native.types import check_default, read_default, type_from_text
+from handrail.compiler.native.types import check_default, read_default, read_type, type_from_text
 from handrail.compiler.record_types import ISSUE
 from handrail.compiler.scope import RESERVED
 from handrail.model.names import spoken
@@ -53,13 +53,14 @@ def _input(work: Lowering, name: str, node: Node | None) -> Input:
         return Input(name, type_, required=False, default=read_default(work, node, type_, default_text))
     if isinstance(node, Mapping):
         return _long_form(work, name, node)
+    if isinstance(node, Sequence):
+        return Input(name, read_type(work, node))
     return Input(name, STRING)
 
 
 def _long_form(work: Lowering, name: str, node: Mapping) -> Input:
     place = node.get("type")
-    text = text_of(place)
-    type_: Type = type_from_text(work, place, text) if place is not None and text is not None else STRING
+    type_: Type = read_type(work, place) if place is not None else STRING
     required = node.get("required")
     has_default = "default" in node
     default: JsonValue = None

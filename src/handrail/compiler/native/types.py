@@ -18,10 +18,11 @@ from handrail.model.workflow.types import ANY, ChoiceType, Field, ListType, Reco
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
-    from handrail.authoring.readers import json_reader, locate
+    from handrail.authoring.readers import json_reader, locate, yaml_reader
 else:
     json_reader = late_import("handrail.authoring.readers.json_reader")
     locate = late_import("handrail.authoring.readers.locate")
+    yaml_reader = late_import("handrail.authoring.readers.yaml_reader")
 
 NAMED: dict[str, Type] = {
     "string": ScalarType("string"),
@@ -73,6 +74,8 @@ def _field(work: Lowering, name: str, node: Node) -> Field:
 def type_from_text(work: Lowering, node: Node, text: str) -> Type:
     """Read a type written as text: a name, alternatives, or a list in brackets."""
     text = text.strip()
+    if text.startswith("[") and text.endswith("]"):
+        return ListType(type_from_text(work, node, text[1:-1]))
     if "|" in text:
         words = tuple(word.strip() for word in text.split("|"))
         bad = [word for word in words if not WORD.fullmatch(word)]
@@ -82,8 +85,6 @@ def type_from_text(work: Lowering, node: Node, text: str) -> Type:
             )
             return ANY
         return ChoiceType(words)
-    if text.startswith("[") and text.endswith("]"):
-        return ListType(type_from_text(work, node, text[1:-1]))
     if text in NAMED:
         return NAMED[text]
     guess = did_you_mean(ELSEWHERE.get(text.lower(), text), NAMED)
@@ -117,8 +118,10 @@ def read_default(work: Lowering, node: Node, type_: Type, text: str) -> JsonValu
     text = text.strip()
     value: JsonValue = text
     match type_:
-        case ScalarType(kind="int" | "number" | "bool") | ListType():
+        case ScalarType(kind="int" | "number" | "bool"):
             value = _json_value(text)
+        case ListType():
+            value = _list_value(text)
         case _:
             if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
                 value = text[1:-1]
@@ -132,6 +135,14 @@ def read_default(work: Lowering, node: Node, type_: Type, text: str) -> JsonValu
 def _json_value(text: str) -> JsonValue:
     """Give the value that a text is in JSON; the text itself where it is none, or none that can be kept exactly."""
     node = json_reader.read_json(SourceText("", text), aside := Report())
+    if node is None or aside.failed:
+        return text
+    return plain(node)  # pyright: ignore[reportReturnType]  # a tree without positions is JSON
+
+
+def _list_value(text: str) -> JsonValue:
+    """Read a list as YAML writes it in one line, such as `[de, fr]`; the text itself where it is none."""
+    node = yaml_reader.read_yaml(SourceText("", text), aside := Report())
     if node is None or aside.failed:
         return text
     return plain(node)  # pyright: ignore[reportReturnType]  # a tree without positions is JSON
@@ -151,7 +162,10 @@ def check_default(work: Lowering, at: Node | Span, type_: Type, value: JsonValue
             )
         case ScalarType() if not isinstance(value, str):
             wanted = "text"
-        case ListType() if not isinstance(value, list):
+        case ListType() if isinstance(value, list):
+            for item in value:
+                check_default(work, at, type_.item, item)
+        case ListType():
             wanted = "a list"
         case _:
             pass
