@@ -52,6 +52,8 @@ CODES: dict[str, str] = {
     "old-word": "A word is read in the sense of the format it came from.",
     # WorkRail-style workflows
     "duplicate-step": "Two steps have the same name.",
+    "duplicate-item-key": "Two items of a fan-out have the same key.",
+    "bad-order": "Items of a fan-out come after one another in a circle, or after an item that is not there.",
     "too-many-steps": "A workflow has more steps than can be compiled in bounded time.",
     "unknown-template": "A template is not known.",
     "template-binding": "A template id holds a binding, which is resolved too late for it.",

@@ -271,3 +271,34 @@ def test_a_fan_out_over_constants_has_no_placeholder() -> None:
     action = plan_of(flow("  - {name: p, type: parallel-agents, for_each: [a, b], prompt: do it}\n")).steps[0].action
     assert isinstance(action, ParallelAction)
     assert action.over.items == Constant(["a", "b"])
+
+
+def fan_out(items: str, rest: str = "    after: item.after\n") -> str:
+    return flow(f"  - name: build\n    type: parallel-agents\n    for_each: {items}\n{rest}    prompt: Do it now.\n")
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ("[{id: a, after: [b]}, {id: b, after: [a]}]", "circular dependency: a → b → a"),
+        ("[{id: a}, {id: b, after: b}]", "circular dependency: b → b"),
+        ("[{id: x, after: [a]}, {id: a, after: [b]}, {id: b, after: [a]}]", "circular dependency: a → b → a"),
+        ("[{id: a, after: [nope]}]", "item 'a' comes after 'nope', and there is no such item"),
+        ("[{id: a}, {id: a}]", "two items have the key 'a'"),
+    ],
+)
+def test_an_order_of_items_that_cannot_hold_is_found_before_anything_runs(items: str, message: str) -> None:
+    assert message in errors_of(fan_out(items))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        fan_out("[{id: a}, {id: b, after: [a]}, {id: c, after: [a, b]}]"),
+        fan_out("[{id: a}, {id: b, after: a}]"),
+        fan_out("[x, y]", ""),
+        fan_out("[{n: 1}, {n: 2}]", "    key: item.n\n"),
+    ],
+)
+def test_an_order_that_holds_is_no_error(text: str) -> None:
+    assert errors_of(text) == ""

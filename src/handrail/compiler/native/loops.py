@@ -1,6 +1,7 @@
 """Lowers the steps with a body: loop and parallel-agents."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from handrail.compiler.native.agents import lower_on_max
 from handrail.compiler.native.context import Lowering, text_of, whole
@@ -13,12 +14,18 @@ from handrail.compiler.native.texts import (
 )
 from handrail.compiler.record_types import record
 from handrail.compiler.scope import RESERVED
+from handrail.late_import import late_import
 from handrail.model.names import spoken
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.workflow.actions import Each, LoopAction, ParallelAction, Times, Until, While
 from handrail.model.workflow.plan import Step
 from handrail.model.workflow.types import ANY, INT, STRING, ListType, MapType, RecordType, ScalarType, Type, describe
 from handrail.model.workflow.values import Value
+
+if TYPE_CHECKING:
+    from handrail.compiler.native import item_order
+else:
+    item_order = late_import("handrail.compiler.native.item_order")
 
 LowerBody = Callable[[Lowering, Sequence, str], tuple[Step, ...]]
 
@@ -132,7 +139,9 @@ def lower_parallel(work: Lowering, node: Mapping, address: str, lower_body: Lowe
         if not isinstance(body, Sequence):
             body = Sequence((_lone_step(node),), node.span)
         steps = lower_body(work, body, f"{address}/")
-    return ParallelAction(over=each, steps=steps, after=after, max_concurrent=width)
+    action = ParallelAction(over=each, steps=steps, after=after, max_concurrent=width)
+    item_order.check_item_order(work, node, action)
+    return action
 
 
 LONE_KEYS = frozenset({"prompt", "input", "returns", "timeout", "retry", "done_when", "assess", "budget"})

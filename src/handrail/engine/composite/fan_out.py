@@ -17,7 +17,7 @@ from handrail.language.problems import EvaluationError, Problem, UndefinedError
 from handrail.model.history.events import Event, ItemEnded, ItemStarted, RunBlocked, RunEnded
 from handrail.model.history.run_state import RunState
 from handrail.model.names import spoken
-from handrail.model.workflow.actions import GroupAction, LoopAction, ParallelAction, body
+from handrail.model.workflow.actions import GroupAction, LoopAction, ParallelAction, body, describe_order_fault
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 
@@ -57,18 +57,9 @@ def _after(state: RunState, action: ParallelAction, item: JsonValue) -> list[str
 
 
 def _require_order(after: dict[str, list[str]]) -> None:
-    placed: set[str] = set()
-    waiting = dict(after)
-    for key, others in after.items():
-        for other in others:
-            if other not in after:
-                raise _wrong(f"item {key!r} comes after {other!r}, and there is no such item")
-    while waiting:
-        ready = [key for key, others in waiting.items() if placed.issuperset(others)]
-        if not ready:
-            raise _wrong(f"these items come after one another in a circle: {', '.join(sorted(waiting))}")
-        placed.update(ready)
-        waiting = {key: others for key, others in waiting.items() if key not in placed}
+    fault = describe_order_fault(after)
+    if fault is not None:
+        raise _wrong(fault)
 
 
 def _wrong(message: str) -> EvaluationError:

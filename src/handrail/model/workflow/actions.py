@@ -126,6 +126,24 @@ class ParallelAction:
     kind: Literal["parallel-agents"] = "parallel-agents"
 
 
+def describe_order_fault(after: dict[str, list[str]]) -> str | None:
+    """Say what keeps items, each with those it comes after, from having an order; None where they have one."""
+    for key, others in after.items():
+        for other in others:
+            if other not in after:
+                return f"item '{key}' comes after '{other}', and there is no such item"
+    waiting = dict(after)
+    while ready := [key for key, others in waiting.items() if not waiting.keys() & set(others)]:
+        for key in ready:
+            del waiting[key]
+    if not waiting:
+        return None
+    path = [next(iter(waiting))]
+    while path[-1] not in path[:-1]:
+        path.append(next(other for other in waiting[path[-1]] if other in waiting))
+    return "circular dependency: " + " → ".join(path[path.index(path[-1]) :])
+
+
 @frozen
 class ScriptAction:
     """A shell command in the workspace."""

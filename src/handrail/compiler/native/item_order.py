@@ -1,0 +1,74 @@
+"""Checks the order of a fan-out's items before anything runs, where the items are written in the workflow itself."""
+
+from handrail.compiler.constant import fixed, reads
+from handrail.compiler.native.context import Lowering
+from handrail.language.expressions.evaluate import evaluate
+from handrail.language.expressions.parser import parse
+from handrail.language.problems import EvaluationError, UndefinedError
+from handrail.model.names import spoken
+from handrail.model.source import Mapping
+from handrail.model.workflow.actions import Each, ParallelAction, describe_order_fault
+from handrail.model.workflow.values import Expression, JsonValue
+
+
+def check_item_order(work: Lowering, node: Mapping, action: ParallelAction) -> None:
+    """Report keys that occur twice, and an `after` that names no item or leads in a circle."""
+    found = fixed(action.over.items)
+    if found is None or not isinstance(found[0], list):
+        return
+    keys = [_key(action.over, item, index) for index, item in enumerate(found[0])]
+    if None in keys:
+        return
+    known = [str(key) for key in keys]
+    twice = sorted({key for key in known if known.count(key) > 1})
+    if twice:
+        at = node.get("key") or node.entries["for_each"].value
+        work.report.error("duplicate-item-key", f"two items have the key '{twice[0]}'", at, "keys must be unique")
+        return
+    _check_after(work, node, action, dict(zip(known, found[0], strict=True)))
+
+
+def _check_after(work: Lowering, node: Mapping, action: ParallelAction, items: dict[str, JsonValue]) -> None:
+    after: dict[str, list[str]] = {}
+    for key, item in items.items():
+        named = _after(action, item)
+        if named is None:
+            return
+        after[key] = named
+    fault = describe_order_fault(after)
+    at = node.get("after")
+    if fault is not None and at is not None:
+        work.report.error("bad-order", fault, at, f"the keys of the items are {', '.join(items)}")
+
+
+def _key(over: Each, item: JsonValue, index: int) -> str | None:
+    if over.key is not None:
+        value = _evaluated(over, over.key, item)
+        return None if value is None else str(value[0])
+    if isinstance(item, dict):
+        return str(item.get("id", item.get("key", index)))
+    return str(index)
+
+
+def _after(action: ParallelAction, item: JsonValue) -> list[str] | None:
+    if action.after is None:
+        return []
+    value = _evaluated(action.over, action.after, item)
+    if value is None:
+        return None
+    listed = value[0] if isinstance(value[0], list) else [] if value[0] is None else [value[0]]
+    return [str(each) for each in listed]
+
+
+def _evaluated(over: Each, expression: Expression, item: JsonValue) -> tuple[JsonValue] | None:
+    """Evaluate what reads the item alone; None where it depends on the run, or fails for a reason of its own."""
+    read = reads(expression.source)
+    if read is None or any(ref.parts[0] != spoken(over.item) for ref in read):
+        return None
+    try:
+        return (evaluate(parse(expression.source), {spoken(over.item): item}),)  # pyright: ignore[reportReturnType]
+    except UndefinedError:
+        # A field that only some items have.
+        return (None,)
+    except EvaluationError:
+        return None
