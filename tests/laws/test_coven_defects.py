@@ -155,13 +155,15 @@ def test_d13_the_users_branch_is_not_switched_and_a_base_that_is_checked_out_is_
     git(shop.repo, "switch", "-qc", "feature")
     first = shop.run(ONE, {"work": {"files": {"a.txt": "a\n"}}})
     git(shop.repo, "switch", "-q", "main")
+    (shop.repo / "app.txt").write_text("an edit of the user\n")
+    git(shop.repo, "add", "app.txt")
     before = all_refs(shop.repo)
     with pytest.raises(WorkspaceFault, match="main is checked out") as raised:
         delivery.merge(shop.log, GitWorkspaces(shop.folder / "data"), first.run)
     assert f"merge work/{first.run}" in str(raised.value.next_step)
     assert git(shop.repo, "branch", "--show-current") == "main"
     assert all_refs(shop.repo)["refs/heads/main"] == before["refs/heads/main"]
-    assert git(shop.repo, "status", "--porcelain") == ""
+    assert git(shop.repo, "status", "--porcelain") == "A  app.txt"
 
 
 EVIL = "x $(touch PWNED) `touch PWNED` \"; touch PWNED; '"

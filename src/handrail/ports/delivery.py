@@ -84,7 +84,7 @@ class Delivery(Workspaces, Protocol):
         ...
 
     def merge_into_base(self, tree: Tree, message: str) -> MergeResult:
-        """Merge the run's branch into its base without touching a checkout."""
+        """Merge the run's branch into its base; a clean checkout of the base is moved forward with it."""
         ...
 
     def unfinished_applies(self) -> tuple[UnfinishedApply, ...]:

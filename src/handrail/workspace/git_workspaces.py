@@ -180,7 +180,7 @@ class GitWorkspaces:
         )
 
     def merge_into_base(self, tree: Tree, message: str) -> MergeResult:
-        """Merge the run's branch into its base without touching a checkout."""
+        """Merge the run's branch into its base; a clean checkout of the base is moved forward with it."""
         return delivering.merge_into_base(self.places, tree, message)
 
     def discard(self, tree: Tree, run: str) -> str:

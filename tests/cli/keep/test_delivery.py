@@ -70,15 +70,23 @@ def test_merge_moves_the_base_when_nobody_has_it_checked_out(team: Team) -> None
     assert team.json("merge", "two-1")["already"] is True
 
 
-def test_merge_never_changes_a_checkout_and_says_the_command_that_does(team: Team) -> None:
+def test_merge_moves_a_clean_checkout_of_the_base_forward(team: Team) -> None:
     done(team)
+    assert team.text("merge", "two-1") == "Merged work/two-1 into main, which is at HASH now\n"
+    assert (team.read("first.txt"), team.git("status", "--short")) == ("first\n", "")
+
+
+def test_merge_leaves_a_checkout_that_is_not_clean_and_says_the_command(team: Team) -> None:
+    done(team)
+    team.write("app.txt", "mine\n")
     before = team.git("rev-parse", "main")
     said = team.text("merge", "two-1", code=1)
     assert said == snapshot("""\
-error: main is checked out in SHOP, and a checkout of yours is never changed
-next: merge it there: git -C SHOP merge work/two-1
+error: main is checked out in SHOP, and it has uncommitted changes: app.txt
+next: commit or stash your changes there, then: git -C SHOP merge work/two-1
 """)
-    assert team.git("rev-parse", "main") == before
+    assert (team.git("rev-parse", "main"), team.read("app.txt")) == (before, "mine\n")
+    team.git("stash", "-q")
     team.git("merge", "-q", "work/two-1")
     assert team.read("first.txt") == "first\n"
 

@@ -1,6 +1,7 @@
 """What a run made is shown, applied, merged, discarded and cleaned up; nothing of the user's is touched by surprise."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -140,11 +141,54 @@ def test_what_was_edited_after_applying_is_not_taken_back(shop: GitRoom) -> None
     assert (shop.repo / "README.md").read_text() == "better still\n"
 
 
-def test_a_base_that_is_checked_out_is_not_moved_and_the_command_is_given(shop: GitRoom) -> None:
+def test_a_base_that_is_checked_out_and_clean_is_moved_forward_with_its_files(shop: GitRoom) -> None:
     tree, path = shop.prepare()
-    commit(path, a_txt="a")
+    (path / "README.md").unlink()
+    new = commit(path, a_txt="a")
+    fill(shop.repo, {"untracked.txt": "mine"})
+    assert merge_into_base(shop.spaces.places, tree, "Merge") == Merged(new)
+    assert (git(shop.repo, "rev-parse", "main"), git(shop.repo, "branch", "--show-current")) == (new, "main")
+    assert git(shop.repo, "status", "--porcelain") == "?? untracked.txt"
+    assert ((shop.repo / "a.txt").read_text(), (shop.repo / "README.md").exists()) == ("a", False)
+
+
+def edit_file(repo: Path) -> None:
+    fill(repo, {"README.md": "mine\n"})
+
+
+def edit_behind_a_flag(repo: Path) -> None:
+    git(repo, "update-index", "--assume-unchanged", "README.md")
+    fill(repo, {"README.md": "mine\n"})
+
+
+def stage_file(repo: Path) -> None:
+    fill(repo, {"new.txt": "mine\n"})
+    git(repo, "add", "new.txt")
+
+
+def leave_untracked_file(repo: Path) -> None:
+    fill(repo, {"a_txt": "mine", "a.txt": "mine"})
+
+
+@pytest.mark.parametrize("change", [edit_file, edit_behind_a_flag, stage_file, leave_untracked_file])
+def test_a_checkout_with_changes_in_the_way_is_not_touched(shop: GitRoom, change: Callable[[Path], None]) -> None:
+    tree, path = shop.prepare()
+    commit(path, a_txt="a", README_md="theirs\n")
+    change(shop.repo)
     before = everything(shop.repo)
     with pytest.raises(WorkspaceFault, match="main is checked out in") as caught:
+        merge_into_base(shop.spaces.places, tree, "Merge")
+    command = f"git -C {shop.repo} merge work/r1"
+    assert caught.value.next_step == f"commit or stash your changes there, then: {command}"
+    assert everything(shop.repo) == before
+
+
+def test_a_checked_out_base_with_commits_of_its_own_is_not_moved_and_the_command_is_given(shop: GitRoom) -> None:
+    tree, path = shop.prepare()
+    commit(path, a_txt="a")
+    commit(shop.repo, b_txt="b")
+    before = everything(shop.repo)
+    with pytest.raises(WorkspaceFault, match="has commits that work/r1 lacks") as caught:
         merge_into_base(shop.spaces.places, tree, "Merge")
     assert caught.value.next_step == f"merge it there: git -C {shop.repo} merge work/r1"
     assert everything(shop.repo) == before

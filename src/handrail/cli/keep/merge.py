@@ -15,8 +15,8 @@ from handrail.cli.output import write_json
 def command(*, run: str, accept_git_changes: bool, as_json: bool) -> None:
     """Merge a run's branch into the branch that it began from.
 
-    What is not committed yet is committed first. A branch that is checked out is never changed: then the git command
-    that merges it is shown.
+    What is not committed yet is committed first. A branch that is checked out is moved forward with its files if the
+    checkout is clean and no merge commit is needed. Otherwise the git command that merges it is shown.
     """
     from handrail.operations.delivery.deliver import merge
     from handrail.wiring.session import run_session

@@ -17,7 +17,7 @@ from handrail.ports.log import Append, Filter, Holder, Log
 from handrail.ports.repositories import Repositories
 from handrail.ports.workspaces import Conflict, Merged
 from handrail.runtime.event_records import to_log
-from handrail.runtime.handlers.trees import with_trailer
+from handrail.runtime.handlers.trees import with_trailer, work_title
 from handrail.runtime.history import readable_state, state_of
 from handrail.runtime.run_summary import summary_of
 
@@ -79,13 +79,13 @@ def undo_apply(log: Log, workspaces: Delivery, run: str | None, root: Path) -> A
 
 
 def merge(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> Delivered:
-    """Merge a run's branch, with everything in its work tree, into its base; no checkout is touched."""
+    """Merge a run's branch, with everything in its work tree, into its base."""
     state = state_of(log, run)
     tree = _own(state)
     _refuse_moving(log, state)
     _require_known_settings(log, workspaces, state, "merge", accept=accept_git_changes)
     if Path(tree.path).is_dir():
-        workspaces.commit(tree, with_trailer(f"Work of {run}", run))
+        workspaces.commit(tree, with_trailer(work_title(state), run))
     found = workspaces.merge_into_base(tree, with_trailer(f"Merge {tree.branch}", run))
     match found:
         case Merged():

@@ -24,7 +24,7 @@ from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.workspaces import Workspaces
 from handrail.runtime.handlers.children import OVER
-from handrail.runtime.handlers.trees import in_thread, with_trailer
+from handrail.runtime.handlers.trees import in_thread, with_trailer, work_title
 from handrail.runtime.history import beginning, plan_of, state_of
 from handrail.runtime.ports import Clock
 
@@ -132,7 +132,7 @@ class ItemHandler:
         good = found.status == "succeeded"
         commit = ""
         if found.tree is not None:
-            commit = self.workspaces.commit(found.tree, with_trailer(f"Work of {child}", child))
+            commit = self.workspaces.commit(found.tree, with_trailer(work_title(found), child))
         named: JsonValue = cast("JsonValue", run_outputs.results_of(plan_of(self.log, found.plan), found))
         last = found.steps.get(found.previous)
         result = fan_out.result_of(

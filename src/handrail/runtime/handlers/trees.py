@@ -270,6 +270,24 @@ async def in_thread(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T
         raise
 
 
+LONGEST_TITLE = 72
+
+
+def work_title(state: RunState) -> str:
+    """Say in one line what a run is for: the title of its issue, or its task; its id where it has neither."""
+    for value in state.inputs.values():
+        title = value.get("title") if isinstance(value, dict) else None
+        if isinstance(title, str) and title.strip():
+            return _first_line(title)
+    task = state.inputs.get("task")
+    return _first_line(task) if isinstance(task, str) and task.strip() else f"Work of {state.run}"
+
+
+def _first_line(text: str) -> str:
+    line = " ".join(text.strip().splitlines()[0].split())
+    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
+
+
 def with_trailer(message: str, run: str) -> str:
     """Give a commit message that names the run."""
     return f"{message.rstrip()}\n\nHandrail-Run: {run}\n"

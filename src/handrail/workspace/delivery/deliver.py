@@ -1,5 +1,6 @@
-"""Merges a run's branch into its base without a checkout."""
+"""Merges a run's branch into its base; a checkout of the base is moved along only where nothing is in the way."""
 
+import shlex
 from collections.abc import Collection
 from pathlib import Path
 
@@ -8,12 +9,13 @@ from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import Conflict, Merged, MergeResult
 from handrail.workspace.commits.commit import write_commit
 from handrail.workspace.commits.merge_trees import is_ancestor, merge_trees
+from handrail.workspace.delivery.fast_forward import fast_forward
 from handrail.workspace.git.data_places import Places
 from handrail.workspace.git.repositories import branches, common_dir, find_root
 
 
 def merge_into_base(places: Places, tree: Tree, message: str) -> MergeResult:
-    """Merge the run's branch into its base, if nobody has the base checked out."""
+    """Merge the run's branch into its base."""
     root = find_root(Path(tree.repository))
     with places.locked(common_dir(root)) as lock:
         git = places.git(root).holding(lock)
@@ -22,11 +24,16 @@ def merge_into_base(places: Places, tree: Tree, message: str) -> MergeResult:
         base, branch = known[tree.base], known[tree.branch]
         if is_ancestor(git, branch.commit, base.commit):
             return Merged(base.commit, already=True)
-        if base.worktree:
-            text = f"{tree.base} is checked out in {base.worktree}, and a checkout of yours is never changed"
-            raise WorkspaceFault(text, next_step=f"merge it there: git -C {base.worktree} merge {tree.branch}")
         new = branch.commit
-        if not is_ancestor(git, base.commit, branch.commit):
+        forward = is_ancestor(git, base.commit, branch.commit)
+        if base.worktree:
+            command = f"git -C {shlex.quote(base.worktree)} merge {shlex.quote(tree.branch)}"
+            if not forward:
+                text = f"{tree.base} is checked out in {base.worktree} and has commits that {tree.branch} lacks"
+                raise WorkspaceFault(text, next_step=f"merge it there: {command}")
+            fast_forward(places, base, new, merge=command)
+            return Merged(new)
+        if not forward:
             found = merge_trees(git, base.commit, branch.commit)
             if found.files:
                 return Conflict(found.files, found.message)
