@@ -8,13 +8,13 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command("completion", epilog='Example: eval "$(handrail completion bash)"')
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(*, shell: str) -> None:
-    r"""Print the script that completes commands, workflows, runs and steps in your shell.
+    """Print the script that completes commands, workflows, runs and steps in your shell.
 
     \b
     bash: eval "$(handrail completion bash)" in ~/.bashrc
     zsh:  eval "$(handrail completion zsh)" in ~/.zshrc, after compinit
     fish: handrail completion fish > ~/.config/fish/completions/handrail.fish
-    """
+    """  # noqa: D301 - click takes the character, not its escape
     from click.shell_completion import get_completion_class
 
     from handrail.cli.main import cli

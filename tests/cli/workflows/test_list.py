@@ -127,3 +127,13 @@ def test_there_is_no_colour_without_a_terminal(shop: Shop, environ: dict[str, st
 def test_outside_of_a_repository_the_built_in_workflows_are_listed(shop: Shop) -> None:
     shop.leave_repository()
     assert {each["tier"] for each in shop.json("list")["workflows"]} == {"built-in"}
+
+
+def test_a_python_workflow_that_nobody_trusted_is_not_called_invalid(shop: Shop) -> None:
+    folder = shop.root / ".handrail" / "workflows" / "made"
+    folder.mkdir(parents=True)
+    (folder / "workflow.py").write_text("def resolve(context):\n    return None\n")
+    said = shop.call("list").stdout
+    assert "needs your trust" in said
+    assert "invalid" not in said
+    assert "next: handrail trust .handrail/workflows/made" in said

@@ -12,6 +12,8 @@ from handrail.operations.workflows.list import Listed, Listing
 
 WIDTH = 80
 LONGEST_NAME = 40
+UNTRUSTED = "untrusted"
+"""The code of what a workflow lacks that is not broken, but may run code nobody has allowed yet."""
 
 
 def listing_data(listing: Listing, *, everything: bool) -> dict[str, Any]:
@@ -68,6 +70,8 @@ def _last_column(listed: Listed, width: int) -> str:
         hidden = f"(hidden by {listed.shadowed_by}) " if not listed.wins else ""
         return crop(harmless(f"{hidden}{' '.join(listed.description.split())}"), width)
     said = next((each for each in listed.diagnostics if each.is_error), None)
+    if said is not None and said.code == UNTRUSTED:
+        return click.style("needs your trust", fg="yellow", bold=True) + crop(": handrail trust shows it", width - 16)
     text = f": line {said.line}: {said.message}" if said is not None else ""
     return click.style("invalid", fg="red", bold=True) + crop(harmless(text), width - len("invalid"))
 
@@ -79,9 +83,13 @@ def _notes(workflows: Sequence[Listed], *, everything: bool) -> Iterable[str]:
     stale = [each.name for each in workflows if each.staleness == "likely" and each.wins]
     if stale:
         yield f"reviewed against another authoring spec: {', '.join(stale)} (handrail lint, then handrail stamp)"
-    invalid = [each.path for each in workflows if not each.valid and each.wins]
+    broken = [each for each in workflows if not each.valid and each.wins]
+    untrusted = [each.path for each in broken if any(said.code == UNTRUSTED for said in each.diagnostics)]
+    invalid = [each.path for each in broken if each.path not in untrusted]
     if invalid:
         yield f"next: handrail validate {shlex.quote(invalid[0])}"
+    elif untrusted:
+        yield f"next: handrail trust {shlex.quote(untrusted[0])}"
 
 
 def _number(count: int, what: str) -> str:

@@ -117,6 +117,8 @@ def _usable(configured: Configured | None) -> RepositoryConfig | None:
     if configured is None or not configured.distrust:
         return None if configured is None else configured.config
     config = configured.config
-    if (config.worktrees, config.pass_env, config.agent, config.fallback) != (Worktrees(), (), "", ()):
-        configured.require("[worktrees] and [agent]")
+    said = ["[worktrees]"] if config.worktrees != Worktrees() else []
+    said += ["[agent]"] if (config.pass_env, config.agent, config.fallback) != ((), "", ()) else []
+    if said:
+        configured.require(" and ".join(said), "need" if len(said) > 1 else "needs")
     return None
