@@ -48,8 +48,8 @@ Commands:
   doctor   Check the tools and everything that is recorded.
 
 Groups:
-  workflow  list inspect validate lint test simulate compile schema stamp trust
-            import
+  workflow  new list inspect validate lint test simulate compile schema stamp
+            trust import
 
 All commands: handrail help commands. Topics: handrail help. One command:
 handrail help run.
@@ -93,9 +93,9 @@ Commands:
            everything that is recorded.
 
 Groups:
-  workflow  list inspect validate lint
-            test simulate compile schema
-            stamp trust import
+  workflow  new list inspect validate
+            lint test simulate compile
+            schema stamp trust import
 
 All commands: handrail help commands.
 Topics: handrail help. One command:
@@ -154,6 +154,7 @@ Keep the work, or not:
   import-run  Take in a run that was exported.
 
 Workflows:
+  new       Write a new workflow to start from, with a prompt and a test.
   list      Show the workflows that can be used here.
   inspect   Show one workflow: inputs, steps, files, bound on agent calls.
   validate  Check workflows: errors and warnings, each at its line.
@@ -172,8 +173,8 @@ Help:
   completion  Print the script that completes commands in your shell.
 
 Groups:
-  workflow  list inspect validate lint test simulate compile schema stamp trust
-            import
+  workflow  new list inspect validate lint test simulate compile schema stamp
+            trust import
 
 Other names:
   ps      the same as status

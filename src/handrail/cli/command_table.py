@@ -38,6 +38,7 @@ RUNS: dict[str, tuple[str, str]] = {
 }
 
 WORKFLOWS: dict[str, tuple[str, str]] = {
+    "new": ("handrail.cli.workflows.new:command", "Write a new workflow to start from, with a prompt and a test."),
     "list": (
         "handrail.cli.workflows.list:command",
         "Show the workflows that can be used here.",
@@ -97,6 +98,7 @@ PEOPLES: dict[str, str] = {
     "prefer": "it says how far a run goes on without a person, and what it may risk",
     "trust": "it decides which commands and which code may run",
     "init": "what it writes is trusted",
+    "new": "what it writes is trusted",
     "release": "it lets commands run that nobody has looked at, and takes a run from its holder",
     "take": "it hands a run over, with a token that completes its steps",
     "rewind": "it gives up what a run has done",
