@@ -100,10 +100,9 @@ def test_fix_bug_runs_up_to_its_pull_request(shop: StepsRoom, monkeypatch: pytes
     assert "Cause: it counts (medium)" in call("inbox")
     call("revise", "fix-bug-1", "-m", "say more about the cause", code=3)
     assert "Cause: it counts, and should add (medium)" in call("inbox")
-    call("approve", "fix-bug-1", code=3)
-    blocked = call.show("fix-bug-1")
-    assert (blocked["status"], blocked["reason"]) == ("blocked", "step")
-    assert "step 'pr' is of type pull-request, which this version cannot perform by itself" in call("inbox", "--json")
+    said = call("approve", "fix-bug-1")
+    assert "pr: branch work/fix-bug-1 is ready, not pushed" in said
+    assert call.show("fix-bug-1")["status"] == "succeeded"
     assert git(shop.repo, "status", "--porcelain") == ""
     tree = Path(git(shop.repo, "worktree", "list", "--porcelain").split("\n\n")[1].split("\n")[0].split(" ", 1)[1])
     assert git(tree, "branch", "--show-current") == "work/fix-bug-1"
@@ -133,8 +132,8 @@ def test_implement_spec_builds_merges_and_reviews_up_to_its_pull_request(shop: S
     shop.drive()
     assert shop.state(run).message == "3 tasks for spec.md"
     state = shop.answer(run, "approve")
-    assert (state.status, state.reason) == ("blocked", "step"), state.message
-    assert "step 'pr' is of type pull-request" in state.message
+    assert state.status == "succeeded", state.message
+    assert "is ready, not pushed" in state.steps["pr"].summary
     built: Any = state.names["built"]
     assert [(each["key"], each["status"], each["branch"]) for each in built] == [
         (key, "succeeded", f"work/{run}-{key}") for key in ("base", "top", "side")
@@ -167,12 +166,14 @@ def test_implement_spec_builds_merges_and_reviews_up_to_its_pull_request(shop: S
 
 def test_implement_spec_lists_what_failed_and_merges_the_rest(shop: StepsRoom) -> None:
     shop.checks = CHECKS
-    script = {**SPLIT, "build[base]/implement": {"say": "I could not."}}
+    script = {**SPLIT, "build[base]/implement": {"say": "I could not."}, "review/reviewer": NOTHING}
     run = shop.start("implement-spec", script, spec="spec.md", width=1)
     shop.drive()
     state = shop.answer(run, "approve")
-    assert (state.status, state.reason) == ("blocked", "step")
-    assert "step 'left-over' is of type create-issues" in state.message
+    assert state.status == "succeeded", state.message
+    filed: Any = state.steps["left-over"].output
+    assert [each["title"] for each in filed] == ["The base", "The top"]
+    assert "2 issues written to" in state.steps["left-over"].summary
     built: Any = state.names["built"]
     assert [(each["key"], each["status"]) for each in built] == [
         ("base", "failed"),
@@ -265,8 +266,8 @@ def test_deps_nightly_keeps_what_passes_and_takes_back_what_does_not(
         },
     }
     state = shop.run("deps-nightly", script)
-    assert (state.status, state.reason) == ("blocked", "step"), state.message
-    assert "step 'pr' is of type pull-request" in state.message
+    assert state.status == "succeeded", state.message
+    assert "is ready, not pushed" in state.steps["pr"].summary
     done: Any = state.steps["bump"].output
     assert [each["key"] for each in done["done"]] == ["fine", "odd", "good"]
     assert [each["key"] for each in done["undone"]] == ["bad"]

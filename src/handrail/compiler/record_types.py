@@ -114,7 +114,7 @@ RESULTS: dict[str, Type] = {
     "parallel-agents": ListType(ITEM_RESULT),
     "approval": record(decision=STRING, feedback=STRING, by=STRING),
     "gate": record(passed=BOOL, failed=ListType(STRING), exit_code=INT, output=STRING),
-    "pull-request": record(number=INT, url=STRING, branch=STRING),
+    "pull-request": record(number=INT, url=STRING, branch=STRING, command=STRING),
     "create-issues": ListType(ISSUE),
     "workflow": MapType(ANY),
     "use": MapType(ANY),

@@ -165,6 +165,10 @@ class Workspaces(Protocol):
         """List such files that were added, changed or removed since a record; a record that is gone is an error."""
         ...
 
+    def remote(self, tree: Tree) -> str:
+        """Name the remote that the repository's branches are pushed to; empty where there is none."""
+        ...
+
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:
         """Give the same as a patch."""
         ...

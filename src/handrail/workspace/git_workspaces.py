@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from handrail.late_import import late_import
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import FileChange, FileRange, MergeResult, Snapshot, Source
+from handrail.workspace.git import repository_view
 from handrail.workspace.git.data_places import Places, plain
 from handrail.workspace.git.repositories import common_dir, find_root
 from handrail.workspace.snapshots.private_index import PrivateIndex
@@ -134,6 +135,10 @@ class GitWorkspaces:
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:
         """Give the same as a patch."""
         return changes.diff(self.places, tree, since, until, stat=stat)
+
+    def remote(self, tree: Tree) -> str:
+        """Name the remote that the repository's branches are pushed to; empty where there is none."""
+        return repository_view.find_remote(Path(tree.repository), tree.base)
 
     def throw_away(self, repository: Path, run: str) -> None:
         """Remove a worktree that was only made to try something, with its branch; nothing of it is kept."""

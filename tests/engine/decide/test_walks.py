@@ -189,6 +189,8 @@ def test_an_early_end_ends_the_run_with_its_message() -> None:
     assert addresses(walked) == []
 
 
-def test_a_step_that_cannot_be_performed_yet_blocks_and_can_be_completed_from_outside() -> None:
-    walked = walk("  - {name: x, type: pull-request, title: do it}\n")
-    assert (walked.state.status, walked.state.reason) == ("blocked", "step")
+def test_a_pull_request_is_begun_with_what_it_shall_say() -> None:
+    walked = walk("  - {name: x, type: pull-request, title: do it, draft: true, labels: [a]}\n")
+    assert addresses(walked) == ["x"]
+    began = next(each for each in walked.events if isinstance(each, StepBegan))
+    assert (began.spec["title"], began.spec["draft"], began.spec["labels"]) == ("do it", True, ["a"])

@@ -16,10 +16,11 @@ from handrail.operations.views.run_tree import held_words, holder_of, root_of, s
 from handrail.wiring.session import Session
 
 if TYPE_CHECKING:
-    from handrail.operations.views import history, kept_work
+    from handrail.operations.views import history, kept_work, prepared
 else:
     history = late_import("handrail.operations.views.history")
     kept_work = late_import("handrail.operations.views.kept_work")
+    prepared = late_import("handrail.operations.views.prepared")
 
 MOST_DENIED = 3
 """Steps whose denied tools are named."""
@@ -81,7 +82,14 @@ def _succeeded(session: Session, run: str) -> list[str]:
     took = [duration(elapsed(session.log, state)), f"{price}{of}"] if price else []
     next_step = f"next: handrail diff {run} --stat, then apply, merge or discard it"
     done = " · ".join([f"{run} succeeded", *took])
-    return [done, *_gaps(state), *_denied(session, run), *([next_step] if state.tree is not None else [])]
+    told = [*_prepared(session, state), *_gaps(state), *_denied(session, run)]
+    return [done, *told, *([next_step] if state.tree is not None else [])]
+
+
+def _prepared(session: Session, state: RunState) -> list[str]:
+    """Say what steps have prepared, with the command that completes it."""
+    found = prepared.prepared_steps(session.log, state)
+    return [f"  {address}: {said}" for address, said in found.items()]
 
 
 def _gaps(state: RunState) -> list[str]:

@@ -31,11 +31,13 @@ from handrail.model.workflow.actions import (
     ApprovalAction,
     CallAction,
     CommitAction,
+    CreateIssuesAction,
     DynamicAction,
     EndAction,
     GateAction,
     GroupAction,
     LoopAction,
+    PullRequestAction,
     ScriptAction,
 )
 from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction
@@ -44,7 +46,7 @@ from handrail.model.workflow.settings import AgentTask
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
-    from handrail.engine.composite import command_spec
+    from handrail.engine.composite import command_spec, delivery_spec
     from handrail.engine.composite import loop as loops
     from handrail.engine.guided import agent_call, confirmation, hand_out
     from handrail.engine.guided import loops as guided_loops
@@ -55,6 +57,7 @@ else:
     guided_loops = late_import("handrail.engine.guided.loops")
     loops = late_import("handrail.engine.composite.loop")
     command_spec = late_import("handrail.engine.composite.command_spec")
+    delivery_spec = late_import("handrail.engine.composite.delivery_spec")
 
 
 def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
@@ -63,7 +66,14 @@ def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
     if not holds_all(state) and works.is_work(step.action):
         return works.enter(state, step, at)
     match step.action:
-        case ScriptAction() | GateAction() | CommitAction() | DynamicAction():
+        case (
+            ScriptAction()
+            | GateAction()
+            | CommitAction()
+            | DynamicAction()
+            | PullRequestAction()
+            | CreateIssuesAction()
+        ):
             return _performed(state, step, own, at)
         case AgentAction() | GuidedAction() | DelegateAction() if _is_called(state, step.action.kind):
             return _called(_Asking(plan, state, step, own), at)
@@ -92,6 +102,10 @@ def _performed(state: RunState, step: Step, own: dict[str, JsonValue], at: Momen
             return _begun(step, at, command_spec.script_spec(state, step, step.action, own))
         case CommitAction():
             return _begun(step, at, _commit(state, step.action, own))
+        case PullRequestAction():
+            return _begun(step, at, delivery_spec.pull_request_spec(state, step.action, own))
+        case CreateIssuesAction():
+            return _begun(step, at, delivery_spec.create_issues_spec(state, step.action, own))
         case _:
             return _begun(step, at, {"input": own})
 

@@ -24,7 +24,7 @@ from handrail.model.history.events import (
 from handrail.model.history.run_state import RunState, StepState
 from handrail.model.workflow.values import JsonValue
 
-OUTSIDE = frozenset({"guided", "delegate", "agent-loop", "parallel-agents", "create-issues", "merge", "pull-request"})
+OUTSIDE = frozenset({"guided", "delegate", "agent-loop", "parallel-agents", "merge"})
 """Actions that only an outside performer can do."""
 
 

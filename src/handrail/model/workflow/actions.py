@@ -291,6 +291,20 @@ Action: TypeAlias = (
 )
 
 
+def describe_preparation(action: Action) -> str | None:
+    """Say what a step leaves to a person that this version only prepares; None for every other step."""
+    match action:
+        case PullRequestAction():
+            left = ["it is not opened"]
+            left += ["nobody follows it"] if action.follow is not None else []
+            left += ["its text is left to you"] if isinstance(action.body, AgentTask) else []
+            return f"prepares the pull request and gives the command that opens it: {', '.join(left)}"
+        case CreateIssuesAction():
+            return "writes the issues to a file and gives the command that creates them: they are not created"
+        case _:
+            return None
+
+
 def body(action: Action) -> tuple["Step", ...]:
     """Give the steps inside an action."""
     match action:

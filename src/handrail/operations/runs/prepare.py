@@ -1,7 +1,7 @@
 """Everything before a run: find, compile, trust, bind the inputs, pin the project's checks."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,7 +13,7 @@ from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.parts import every_step
-from handrail.model.workflow.actions import Checks
+from handrail.model.workflow.actions import Checks, describe_preparation
 from handrail.model.workflow.plan import Plan
 from handrail.operations.agents.configured_agents import ConfiguredAgents, override_of, policy_of
 from handrail.operations.agents.require_agents import require_agents, require_wrappings
@@ -123,9 +123,19 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     if wanted.with_changes and ground is None:
         where = f"--in {wanted.folder} works on the folder as it is" if wanted.folder else "there is no repository here"
         raise UsageError(f"--with-changes has nothing to take along: {where}", next_step="leave it out")
+    prepares = tuple(_preparations((pinned.plan, *called)))
     if ground is None:
-        return Prepared(request, bound, diagnostics)
-    return Prepared(request, bound, diagnostics, ground.uncommitted, ground.notices)
+        return Prepared(request, bound, diagnostics, notices=prepares)
+    return Prepared(request, bound, diagnostics, ground.uncommitted, (*ground.notices, *prepares))
+
+
+def _preparations(plans: Iterable[Plan]) -> Iterator[str]:
+    """Say what the run will leave to a person."""
+    for plan in plans:
+        for address, step in every_step(plan.steps):
+            said = describe_preparation(step.action)
+            if said is not None:
+                yield f"step '{address}' {said}"
 
 
 def _script(place: Place, wanted: Wanted, catalog: AgentCatalog) -> bytes:

@@ -41,12 +41,17 @@ from handrail.runtime.handlers.trees import TreeHandler
 if TYPE_CHECKING:
     from handrail.runtime.handlers import guided
     from handrail.runtime.handlers.items import ItemHandler
+    from handrail.runtime.handlers.trackers import handler as trackers
 else:
     guided = late_import("handrail.runtime.handlers.guided")
+    trackers = late_import("handrail.runtime.handlers.trackers.handler")
 
 LOOKED_AFTER = StepEnded | StepRefused | QuestionAsked | ItemEnded | WorkspaceReady | TreeRestored
 """What comes of a step, of the runs that it started, or of a work tree that was made."""
 TREE_STEPS = frozenset({"commit", "merge"})
+TRACKER_STEPS = frozenset({"pull-request", "create-issues"})
+TRACKED = frozenset({"title", "items"})
+"""What the intent of such a step holds; one that a holder of the run began to perform holds neither."""
 
 
 @frozen
@@ -89,6 +94,11 @@ class StepHandler:
             event = await self.agents.perform(state, pending, began, None if step is None else step.returns)
         elif began.action in TREE_STEPS:
             event = await self.trees.perform(state, pending, began)
+        elif began.action in TRACKER_STEPS and TRACKED & began.spec.keys():
+            handler = trackers.TrackerHandler(
+                self.trees.workspaces, self.trees.starts.environments, self.trees.folder, self.trees.clock
+            )
+            event = await handler.perform(state, pending, began)
         else:
             event = await self.commands.perform(state, pending, began)
         if not isinstance(event, StepEnded):

@@ -100,6 +100,14 @@ def _require_entry_of(root: Path, own: Path) -> None:
     raise WorkspaceFault(message, next_step=again if entry else "go on with the run to have it made again")
 
 
+def find_remote(root: Path, branch: str) -> str:
+    """Name the remote that a branch belongs to, else `origin`, else the only one; empty where none can be told."""
+    settings = {each.key: each.value for each in read_settings(root, git_dir(root))}
+    known = [key[len("remote.") : -len(".url")] for key in settings if re.fullmatch(r"remote\..+\.url", key, re.DOTALL)]
+    wished = (settings.get(f"branch.{branch}.remote", ""), "origin", *(known if len(known) == 1 else ()))
+    return next((name for name in wished if name in known), "")
+
+
 def _is_current(view: View, *, fixed: bool) -> bool:
     try:
         linked = (view.folder / "refs").readlink()

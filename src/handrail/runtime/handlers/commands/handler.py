@@ -38,7 +38,7 @@ class CommandHandler:
     async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded | RunBlocked:
         """Run every command of the intent; a gate runs all of them, so that all failures are seen."""
         if "commands" not in began.spec:
-            return self._blocked(pending, f"is of type {began.action}, which the engine cannot perform by itself")
+            return self._blocked(pending, "was begun by somebody who let go of the run")
         began = self.instead(began)
         effect = self._effect(state, pending, began)
         results: list[Result] = []

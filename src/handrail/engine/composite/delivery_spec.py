@@ -1,0 +1,41 @@
+"""What a step that hands work on is to deliver, as its intent records it: evaluated."""
+
+from collections.abc import Mapping
+
+from handrail.engine.state.scope import rendered, value_of
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.actions import CreateIssuesAction, PullRequestAction
+from handrail.model.workflow.settings import AgentTask
+from handrail.model.workflow.values import JsonValue, Value
+
+Spec = dict[str, JsonValue]
+
+
+def pull_request_spec(state: RunState, action: PullRequestAction, own: Mapping[str, JsonValue]) -> Spec:
+    """Give the pull request that a step asks for."""
+    body = None if isinstance(action.body, AgentTask) else action.body
+
+    def text(value: Value | None) -> str:
+        return "" if value is None else rendered(value_of(value, state, own))
+
+    return {
+        "title": text(action.title),
+        "body": text(body),
+        "base": text(action.base),
+        "draft": action.draft is not None and value_of(action.draft, state, own) is True,
+        "labels": _texts(state, action.labels, own),
+        "reviewers": _texts(state, action.reviewers, own),
+    }
+
+
+def create_issues_spec(state: RunState, action: CreateIssuesAction, own: Mapping[str, JsonValue]) -> Spec:
+    """Give the issues that a step asks for."""
+    found = value_of(action.items, state, own)
+    items: list[JsonValue] = found if isinstance(found, list) else [found]
+    return {"items": items, "labels": list(action.labels)}
+
+
+def _texts(state: RunState, value: Value | None, own: Mapping[str, JsonValue]) -> list[JsonValue]:
+    found = None if value is None else value_of(value, state, own)
+    listed = found if isinstance(found, list) else [] if found is None else [found]
+    return [rendered(each) for each in listed]

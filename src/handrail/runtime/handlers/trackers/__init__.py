@@ -1,0 +1,1 @@
+"""Steps that hand work to a tracker: pull requests and issues."""

@@ -1,0 +1,52 @@
+"""Performs the steps that hand work to a tracker: prepares it, with the command by which a person completes it."""
+
+import shutil
+from pathlib import Path
+from typing import Any, cast
+
+from handrail.errors import EnvironmentFault
+from handrail.frozen import frozen
+from handrail.model.history.events import StepBegan, StepEnded
+from handrail.model.history.run_state import Pending, RunState
+from handrail.ports.environments import RunEnvironments
+from handrail.ports.workspaces import Workspaces
+from handrail.runtime.handlers.trackers.create_issues import prepare_issues
+from handrail.runtime.handlers.trackers.pull_request import PullRequests
+from handrail.runtime.handlers.trees import in_thread
+from handrail.runtime.ports import Clock
+
+
+@frozen
+class TrackerHandler:
+    """Performs `pull-request` and `create-issues`."""
+
+    workspaces: Workspaces
+    environments: RunEnvironments
+    folder: Path
+    clock: Clock
+
+    async def perform(self, state: RunState, pending: Pending, began: StepBegan) -> StepEnded:
+        """Prepare what the step asks for."""
+        spec = cast("dict[str, Any]", began.spec)
+        folder = self.folder / state.run / f"delivery-{pending.seq}"
+        if began.action == "create-issues":
+            issues = await in_thread(prepare_issues, spec, folder)
+            return self._ended(pending, issues.output, {"summary": issues.summary})
+        if state.tree is None or not state.tree.branch:
+            why = f"step '{pending.address}' needs a branch of a git repository, and the run has none"
+            raise EnvironmentFault(why, next_step="start the run inside a git repository")
+        path = self.environments.for_run(state.run).variables(state.pass_env).get("PATH")
+        requests = PullRequests(self.workspaces, shutil.which("gh", path=path or "") is not None)
+        found = await in_thread(requests.prepare, state.run, state.tree, spec, folder)
+        details = {"commit": found.commit, "branch": state.tree.branch, "summary": found.summary}
+        return self._ended(pending, found.output, details)
+
+    def _ended(self, pending: Pending, output: object, details: dict[str, Any]) -> StepEnded:
+        return StepEnded(
+            address=pending.address,
+            began=pending.seq,
+            status="succeeded",
+            output=cast("Any", output),
+            details={name: value for name, value in details.items() if value},
+            at=self.clock(),
+        )

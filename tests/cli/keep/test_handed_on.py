@@ -1,0 +1,119 @@
+"""Pull requests and issues are prepared: the command that is given does the rest when a person types it."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.cli.team import Team
+from support.workspace.git_room import git
+
+WORKFLOW = """\
+name: NAME
+description: Change something and hand it on.
+input:
+  task: string
+steps:
+  - name: change
+    command: echo new > new.txt
+  - name: file
+    type: create-issues
+    from: "${[{'title': \\"It's one\\", 'body': 'text', 'depends_on': ['x']}, 'two']}"
+    labels: [follow-up]
+  - name: pr
+    type: pull-request
+    title: "fix: ${task}"
+    body: |
+      One line.
+      Another one with $HOME and `ls`.
+    draft: true
+    labels: [a, b]
+    reviewers: ann
+    output: request
+  - name: after
+    command: echo "${request.command}"
+"""
+GH = """\
+#!/bin/sh
+for word in "$@"; do printf '<%s>' "$word"; done >> "$GH_CALLS"
+while [ $# -gt 0 ]; do if [ "$1" = --body-file ]; then cat "$2" >> "$GH_CALLS"; fi; shift; done
+echo >> "$GH_CALLS"
+"""
+
+
+@pytest.fixture
+def remote(team: Team, tmp_path: Path) -> Path:
+    folder = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", str(folder))
+    team.git("remote", "add", "origin", str(folder))
+    team.add("hand-on", WORKFLOW)
+    return folder
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """GitHub's command line, which writes down how it was called."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "gh").write_text(GH)
+    (tools / "gh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("GH_CALLS", str(tmp_path / "calls"))
+    return tmp_path / "calls"
+
+
+def shell(command: str) -> None:
+    subprocess.run(["sh", "-c", command], check=True, capture_output=True)
+
+
+def test_a_run_says_beforehand_what_it_only_prepares(team: Team, remote: Path) -> None:
+    said = team.text("run", "hand-on", "it is broken")
+    assert "step 'pr' prepares the pull request and gives the command that opens it: it is not opened" in said
+    assert "step 'file' writes the issues to a file" in said
+    assert git(remote, "for-each-ref") == ""
+
+
+def test_the_command_that_is_printed_pushes_the_branch_and_opens_the_pull_request(
+    team: Team, remote: Path, calls: Path
+) -> None:
+    team.text("run", "hand-on", "it's $(broken)")
+    command = team.json("show", "hand-on-1")["outputs"]["request"]["command"]
+    shell(command)
+    assert git(remote, "log", "-1", "--format=%s", "work/hand-on-1") == "fix: it's $(broken)"
+    assert git(remote, "show", "work/hand-on-1:new.txt") == "new"
+    said = calls.read_text()
+    assert "<--title><fix: it's $(broken)><--body-file>" in said
+    assert "<--draft><--label><a><--label><b><--reviewer><ann>" in said
+    assert "One line.\nAnother one with $HOME and `ls`.\n" in said
+
+
+def test_without_githubs_command_line_the_branch_is_pushed(
+    team: Team, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = os.environ["PATH"].split(os.pathsep)
+    monkeypatch.setenv("PATH", os.pathsep.join(each for each in folders if not (Path(each) / "gh").exists()))
+    said = team.text("run", "hand-on", "broken")
+    assert "push it, then open a pull request into main: git -C" in said
+    shell(team.json("show", "hand-on-1")["outputs"]["request"]["command"])
+    assert git(remote, "show", "work/hand-on-1:new.txt") == "new"
+
+
+def test_without_a_remote_the_work_is_merged(team: Team) -> None:
+    team.add("hand-on", WORKFLOW)
+    said = team.text("run", "hand-on", "broken")
+    assert "there is no remote to push it to; bring it into main: handrail merge hand-on-1" in said
+    team.text("merge", "hand-on-1")
+    assert team.read("new.txt") == "new\n"
+
+
+def test_the_script_that_is_written_creates_the_issues(team: Team, remote: Path, calls: Path) -> None:
+    del remote
+    team.text("run", "hand-on", "broken")
+    (script,) = team.root.parent.rglob("create-issues.sh")
+    shell(f"sh {script}")
+    assert '<--title><It\'s one><--body><text\ndepends_on: ["x"]><--label><follow-up>' in calls.read_text()
+    assert "<issue><create><--title><two><--body><><--label><follow-up>" in calls.read_text()
+    rows = [json.loads(line) for line in script.with_name("issues.jsonl").read_text().splitlines()]
+    assert [(row["title"], row["labels"]) for row in rows] == [("It's one", ["follow-up"]), ("two", ["follow-up"])]
