@@ -24,6 +24,7 @@ from handrail.authoring.python.objects import (
     Script,
     Step,
     Subroutine,
+    Unchanged,
     Workflow,
 )
 from handrail.authoring.python.objects import Report as JunitReport
@@ -53,6 +54,15 @@ def _plain(workflow: object) -> Any:
 
 def _step(step: Step) -> Any:
     return _plain(Workflow("w", steps=[step]))["steps"][0]
+
+
+def test_a_check_is_a_map_where_more_than_its_globs_is_given() -> None:
+    checks = [Unchanged("a"), Unchanged(["a", "b"], ignored=True), Unchanged("a", ignored=False)]
+    assert _step(Agent("a", prompt="Do it.", done_when=checks))["done_when"] == [
+        {"unchanged": "a"},
+        {"unchanged": {"paths": ["a", "b"], "ignored": True}},
+        {"unchanged": {"paths": "a", "ignored": False}},
+    ]
 
 
 def test_a_workflow_becomes_a_native_document_of_the_python_form() -> None:

@@ -57,6 +57,17 @@ workflow.yaml:15:17 gate-cannot-pass `done_when` can never hold: `exit 1` always
 """)
 
 
+def test_files_that_must_change_and_must_not_are_found_in_a_map_too() -> None:
+    found = lint_steps("""
+        - name: work
+          prompt: Do the work.
+          done_when:
+            - changed: src/**
+            - unchanged: {paths: [src/**, tests/**], ignored: true}
+    """)
+    assert "`src/**` must be changed and unchanged" in found
+
+
 def test_proofs_about_different_things_are_left_alone() -> None:
     found = lint_steps("""
         - name: work

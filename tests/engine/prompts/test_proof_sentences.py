@@ -91,6 +91,11 @@ def test_values_stand_in_proofs_as_their_author_wrote_them(value: Value, words: 
     assert proof_words((FilesProof(value, "unchanged"),)) == (f"no file that matches {words} has changed",)
 
 
+def test_ignored_files_are_spoken_of_where_they_count() -> None:
+    proof = FilesProof(Constant("a"), "unchanged", ignored=True)
+    assert proof_words((proof,)) == ("no file that matches `a` has changed, files that git ignores included",)
+
+
 def test_one_test_is_singular() -> None:
     assert "at least 1 test ran" in proof_words((ReportProof(Constant("r.xml")),))[0]
     assert proof_words((ExistsProof(Expression("repro.test")),)) == ("`${repro.test}` exists",)
