@@ -4,11 +4,12 @@ import subprocess
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from support.security.black_box import PATIENCE, PROGRAM, BlackBox
+from support.security.black_box import PATIENCE, PROGRAM, Answer, BlackBox
 
 WAIT = 6
 MOST = 600
@@ -57,14 +58,18 @@ def _running(box: BlackBox, *words: str) -> Generator["subprocess.Popen[bytes]"]
         started.communicate()
 
 
+def _call(box: BlackBox, *words: str) -> Answer:
+    return replace(box, environ=_fake_clock(box)).call(*words)
+
+
 def _assert_lengths(box: BlackBox) -> None:
     first, second = map(float, (box.loot / "tries").read_text("ascii").split())
     assert WAIT - 0.1 <= second - first < MOST
-    cost = box.call("cost", "slow-1", "--json", **_fake_clock(box)).document
+    cost = _call(box, "cost", "slow-1", "--json").document
     assert 0 <= cost["total"]["seconds"] < MOST, cost
     assert [WAIT - 0.1 <= each["elapsed"] < MOST for each in cost["runs"]] == [True], cost
     for words in (("cost", "slow-1"), ("status", "slow-1"), ("show", "slow-1"), ("show", "slow-1", "work")):
-        told = box.call(*words, **_fake_clock(box))
+        told = _call(box, *words)
         assert told.exit_code == 0, told.text
         assert "h00m" not in told.text, told.text
 
@@ -100,5 +105,5 @@ def test_a_run_that_was_killed_goes_on_by_a_clock_that_was_set_meanwhile(box: Bl
         _wait_for(box.loot / "tries")
         running.kill()
     _set_clock(box, "+0d")
-    assert "slow-1 succeeded" in box.call("resume", "slow-1", **_fake_clock(box)).text
+    assert "slow-1 succeeded" in _call(box, "resume", "slow-1").text
     _assert_lengths(box)

@@ -2,7 +2,7 @@
 
 Timers are kept as times of day, so that they outlive the process. Whoever waits for them also has a steady clock, which
 nobody can set. A run whose time has come by the time of day alone finds out when it is driven, and waits on
-(`runtime.machine_clock`). A run whose time has come by the steady clock alone has to be told, which is done here.
+(`runtime.ports`). A run whose time has come by the steady clock alone has to be told, which is done here.
 
 1. While nobody sets the clock both say the same, and nothing is kept here.
 2. When it jumps, the timers that are set at that moment were meant by the clock as it was: each gets a deadline on the
@@ -25,8 +25,7 @@ from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log, Timer
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
-from handrail.runtime.machine_clock import JUMP, Reading, SteadyClock, now_as_known
-from handrail.runtime.ports import Clock
+from handrail.runtime.ports import JUMP, Clock, Reading, SteadyClock, now_as_known
 from handrail.runtime.run_writer import RunWriter
 
 LOOK_EVERY = 0.05

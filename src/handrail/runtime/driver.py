@@ -36,8 +36,7 @@ from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.handlers.proofs.file_evidence import RECORDED
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.history import Known, is_readable, plan_of
-from handrail.runtime.machine_clock import is_set
-from handrail.runtime.ports import Clock, Flows
+from handrail.runtime.ports import Clock, Flows, is_set
 from handrail.runtime.recorder import Recorder, Turn
 from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.watched_effect import LOOK_EVERY, Watch

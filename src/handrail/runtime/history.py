@@ -20,8 +20,7 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Log, StoredEvent
 from handrail.runtime.event_records import from_log, reads_back, to_log, unreadable, without_secrets
-from handrail.runtime.machine_clock import with_clock
-from handrail.runtime.ports import Pinned
+from handrail.runtime.ports import Pinned, with_clock
 from handrail.runtime.run_summary import summary_of, timers_of
 
 MOST_KNOWN = 32

@@ -1,10 +1,28 @@
-"""What the runtime needs beside the log and processes: a clock, prepared commands, other workflows, flows."""
+"""What the runtime needs beside the log and processes: a clock, prepared commands, other workflows, flows.
 
+The clock of the machine has beside it one that nobody can set. Events hold times of day, so that they mean something to
+people, after a restart and on another machine. A time of day may be set, by a person or by the network, and then
+differences between two of them say nothing. So each run knows how far the time of day was ahead of the seconds since
+the machine was started, and of which start. Every process of the machine reads the same seconds, and the time in which
+it sleeps counts.
+
+1. Before anything is recorded the two are compared. Where the time of day has moved by itself, that is an event of its
+   own, `clock_noted`, and the fold moves the times that are waited for or counted from by as much.
+2. After another start of the machine, and on another one, there is nothing to compare with: the time of day counts.
+3. A clock that is no `SteadyClock` has only the time of day.
+"""
+
+import os
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import field
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from handrail.frozen import frozen
+from handrail.model.history.events import ClockNoted, Event, RunForked, RunStarted, StepBegan
+from handrail.model.history.run_state import RunState
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import Command
 
@@ -55,3 +73,111 @@ class Flows:
 
     start: "StartFlow"
     builtins: "Callable[[], Builtins]"
+
+
+JUMP = 0.5
+"""Seconds by which the time of day must have moved by itself; less is its way of being right."""
+TOGETHER = 0.01
+"""Seconds within which both clocks are read, or they are read again."""
+TRIES = 20
+RECENT = 60.0
+"""Seconds within which a time was taken from the clock as it stands now."""
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_TIME_NAMESPACE = Path("/proc/self/ns/time")
+
+
+class Reading(NamedTuple):
+    """Both clocks at one moment."""
+
+    now: float
+    ahead: float
+    """How far the time of day is ahead of the seconds since the machine was started."""
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyClock:
+    """Tells the time of day, and knows how it stands to a clock that nobody can set."""
+
+    wall: Clock
+    steady: Clock
+    boot: str
+    """Names the start of the machine from which the steady clock counts."""
+
+    def __call__(self) -> float:
+        """Give the time of day."""
+        return self.wall()
+
+    def read(self) -> Reading:
+        """Read both clocks, as closely together as a busy machine allows."""
+        before, now, after = self.steady(), self.wall(), self.steady()
+        for _ in range(TRIES):
+            if after - before <= TOGETHER:
+                break
+            before, now, after = after, self.wall(), self.steady()
+        return Reading(now, now - after)
+
+
+@cache
+def machine_clock() -> SteadyClock:
+    """Give the clock of this machine."""
+    return SteadyClock(time.time, _seconds_since_start, _boot())
+
+
+def _seconds_since_start() -> float:
+    return time.clock_gettime(_STEADY)
+
+
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def _boot() -> str:
+    """Name this start of the machine; where it has no name, this process, whose readings no other can use."""
+    try:
+        # A container may count its seconds from another moment than the machine does.
+        return f"{_BOOT_ID.read_text('ascii').strip()}/{_TIME_NAMESPACE.readlink()}"
+    except OSError:
+        return f"process-{os.urandom(8).hex()}"
+
+
+def read_clock(clock: Clock, state: RunState) -> tuple[float, ClockNoted | None]:
+    """Give the time, and what has to be recorded first where the clock is not as the run knows it."""
+    if not isinstance(clock, SteadyClock):
+        return clock(), None
+    now, ahead = clock.read()
+    if state.boot != clock.boot:
+        return now, ClockNoted(boot=clock.boot, ahead=ahead, at=now)
+    by = ahead - state.ahead
+    return now, ClockNoted(boot=clock.boot, ahead=ahead, by=by, at=now) if abs(by) > JUMP else None
+
+
+def is_set(clock: Clock, state: RunState) -> bool:
+    """Tell whether the clock is not as the run knows it."""
+    return read_clock(clock, state)[1] is not None
+
+
+def now_as_known(clock: Clock, state: RunState) -> float:
+    """Give the time as the clock would tell it if nobody had set it since the run's last event."""
+    if isinstance(clock, SteadyClock) and clock.boot == state.boot:
+        return clock.steady() + state.ahead
+    return clock()
+
+
+def since_began(clock: Clock, state: RunState, began: StepBegan) -> float:
+    """Give the seconds since a step that is pending began, whoever set the clock meanwhile."""
+    step = state.steps.get(began.address)
+    began_at = began.at if step is None else step.began_at or began.at
+    return max(0.0, now_as_known(clock, state) - began_at)
+
+
+def by_new_clock(event: Event, now: float, by: float) -> Event:
+    """Give an event that happened a moment ago with the time of the clock that was set since, if it has the old one."""
+    return replace(event, at=event.at + by) if abs(event.at + by - now) < abs(event.at - now) else event
+
+
+def with_clock(first: Event) -> Event:
+    """Give the first event of a run with how the clock stands, if its time was taken from it."""
+    if not isinstance(first, RunStarted | RunForked) or first.boot:
+        return first
+    clock = machine_clock()
+    now, ahead = clock.read()
+    return replace(first, boot=clock.boot, ahead=ahead) if abs(now - first.at) < RECENT else first

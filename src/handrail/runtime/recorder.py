@@ -24,8 +24,7 @@ from handrail.model.workflow.plan import Plan
 from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, TimerCleared
 from handrail.runtime.event_records import from_log, kept, to_log
 from handrail.runtime.history import Folded, Known, beginning
-from handrail.runtime.machine_clock import by_new_clock, read_clock
-from handrail.runtime.ports import Clock
+from handrail.runtime.ports import Clock, by_new_clock, read_clock
 from handrail.runtime.run_summary import summary_of, timers_of
 from handrail.runtime.run_writer import Heard, Letter, message
 

@@ -32,8 +32,7 @@ from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.runtime.machine_clock import machine_clock
-from handrail.runtime.ports import Clock, Commands, Flows, Prepared, Workflows
+from handrail.runtime.ports import Clock, Commands, Flows, Prepared, Workflows, machine_clock
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders, folder_variables
 from handrail.sources.library import builtins

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from handrail.runtime.machine_clock import SteadyClock
+from handrail.runtime.ports import SteadyClock
 
 NOON = 1_000_000.0
 

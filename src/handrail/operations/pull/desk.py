@@ -14,8 +14,7 @@ from handrail.ports.agents import Agents
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.runtime.history import Known
-from handrail.runtime.machine_clock import machine_clock
-from handrail.runtime.ports import Clock
+from handrail.runtime.ports import Clock, machine_clock
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.tiers import Place
 

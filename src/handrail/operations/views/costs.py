@@ -15,7 +15,7 @@ from handrail.operations.views.step_addresses import Member, members
 from handrail.ports.log import Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import events_by_one_clock, plan_of, state_before, state_of
-from handrail.runtime.machine_clock import machine_clock, now_as_known
+from handrail.runtime.ports import machine_clock, now_as_known
 
 if TYPE_CHECKING:
     from handrail.engine.guided import agent_call as guided_calls

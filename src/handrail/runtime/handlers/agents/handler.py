@@ -49,8 +49,7 @@ from handrail.runtime.handlers.agents.step_tools import Tooling
 from handrail.runtime.handlers.agents.step_tools import hindrance as untooled
 from handrail.runtime.handlers.agents.watch import Cut, Watch
 from handrail.runtime.handlers.commands.start_command import GRACE, MOST_TEXT, Effect, Lost, Starts, require_started
-from handrail.runtime.machine_clock import since_began
-from handrail.runtime.ports import Clock
+from handrail.runtime.ports import Clock, since_began
 
 if TYPE_CHECKING:
     from handrail.engine.contracts import result_in_text

@@ -12,8 +12,7 @@ from handrail.model.history.events import RunBlocked, StepBegan, StepEnded
 from handrail.model.history.run_state import Pending, RunState
 from handrail.runtime.handlers.commands.outcomes import Result, outcome
 from handrail.runtime.handlers.commands.start_command import Effect, Lost, Order, Starts
-from handrail.runtime.machine_clock import since_began
-from handrail.runtime.ports import Clock
+from handrail.runtime.ports import Clock, since_began
 
 Instead: TypeAlias = Callable[[StepBegan], StepBegan]
 """Gives an intent with other commands in it, or the same."""

@@ -14,7 +14,7 @@ from handrail.model.history.run_state import Failure, RunState, StepState, chang
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.costs import cost_of
 from handrail.runtime.clock_waits import Waits
-from handrail.runtime.machine_clock import (
+from handrail.runtime.ports import (
     JUMP,
     SteadyClock,
     by_new_clock,
