@@ -67,7 +67,9 @@ def test_one_damaged_run_spoils_no_list_and_is_named(three: BlackBox, damage: st
     assert three.call("doctor").exit_code == 0
 
 
-@pytest.mark.parametrize("stream", ["ghost-1", "issue:7", ""])
+@pytest.mark.parametrize(
+    "stream", ["ghost-1", *(pytest.param(each, marks=pytest.mark.system) for each in ("issue:7", ""))]
+)
 def test_a_message_for_no_run_does_not_end_the_background_driver(three: BlackBox, stream: str) -> None:
     _change(three, "INSERT INTO inbox (stream, key, payload) VALUES (?, 'k', x'7b7d')", stream)
     assert three.call("approve", "a-1", "--detach").exit_code == 0
@@ -88,7 +90,9 @@ def test_a_run_that_cannot_be_read_does_not_end_the_background_driver(three: Bla
     assert "error" not in said, said
 
 
-@pytest.mark.parametrize("word", ["maybe", 7, None, "approve\x00"])
+@pytest.mark.parametrize(
+    "word", ["maybe", *(pytest.param(each, marks=pytest.mark.system) for each in (7, None, "approve\x00"))]
+)
 def test_an_answer_that_no_reader_knows_is_never_recorded(three: BlackBox, word: object) -> None:
     """What a program leaves in the inbox goes through the same door as an answer."""
     with closing(sqlite3.connect(three.home / "data" / "handrail.db")) as connection:

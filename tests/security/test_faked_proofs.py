@@ -16,7 +16,6 @@ steps:
       - unchanged: tests/**
 """
 PLAIN = "name: plain\nsteps:\n  - {name: work, prompt: 'Do the work, please'}\n"
-ASKS = f"{PLAIN}  - {{name: ok, type: approval, message: Is this right?, show: [diff]}}\n"
 CHOSEN = (
     *("edits it", "sets assume-unchanged", "sets skip-worktree", "forges what the index says of the file"),
     *(
@@ -27,6 +26,8 @@ CHOSEN = (
     ),
 )
 """The others are tried without the whole program: see `tests/workspace/snapshots/test_hidden_changes.py`."""
+MORE = ("edits it", "ignores everything", "ignores it in info/exclude")
+"""What `make test-system` adds."""
 
 
 @pytest.fixture
@@ -48,7 +49,9 @@ def run(box: BlackBox, name: str, script: str) -> Answer:
     return box.call(*words, HANDRAIL_PASS_ENV="FORGED", FORGED=FORGED)
 
 
-@pytest.mark.parametrize("way", CHOSEN)
+@pytest.mark.parametrize(
+    "way", [pytest.param(each, marks=pytest.mark.system if each in MORE else ()) for each in CHOSEN]
+)
 def test_an_agent_cannot_hide_a_change_from_a_proof(tested: BlackBox, way: str) -> None:
     script, path = WAYS[way]
     done = run(tested, "proven", script)
@@ -68,15 +71,6 @@ def test_what_was_hidden_is_shown_applied_and_kept(tested: BlackBox, way: str) -
     assert tested.call("apply", "--undo", "plain-1").exit_code == 0
     assert tested.call("discard", "plain-1").exit_code == 0
     assert tested.git("rev-parse", f"refs/handrail/plain-1:{path}") == text
-
-
-@pytest.mark.parametrize("way", ["sets skip-worktree", pytest.param("ignores everything", marks=pytest.mark.system)])
-def test_a_person_is_shown_what_was_hidden_before_they_approve(tested: BlackBox, way: str) -> None:
-    script, path = WAYS[way]
-    tested.write_own("workflows/asks/workflow.yaml", ASKS)
-    answer = run(tested, "asks", script)
-    assert answer.exit_code == 3, answer.text
-    assert path in answer.text
 
 
 def test_a_proof_names_what_it_skipped_as_ignored(tested: BlackBox) -> None:

@@ -198,6 +198,7 @@ def test_a_sparse_partial_clone_lacks_what_is_left_out(box: BlackBox) -> None:
     assert lacking(box) == missing
 
 
+@pytest.mark.system
 def test_a_change_of_a_file_that_a_partial_clone_lacks_is_refused_clearly_or_works(box: BlackBox) -> None:
     sparse(box, "cone", "--filter=blob:none")
     missing = lacking(box)
@@ -210,6 +211,7 @@ def test_a_change_of_a_file_that_a_partial_clone_lacks_is_refused_clearly_or_wor
     assert lacking(box) == missing
 
 
+@pytest.mark.system
 def test_what_a_merge_changes_outside_a_sparse_checkout_is_not_taken_back(box: BlackBox) -> None:
     for name in ("in/a.txt", "out/c.txt", "out/gone.txt"):
         box.write(name, "old\n")

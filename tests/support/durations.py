@@ -64,6 +64,7 @@ SYSTEM_BUDGETS: dict[str, int] = {
     "tests/cli/look": 20,
     "tests/laws": 20,
     "tests/runtime/handlers/agents": 30,
+    "tests/security": 420,
     "tests/serve/mcp": 30,
 }
 """Seconds for the tests that `make test-system` runs."""
