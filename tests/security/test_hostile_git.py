@@ -20,12 +20,16 @@ def run(box: BlackBox, name: str, script: str, *words: str) -> Answer:
     return box.call("run", name, "--agent", "scripted", "--script", str(given), *words)
 
 
-def test_no_command_starts_what_a_repository_configures(box: BlackBox) -> None:
-    box.write_own("workflows/work/workflow.yaml", WORK + KEEP)
+@pytest.mark.parametrize(("more", "rewound"), [("", "work"), (KEEP, "keep")])
+def test_no_command_starts_what_a_repository_configures(box: BlackBox, more: str, rewound: str) -> None:
+    box.write_own("workflows/work/workflow.yaml", WORK + more)
     box.write(".gitattributes", "* filter=evil diff=evil merge=evil\n")
     box.commit()
     make_hostile(box.repository / ".git", box.loot)
-    assert run(box, "work", "date +%N >> app.txt", "--with-changes").exit_code == 0
+    done = run(box, "work", "date +%N >> app.txt", "--with-changes")
+    # A filter that is not run must not be needed either: what it would convert is not committed as it stands.
+    assert done.exit_code == (3 if more else 0), done.text
+    assert "filter" in done.text
     calls = (
         "status",
         "list",
@@ -38,7 +42,7 @@ def test_no_command_starts_what_a_repository_configures(box: BlackBox) -> None:
     )
     for call in calls:
         box.call(*call.split())
-    assert box.call("rewind", "work-1", "more").exit_code == 0
+    assert box.call("rewind", "work-1", rewound).exit_code == done.exit_code
     assert box.call("discard", "work-1").exit_code == 0
     assert box.traces() == []
 

@@ -314,19 +314,34 @@ def configure(box: BlackBox, *pairs: tuple[str, str]) -> None:
         box.git("config", "--global", key, value)
 
 
-def test_filters_of_the_user_run_and_those_of_the_repository_do_not(box: BlackBox) -> None:
+def test_filters_of_the_user_run(box: BlackBox) -> None:
     configure(box, ("filter.upper.clean", "tr a-z A-Z"), ("filter.upper.smudge", "tr A-Z a-z"))
     box.write(".gitattributes", "*.up filter=upper\n*.evil filter=evil\n")
     box.write("text.up", "text\n")
     box.write("text.evil", "text\n")
     box.commit()
     make_local_hostile(box)
-    one, two = "echo more >> text.up; echo more >> text.evil", "echo new > new.up; echo new > new.evil"
-    expected = {"text.up": "modified", "text.evil": "modified", "new.up": "added", "new.evil": "added"}
-    walk(box, one, two, expected)
+    walk(box, "echo more >> text.up", "echo new > new.up", {"text.up": "modified", "new.up": "added"})
     assert git(box, "cat-file", "blob", "main:text.up") == "TEXT\nMORE"
     assert git(box, "cat-file", "blob", "main:new.up") == "NEW"
-    assert git(box, "cat-file", "blob", "main:text.evil") == "text\nmore"
+
+
+def test_a_filter_of_the_repository_does_not_run_and_what_needs_it_is_not_delivered(box: BlackBox) -> None:
+    box.write(".gitattributes", "*.evil filter=evil\n")
+    box.write("text.evil", "text\n")
+    box.commit()
+    make_local_hostile(box)
+    done(start(box, "echo more >> text.evil", "echo new > new.evil"))
+    assert changed(box) == {"text.evil": "modified", "new.evil": "added"}
+    done(call(box, "rewind", RUN, "two"))
+    assert (worktree_of(box) / "text.evil").read_text() == "text\nmore\n"
+    git(box, "switch", "-qc", "elsewhere")
+    for words in ("apply", "merge"):
+        refused = call(box, words, RUN)
+        assert refused.exit_code != 0
+        assert "evil" in refused.text
+    assert (box.repository / "text.evil").read_text() == "text\n"
+    assert git(box, "cat-file", "blob", "main:text.evil") == "text"
 
 
 def lfs_repository(box: BlackBox) -> None:
