@@ -58,7 +58,12 @@ def test_each_message_is_answered_as_the_protocol_says(pull: Pull) -> None:
         {"id": "refused", "method": "tools/call", "params": {"name": "list_workflows", "arguments": {}}},
         {"id": "no name", "method": "tools/call", "params": {"arguments": {}}},
         {"id": "no tool", "method": "tools/call", "params": {"name": "nothing"}},
-        {"id": "not offered", "method": "resources/list"},
+        {"id": "resources", "method": "resources/list"},
+        {"id": "templates", "method": "resources/templates/list"},
+        {"id": "no resource", "method": "resources/read", "params": {"uri": "handrail://nothing"}},
+        {"id": "prompts", "method": "prompts/list"},
+        {"id": "no prompt", "method": "prompts/get", "params": {"name": "nothing"}},
+        {"id": "level", "method": "logging/setLevel", "params": {"level": "info"}},
         {"id": "no method", "method": "no/such/method"},
         {"method": "notifications/cancelled", "params": {"requestId": 99}},
         {"neither": "a request nor an answer"},
@@ -75,7 +80,12 @@ def test_each_message_is_answered_as_the_protocol_says(pull: Pull) -> None:
             "refused": "VALIDATION_ERROR",
             "no name": -32602,
             "no tool": "NOT_FOUND",
-            "not offered": -32601,
+            "resources": ["resources"],
+            "templates": ["resourceTemplates"],
+            "no resource": -32602,
+            "prompts": ["prompts"],
+            "no prompt": -32602,
+            "level": [],
             "no method": -32601,
             "still there": [],
         }
@@ -94,7 +104,9 @@ def test_the_version_of_the_protocol_is_the_clients_or_the_newest_with_a_greetin
 
 def test_a_client_of_the_newest_protocol_needs_no_greeting(pull: Pull) -> None:
     answers = _answers(pull, _modern("server/discover"), _modern("tools/list"))
-    assert answers["server/discover"]["result"]["capabilities"] == {"tools": {"listChanged": False}}
+    assert sorted(answers["server/discover"]["result"]["capabilities"]) == [
+        *("completions", "logging", "prompts", "resources", "tools"),
+    ]
     names = [tool["name"] for tool in answers["tools/list"]["result"]["tools"]]
     assert "start_workflow" in names
 
@@ -167,7 +179,7 @@ def _outline(answer: Json) -> object:
 class Broken:
     """Answers no call: what it raises is a defect that nobody thought of."""
 
-    async def call(self, name: str, arguments: Json) -> ToolResult:
+    async def call(self, name: str, arguments: Json, _: object = None) -> ToolResult:
         raise TypeError(f"no way\nto {name} {arguments} \ud800")
 
 

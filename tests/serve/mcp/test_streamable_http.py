@@ -2,12 +2,11 @@
 
 import asyncio
 import json
-import re
 import signal
 import stat
 import subprocess
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,33 +17,15 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from handrail.serve.mcp.server import server_of
 from handrail.serve.mcp.streamable_http import app_of
 from support.pull.room import HANDRAIL, NOTES, Pull, advancing, chain
+from support.pull.served import served, token_in
 
 LONG = 60
 TOKEN = "a-token-for-this-test-alone"
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
-
-
-@contextmanager
-def served(pull: Pull, *words: str) -> Generator[tuple[str, "subprocess.Popen[str]"]]:
-    """Start `handrail mcp --http 0`, and give its address."""
-    command = [HANDRAIL, "mcp", "--http", "0", *words]
-    process = subprocess.Popen(command, env=pull.environ, cwd=pull.workspace, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        found = re.search(r"http://\S+", process.stdout.readline())
-        assert found is not None
-        yield found[0], process
-    finally:
-        process.terminate()
-        process.wait(LONG)
-        process.stdout.close()
-
-
-def token_in(pull: Pull) -> str:
-    return (pull.data / "mcp-token").read_text().strip()
 
 
 async def called(url: str, token: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -101,7 +82,7 @@ def test_a_token_that_others_can_read_is_refused_and_so_is_a_port_that_is_taken(
 @asynccontextmanager
 async def application(pull: Pull, host: str = "127.0.0.1") -> AsyncGenerator[httpx2.AsyncClient]:
     """The application in this process, mounted in another one."""
-    app = app_of(pull.calls, TOKEN, host)
+    app = app_of(server_of(pull.calls), TOKEN, host)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:

@@ -4,10 +4,12 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mcp import ClientSession, StdioServerParameters
+from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import stdio_client
 
 from support.pull.room import HANDRAIL, NOTES, Pull, Said, advancing, token_of
@@ -41,11 +43,12 @@ class Client:
 
 
 @asynccontextmanager
-async def mcp_client(pull: Pull) -> AsyncGenerator[Client]:
-    """Start `handrail mcp` and talk to it over stdin and stdout with the official client."""
+async def mcp_client(pull: Pull, heard: MessageHandlerFnT | None = None) -> AsyncGenerator[Client]:
+    """Start `handrail mcp` and talk to it with the official client; `heard` gets what it tells by itself."""
     pid_file = pull.folder / f"server-{os.urandom(4).hex()}.pid"
     words = ["-c", f'echo $$ > "{pid_file}"; exec "{HANDRAIL}" mcp']
     server = StdioServerParameters(command="/bin/sh", args=words, env=pull.environ, cwd=pull.workspace)
-    async with stdio_client(server) as (reading, writing), ClientSession(reading, writing) as session:
+    session_of = partial(ClientSession, message_handler=heard)
+    async with stdio_client(server) as (reading, writing), session_of(reading, writing) as session:
         await session.initialize()
         yield Client(session, pid_file)

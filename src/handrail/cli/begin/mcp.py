@@ -12,11 +12,18 @@ if TYPE_CHECKING:
     from handrail.errors import HandrailError
     from handrail.serve.mcp.calls import Calls
     from handrail.serve.mcp.lazy_calls import LateCalls
+    from handrail.serve.mcp.shelf import Shelf
+    from handrail.serve.mcp.shelf_handlers import OpenShelf
     from handrail.serve.mcp.step_tool_calls import AgentCalls
     from handrail.serve.mcp.streamable_http import Listening
     from handrail.serve.mcp.tool_result import ToolResult
 
-_LATE = ("handrail.wiring.session", "handrail.serve.mcp.calls", "handrail.serve.mcp.desk_factory")
+_LATE = (
+    "handrail.wiring.session",
+    "handrail.serve.mcp.calls",
+    "handrail.serve.mcp.desk_factory",
+    "handrail.serve.mcp.shelf",
+)
 """What the first call of a client needs."""
 
 
@@ -42,10 +49,27 @@ def _serve_client() -> None:
     from handrail.serve.mcp.server import serve_stdio
 
     with ExitStack() as stack:
-        serve_stdio(_late_calls(stack))
+        calls = _late_calls(stack)
+        serve_stdio(calls, open_shelf=_shelf_opener(calls, in_repository=True))
 
 
-def _late_calls(stack: ExitStack) -> "LateCalls":
+def _shelf_opener(calls: "LateCalls[Calls]", *, in_repository: bool) -> "OpenShelf":
+    """Open prompts and resources when they are first asked for.
+
+    A client that starts the server does so in the folder it works in; who connects over HTTP works anywhere.
+    """
+
+    async def opened() -> "Shelf":
+        from handrail.cli.options import current_place
+        from handrail.serve.mcp.shelf import Shelf
+
+        desk = (await calls.opened()).desk
+        return Shelf(desk, current_place().repository if in_repository else None)
+
+    return opened
+
+
+def _late_calls(stack: ExitStack) -> "LateCalls[Calls]":
     """What a client's first call needs is loaded then: before it, a client is only greeted."""
     from handrail.serve.mcp.lazy_calls import LateCalls
 
@@ -101,6 +125,8 @@ def _serve_agent() -> None:
 def _serve_http(port: int, host: str, token_file: Path | None) -> None:
     from handrail.cli.options import current_place
     from handrail.serve.mcp.http_connections import read_limits
+    from handrail.serve.mcp.server import server_of
+    from handrail.serve.mcp.shelf_handlers import ShelfHandlers
     from handrail.serve.mcp.streamable_http import Address, serve_http
     from handrail.wiring.secret_files import bearer_token_path, read_bearer_token
 
@@ -108,7 +134,9 @@ def _serve_http(port: int, host: str, token_file: Path | None) -> None:
     path = token_file or bearer_token_path(current_place().folders.data)
     token = read_bearer_token(path)
     with ExitStack() as stack:
-        serve_http(_late_calls(stack), token, Address(host, port), limits, lambda where: _tell(where, path))
+        calls = _late_calls(stack)
+        server = server_of(calls, shelf=ShelfHandlers(_shelf_opener(calls, in_repository=False)))
+        serve_http(server, token, Address(host, port), limits, lambda where: _tell(where, path))
 
 
 def _tell(where: "Listening", path: Path) -> None:

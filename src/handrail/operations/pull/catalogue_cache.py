@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from handrail.model.diagnostics import Diagnostic, Severity
-from handrail.operations.pull.workflow_offer import Offered
+from handrail.operations.pull.workflow_offer import Offered, OfferedInput, OfferedReference
 from handrail.operations.workflows.list import Listed
 from handrail.sources.change_stamps import Stamp, code_stamp
 from handrail.sources.tiers import Place, Tier
@@ -78,7 +78,14 @@ def _offered(read: Fields) -> Offered:
     about["shadows"] = tuple(about["shadows"])
     about["diagnostics"] = tuple(_diagnostic(each) for each in about["diagnostics"])
     fields: Fields = {**read, "about": Listed(**about), "tags": tuple(read["tags"])}
+    fields["inputs"] = tuple(_input(each) for each in read["inputs"])
+    fields["references"] = tuple(OfferedReference(**each) for each in read["references"])
     return Offered(**fields)
+
+
+def _input(read: Fields) -> OfferedInput:
+    fields: Fields = {**read, "choices": tuple(read["choices"])}
+    return OfferedInput(**fields)
 
 
 def _diagnostic(read: Fields) -> Diagnostic:

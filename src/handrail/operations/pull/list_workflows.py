@@ -6,13 +6,16 @@ from handrail.errors import Untrusted
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic
 from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.types import ChoiceType
 from handrail.operations.pull.catalogue import Seen
 from handrail.operations.pull.catalogue_cache import keep_list, read_list
 from handrail.operations.pull.desk import Desk
-from handrail.operations.pull.workflow_offer import Offered
+from handrail.operations.pull.workflow_offer import Offered, OfferedInput, OfferedReference
 from handrail.operations.workflows.check import Checked, reach
+from handrail.operations.workflows.condition_text import input_type
+from handrail.operations.workflows.inputs import task_input
 from handrail.operations.workflows.list import Listed, describe, is_routine
-from handrail.sources.tiers import Found, Tier, folders_of
+from handrail.sources.tiers import Found, Place, Tier, folders_of
 from handrail.sources.trust.store import TrustStore
 
 ROUTINES = "routines"
@@ -48,9 +51,8 @@ class Offers:
     sources: tuple[str, ...]
 
 
-def offers(desk: Desk, workspace: str, tags: tuple[str, ...] = ()) -> Offers:
+def offers(desk: Desk, place: Place, tags: tuple[str, ...] = ()) -> Offers:
     """List the workflows that can be started; with tags only those that have one, and routines only by their tag."""
-    place = desk.place_of(workspace)
     seen = desk.catalogue.seen(place)
     wanted = {tag.casefold() for tag in tags} or None
     every = (*_offered(seen, shipped_routines=False), *(_shipped_routines(seen) if ROUTINES in (wanted or ()) else ()))
@@ -108,7 +110,32 @@ def offer(seen: Seen, found: Found) -> Offered:
         version=guided.version if guided is not None else None,
         tags=tags_of(about, plan),
         distrust=_distrust(seen, checked),
+        inputs=_inputs(plan),
+        references=_references(plan),
     )
+
+
+def _inputs(plan: Plan | None) -> tuple[OfferedInput, ...]:
+    """Say what a workflow takes; a guided one takes the goal alone."""
+    if plan is None or plan.guided is not None:
+        return ()
+    goal = task_input(plan.inputs, {})
+    return tuple(
+        OfferedInput(
+            name=each.name,
+            type=input_type(each),
+            required=each.required,
+            description=each.description,
+            choices=each.type.values if isinstance(each.type, ChoiceType) else (),
+            takes_goal=each is goal,
+        )
+        for each in plan.inputs
+    )
+
+
+def _references(plan: Plan | None) -> tuple[OfferedReference, ...]:
+    declared = plan.guided.references if plan is not None and plan.guided is not None else ()
+    return tuple(OfferedReference(id=each.id, title=each.title, purpose=each.purpose) for each in declared)
 
 
 def tags_of(about: Listed, plan: Plan | None) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
+from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.model.history.events import RunForked, RunStarted
 from handrail.model.history.run_state import RunState
@@ -14,7 +15,7 @@ from handrail.operations.pull.answers import Caution, Item, Lifecycle
 from handrail.operations.pull.desk import Desk
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import plan_of
-from handrail.sources.foreign_files import NOT_A_FILE, NOT_THERE, real
+from handrail.sources.foreign_files import NOT_A_FILE, NOT_THERE, Refusal, decode, printable, read_bytes, real
 from handrail.sources.library import library_root
 from handrail.sources.tiers import Place
 
@@ -62,6 +63,26 @@ def resolve(reference: Reference, bases: Iterable[Path]) -> Resolved:
             return Resolved(reference, str(base / reference.source))
         problems.append(problem)
     return Resolved(reference, reference.source, problems[0] if problems else NOT_THERE)
+
+
+def read_reference(plan: Plan, place: Place, wanted: str) -> str:
+    """Read the document behind a reference, as it is now; what leaves its folder is refused."""
+    reference = next((each for each in _declared(plan) if each.id == wanted), None)
+    if reference is None:
+        known = ", ".join(each.id for each in _declared(plan)) or "none"
+        raise NotFound(f"'{plan.name}' has no reference '{printable(wanted)}'", next_step=f"its references: {known}")
+    read = [_read_text(base / reference.source, base) for base in _bases(reference, place)]
+    text = next((each for each in read if not isinstance(each, Refusal)), read[0] if read else Refusal(NOT_THERE))
+    if isinstance(text, Refusal):
+        raise NotFound(
+            f"the reference '{reference.id}' cannot be read: {text}", next_step="go on without it, and say so"
+        )
+    return text
+
+
+def _read_text(path: Path, base: Path) -> str | Refusal:
+    data = read_bytes(path, base)
+    return data if isinstance(data, Refusal) else decode(data)
 
 
 def _bases(reference: Reference, place: Place) -> tuple[Path, ...]:

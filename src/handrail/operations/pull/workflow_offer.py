@@ -8,6 +8,28 @@ from handrail.operations.workflows.list import Listed
 
 
 @frozen(kw_only=True)
+class OfferedInput:
+    """What a workflow takes beside the goal."""
+
+    name: str
+    type: str
+    required: bool
+    description: str
+    choices: tuple[str, ...] = ()
+    takes_goal: bool = False
+    """Whether the goal that it is started with becomes this value."""
+
+
+@frozen(kw_only=True)
+class OfferedReference:
+    """A document that a workflow builds on."""
+
+    id: str
+    title: str
+    purpose: str
+
+
+@frozen(kw_only=True)
 class Offered:
     """One workflow, as an agent that chooses one sees it."""
 
@@ -17,6 +39,8 @@ class Offered:
     tags: tuple[str, ...]
     distrust: str = ""
     """Why it may not be started yet; empty where it may."""
+    inputs: tuple[OfferedInput, ...] = ()
+    references: tuple[OfferedReference, ...] = ()
 
     @property
     def kind(self) -> Literal["workflow", "routine"]:

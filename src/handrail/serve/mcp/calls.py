@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from handrail.engine.contracts.schema import issues
 from handrail.errors import HandrailError, InvalidWorkflow, NotFound
@@ -15,6 +15,7 @@ from handrail.operations.pull.start_workflow import StartWanted, start_pulled
 from handrail.serve.mcp.answer_text import answered, failed, kept_point, refused, sendable, troubled
 from handrail.serve.mcp.catalogue_calls import list_workflows
 from handrail.serve.mcp.inspection_calls import inspect_workflow
+from handrail.serve.mcp.lazy_calls import Report, report_nothing
 from handrail.serve.mcp.resume_session_calls import resume_session
 from handrail.serve.mcp.tool_result import ToolResult
 from handrail.serve.mcp.tools import TOOLS, Tool, unwritable
@@ -22,6 +23,8 @@ from handrail.serve.mcp.tools import TOOLS, Tool, unwritable
 PATIENCE = 25.0
 """Seconds that a call waits for a step of the engine before it says that the engine is at work."""
 _LOOK_EVERY = 0.05
+_REPORT_EVERY = 1.0
+"""Seconds between two reports that a call goes on."""
 
 Arguments = dict[str, Any]
 
@@ -33,11 +36,11 @@ class Calls:
     desk: Desk
     patience: float = PATIENCE
 
-    async def call(self, name: str, arguments: Arguments) -> ToolResult:
+    async def call(self, name: str, arguments: Arguments, report: Report = report_nothing) -> ToolResult:
         """Answer one call; whatever is wrong with it is part of the answer."""
-        return sendable(await self._answer(name, arguments))
+        return sendable(await self._answer(name, arguments, report))
 
-    async def _answer(self, name: str, arguments: Arguments) -> ToolResult:
+    async def _answer(self, name: str, arguments: Arguments, report: Report) -> ToolResult:
         tool = _BY_NAME.get(name)
         if tool is None:
             return failed("NOT_FOUND", f"there is no tool '{name}'", f"there are {', '.join(_BY_NAME)}")
@@ -46,7 +49,7 @@ class Calls:
         if wrong:
             return failed("VALIDATION_ERROR", "; ".join(wrong), f"call {name} with arguments that fit its schema")
         try:
-            return await _HANDLERS[name](self, given)
+            return await _HANDLERS[name](self, given, report)
         except PullRefused as error:
             return refused(error)
         except NotFound as error:
@@ -56,7 +59,7 @@ class Calls:
         except (HandrailError, OSError) as error:
             return troubled(error)
 
-    async def start(self, given: Arguments) -> ToolResult:
+    async def start(self, given: Arguments, report: Report) -> ToolResult:
         """Start a workflow."""
         wanted = StartWanted(
             workflow=given["workflowId"],
@@ -67,17 +70,17 @@ class Calls:
         )
         answer = start_pulled(self.desk, wanted)
         again = answer.continue_token or ""
-        return answered(await self._settled(answer, lambda: self._first(again)))
+        return answered(await self._settled(answer, lambda: self._first(again), report))
 
     def _first(self, token: str) -> Answer:
         return rehydrate(self.desk, self.desk.read(token, "continue"), first=True)
 
-    async def go_on(self, given: Arguments) -> ToolResult:
+    async def go_on(self, given: Arguments, report: Report) -> ToolResult:
         """Complete a step, or look at it again."""
         if _intent(given) == "rehydrate":
             token = self.desk.read(given["continueToken"], "continue", "resume")
             answer = rehydrate(self.desk, token)
-            return answered(await self._settled(answer, lambda: rehydrate(self.desk, token)))
+            return answered(await self._settled(answer, lambda: rehydrate(self.desk, token), report))
         token = self.desk.read(given["continueToken"], "continue")
         output = cast("Arguments", given.get("output") or {})
         handed = Handed(
@@ -87,18 +90,21 @@ class Calls:
             result=output.get("result"),
         )
         answer = advance_pulled(self.desk, token, handed)
-        return answered(await self._settled(answer, lambda: advance_pulled(self.desk, token, handed)))
+        return answered(await self._settled(answer, lambda: advance_pulled(self.desk, token, handed), report))
 
-    async def keep(self, given: Arguments) -> ToolResult:
+    async def keep(self, given: Arguments, _: Report) -> ToolResult:
         """Keep a point."""
         kept = checkpoint(self.desk, self.desk.read(given["checkpointToken"], "checkpoint"))
         return kept_point(kept)
 
-    async def _settled(self, answer: Answer, again: Callable[[], Answer]) -> Answer:
-        """Wait for the engine's own steps, as long as an agent can be expected to wait."""
+    async def _settled(self, answer: Answer, again: Callable[[], Answer], report: Report) -> Answer:
+        """Wait for the engine's own steps, as long as an agent can be expected to wait, and tell that it waits."""
         loop = asyncio.get_running_loop()
-        until = loop.time() + self.patience
-        while answer.working and loop.time() < until:
+        began = reported = loop.time()
+        while answer.working and loop.time() < began + self.patience:
+            if loop.time() >= reported:
+                reported += _REPORT_EVERY
+                await report(loop.time() - began, f"Handrail works on {answer.state.run}")
             await asyncio.sleep(_LOOK_EVERY)
             answer = again()
         return answer
@@ -116,17 +122,20 @@ def _with_reasons(error: InvalidWorkflow) -> str:
     return "\n".join((error.message, *(f"- {each.file}:{each.line}: {each.message}" for each in wrong)))
 
 
-def _of_desk(answer: Callable[[Desk, Arguments], ToolResult]) -> Callable[[Calls, Arguments], Awaitable[ToolResult]]:
+Handler: TypeAlias = Callable[[Calls, Arguments, Report], Awaitable[ToolResult]]
+
+
+def _of_desk(answer: Callable[[Desk, Arguments], ToolResult]) -> Handler:
     """Answer at once, from what the desk has at hand."""
 
-    async def handle(calls: Calls, given: Arguments) -> ToolResult:
+    async def handle(calls: Calls, given: Arguments, _: Report) -> ToolResult:
         return answer(calls.desk, given)
 
     return handle
 
 
 _BY_NAME: dict[str, Tool] = {tool.name: tool for tool in TOOLS}
-_HANDLERS: dict[str, Callable[[Calls, Arguments], Awaitable[ToolResult]]] = {
+_HANDLERS: dict[str, Handler] = {
     "start_workflow": Calls.start,
     "continue_workflow": Calls.go_on,
     "checkpoint_workflow": Calls.keep,

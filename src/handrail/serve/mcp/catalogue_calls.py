@@ -17,7 +17,7 @@ _SHORT = 200
 def list_workflows(desk: Desk, given: Data) -> ToolResult:
     """List the workflows that can be started from a folder."""
     tags = tuple(given.get("tags") or ())
-    found = offers(desk, given["workspacePath"], tags)
+    found = offers(desk, desk.place_of(given["workspacePath"]), tags)
     warnings = [warning for each in found.broken for warning in _warnings(each)]
     data: Data = {
         "workflows": [offered_row(each, sources=bool(given.get("includeSources"))) for each in found.workflows],

@@ -1,8 +1,8 @@
 """Opens the log when the first call comes: a client that connects is answered before anything of ours is loaded."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -10,36 +10,49 @@ from anyio import to_thread
 from handrail.errors import HandrailError
 from handrail.serve.mcp.tool_result import ToolResult
 
+Report: TypeAlias = Callable[[float, str], Awaitable[None]]
+"""Tells whoever called how many seconds its call has taken, and what it waits for."""
+AnyAnswers = TypeVar("AnyAnswers", bound="Answers")
+
+
+async def report_nothing(_: float, __: str) -> None:
+    """Tell nobody."""
+
 
 class Answers(Protocol):
     """Whoever answers calls of tools."""
 
-    async def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
-        """Answer one call."""
+    async def call(self, name: str, arguments: dict[str, Any], report: Report = ..., /) -> ToolResult:
+        """Answer one call; while it takes long, report that it goes on."""
         ...
 
 
 @dataclass(slots=True)
-class LateCalls:
+class LateCalls(Generic[AnyAnswers]):
     """Answers calls of tools, from the first one on."""
 
     load: Callable[[], None]
     """Imports what calls need; in a thread, since it takes longer than everything else."""
-    open: Callable[[], Answers]
+    open: Callable[[], AnyAnswers]
     refuse: Callable[[HandrailError | OSError], ToolResult]
     """Answers a call where that cannot be opened; the next one tries again."""
     _loaded: bool = False
-    _calls: Answers | None = None
+    _calls: AnyAnswers | None = None
     _one_at_a_time: anyio.Lock = field(default_factory=anyio.Lock)
 
-    async def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
+    async def call(self, name: str, arguments: dict[str, Any], report: Report = report_nothing) -> ToolResult:
         """Answer one call."""
-        await self.prepare()
         try:
-            self._calls = self._calls or self.open()
+            calls = await self.opened()
         except (HandrailError, OSError) as error:
             return self.refuse(error)
-        return await self._calls.call(name, arguments)
+        return await calls.call(name, arguments, report)
+
+    async def opened(self) -> AnyAnswers:
+        """Give who answers, opened when it is first asked for."""
+        await self.prepare()
+        self._calls = self._calls or self.open()
+        return self._calls
 
     async def prepare(self) -> None:
         """Load what calls need, while the client still makes up its mind."""

@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
 from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
+    EmptyResult,
     ListToolsResult,
+    LoggingLevel,
+    LoggingMessageNotification,
+    LoggingMessageNotificationParams,
     PaginatedRequestParams,
+    SetLevelRequestParams,
     TextContent,
     ToolAnnotations,
 )
@@ -24,7 +30,8 @@ from mcp.types import Tool as OfferedTool
 
 from handrail import __version__
 from handrail.late_import import late_import
-from handrail.serve.mcp.lazy_calls import Answers, LateCalls
+from handrail.serve.mcp.lazy_calls import Answers, AnyAnswers, LateCalls, Report, report_nothing
+from handrail.serve.mcp.shelf_handlers import ListWatch, OpenShelf, ShelfHandlers
 from handrail.serve.mcp.tool_result import ToolResult
 from handrail.serve.mcp.tools import TOOLS, Tool
 
@@ -39,6 +46,8 @@ INSTRUCTIONS = (
     " last answer. Never make up a token; if you lost it, call resume_session."
 )
 
+DEFECT = "INTERNAL"
+_BELOW_ERROR: tuple[LoggingLevel, ...] = ("debug", "info", "notice", "warning", "error")
 _DEFECT = (
     "this is a bug in Handrail, and no run is lost: tell your user, who can start the server again with"
     " HANDRAIL_DEBUG=1 to see more on its standard error"
@@ -54,9 +63,16 @@ def _nothing() -> None:
 
 
 def server_of(
-    calls: Answers, tools: tuple[Tool, ...] = TOOLS, listing: Callable[[], object] = _nothing
+    calls: Answers,
+    tools: tuple[Tool, ...] = TOOLS,
+    listing: Callable[[], object] = _nothing,
+    shelf: ShelfHandlers | None = None,
 ) -> "Server[dict[str, object]]":
-    """Make a server that answers with these calls; `listing` is called when a client asks for the tools."""
+    """Make a server that answers with these calls, and with a shelf where there is one.
+
+    `listing` is called when a client asks for the tools.
+    """
+    levels: list[LoggingLevel] = []
 
     async def listed(
         _: "ServerRequestContext[dict[str, object]]", __: PaginatedRequestParams | None
@@ -64,31 +80,55 @@ def server_of(
         listing()
         return ListToolsResult(tools=[_offered(tool) for tool in tools])
 
-    async def called(_: "ServerRequestContext[dict[str, object]]", params: CallToolRequestParams) -> CallToolResult:
-        result = await answer_typed(calls, params.name, params.arguments or {})
+    async def called(
+        context: "ServerRequestContext[dict[str, object]]", params: CallToolRequestParams
+    ) -> CallToolResult:
+        async def report(seconds: float, words: str) -> None:
+            await context.session.report_progress(seconds, message=words)
+
+        result = await answer_typed(calls, params.name, params.arguments or {}, report)
+        if levels and result.data.get("code") == DEFECT:
+            await _log(context.session, levels[-1], result)
         content = [TextContent(text=text) for text in result.texts]
         return CallToolResult(content=[*content], structured_content=result.data, is_error=result.is_error)
 
-    return Server(
+    async def leveled(_: "ServerRequestContext[dict[str, object]]", params: SetLevelRequestParams) -> EmptyResult:
+        levels[:] = [params.level]
+        return EmptyResult()
+
+    server = Server(
         "handrail",
         version=__version__,
         instructions=INSTRUCTIONS if tools is TOOLS else AGENT_INSTRUCTIONS,
         on_list_tools=listed,
         on_call_tool=called,
     )
+    if shelf is not None:
+        shelf.add_to(server)
+        server.add_request_handler("logging/setLevel", SetLevelRequestParams, leveled)
+    return server
 
 
-async def answer_typed(calls: Answers, name: str, arguments: dict[str, Any]) -> ToolResult:
+async def _log(session: ServerSession, level: LoggingLevel, result: ToolResult) -> None:
+    """Send a defect of Handrail to a client that wants to see errors."""
+    if level in _BELOW_ERROR:
+        params = LoggingMessageNotificationParams(level="error", logger="handrail", data=result.data["message"])
+        await session.send_notification(LoggingMessageNotification(params=params))
+
+
+async def answer_typed(
+    calls: Answers, name: str, arguments: dict[str, Any], report: Report = report_nothing
+) -> ToolResult:
     """Answer a call whatever happens: a defect of Handrail is an answer too, and one line on standard error."""
     try:
-        return await calls.call(name, arguments)
+        return await calls.call(name, arguments, report)
     except Exception as error:  # noqa: BLE001 - the client waits for an answer, whatever went wrong
         return _defect(name, error)
 
 
 def _defect(name: str, error: Exception) -> ToolResult:
     message = " ".join(f"{name} failed inside Handrail: {type(error).__name__}: {error}".split())
-    result = answer_text.sendable(answer_text.failed("INTERNAL", message, _DEFECT))
+    result = answer_text.sendable(answer_text.failed(DEFECT, message, _DEFECT))
     trace = traceback.format_exception(error) if os.environ.get("HANDRAIL_DEBUG") else ()
     with suppress(OSError):
         lines = "".join((*trace, f"handrail mcp: {result.data['message']}\n"))
@@ -96,17 +136,25 @@ def _defect(name: str, error: Exception) -> ToolResult:
     return result
 
 
-def serve_stdio(calls: LateCalls, tools: tuple[Tool, ...] = TOOLS) -> None:
+def serve_stdio(
+    calls: LateCalls[AnyAnswers], tools: tuple[Tool, ...] = TOOLS, open_shelf: OpenShelf | None = None
+) -> None:
     """Serve one client over stdin and stdout until it goes away."""
     logging.getLogger("mcp").setLevel(logging.WARNING)
-    anyio.run(_serve, calls, tools)
+    anyio.run(_serve, calls, tools, open_shelf)
 
 
-async def _serve(calls: LateCalls, tools: tuple[Tool, ...]) -> None:
+async def _serve(calls: LateCalls[AnyAnswers], tools: tuple[Tool, ...], open_shelf: OpenShelf | None) -> None:
     async with anyio.create_task_group() as group, stdio_server() as (reading, writing):
+        shelf = None
+        if open_shelf is not None:
+            watch = ListWatch(open_shelf, begin=lambda: group.start_soon(watch.run))
+            shelf = ShelfHandlers(open_shelf, watch)
         # Every client asks for the tools once it was greeted: the time until its first call is ours.
-        server = server_of(calls, tools, listing=lambda: group.start_soon(calls.prepare))
-        await server.run(reading, writing, server.create_initialization_options())
+        server = server_of(calls, tools, listing=lambda: group.start_soon(calls.prepare), shelf=shelf)
+        changes = NotificationOptions(prompts_changed=shelf is not None, resources_changed=shelf is not None)
+        await server.run(reading, writing, server.create_initialization_options(changes))
+        group.cancel_scope.cancel()
 
 
 def _offered(tool: Tool) -> OfferedTool:

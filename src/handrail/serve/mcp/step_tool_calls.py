@@ -11,6 +11,7 @@ from handrail.errors import HandrailError, UsageError
 from handrail.operations.step_tools.call import AgentDesk, ToolAnswer
 from handrail.runtime.handlers.agents.step_tools import TOKEN
 from handrail.serve.mcp.answer_text import failed, sendable, troubled
+from handrail.serve.mcp.lazy_calls import Report, report_nothing
 from handrail.serve.mcp.step_tools import AGENT_TOOLS
 from handrail.serve.mcp.tool_result import ToolResult
 from handrail.serve.mcp.tools import unwritable
@@ -27,7 +28,7 @@ class AgentCalls:
 
     desk: AgentDesk
 
-    async def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
+    async def call(self, name: str, arguments: dict[str, Any], _: Report = report_nothing) -> ToolResult:
         """Answer one call; whatever is wrong with it is part of the answer."""
         tool = _BY_NAME.get(name)
         unreadable = unwritable(arguments)

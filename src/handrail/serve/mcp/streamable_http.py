@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
+from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -25,8 +26,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from handrail.errors import EnvironmentFault, UsageError
 from handrail.frozen import frozen
 from handrail.serve.mcp.http_connections import SHOWN, HttpLimits, LimitedServer
-from handrail.serve.mcp.lazy_calls import Answers
-from handrail.serve.mcp.server import server_of
 
 PATH = "/mcp"
 LOOPBACK = "127.0.0.1"
@@ -101,9 +100,9 @@ class TokenGuard:
         return kind.lower() == b"bearer" and secrets.compare_digest(token.strip(), self.token.encode())
 
 
-def app_of(calls: Answers, token: str, host: str = LOOPBACK) -> Starlette:
+def app_of(server: "Server[dict[str, object]]", token: str, host: str = LOOPBACK) -> Starlette:
     """Make the application; a server that mounts it enters `app.router.lifespan_context(app)` in its own lifespan."""
-    app = server_of(calls).streamable_http_app(
+    app = server.streamable_http_app(
         streamable_http_path=PATH, json_response=True, stateless_http=True, transport_security=_security(host)
     )
     app.user_middleware.insert(0, Middleware(TokenGuard, token=token))
@@ -122,13 +121,17 @@ def _security(host: str) -> TransportSecuritySettings:
 
 
 def serve_http(
-    calls: Answers, token: str, address: Address, limits: HttpLimits, started: Callable[[Listening], None]
+    offered: "Server[dict[str, object]]",
+    token: str,
+    address: Address,
+    limits: HttpLimits,
+    started: Callable[[Listening], None],
 ) -> None:
     """Serve until INT or TERM; `started` is told where, as soon as clients can connect."""
     logging.getLogger("mcp").setLevel(logging.ERROR)
     host = address.host
     with _bound(host, address.port) as listening:
-        app = app_of(calls, token, host)
+        app = app_of(offered, token, host)
         config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=_GRACE)
         url = f"http://{_written(host)}:{listening.getsockname()[1]}{PATH}"
         server = LimitedServer(config, limits)

@@ -1,0 +1,39 @@
+"""What is kept of a step, in parts that can be told apart: what it is, what was said and written, what happened."""
+
+import json
+from typing import Any
+
+from handrail.frozen import frozen
+from handrail.operations.views.event_sentences import told
+from handrail.operations.views.history import history, step_details
+from handrail.operations.views.run_document import iso
+from handrail.ports.log import Log
+
+STREAMS = ("stdout", "stderr")
+
+
+@frozen
+class RecordPart:
+    """One part of a record: where it is from, and its text."""
+
+    about: str
+    text: str
+
+
+def step_record(log: Log, run: str, step: str) -> tuple[RecordPart, ...]:
+    """Give what is kept of a step at each address where it ran, and what happened to it."""
+    found = step_details(log, run, step)
+    parts = [part for details in found for part in _of_address(details)]
+    events = history(log, run, step)
+    lines = [f"{seq:>4}  {iso(event.at)}  {event.kind:<18}  {told(event) or ''}".rstrip() for seq, _, event in events]
+    return (*parts, RecordPart("what happened to the step", "\n".join(lines)))
+
+
+def _of_address(details: dict[str, Any]) -> list[RecordPart]:
+    facts = {key: value for key, value in details.items() if key not in STREAMS and value not in (None, [], "")}
+    said = [
+        RecordPart(f"{name} of the step, or what its agent said", details[name])
+        for name in STREAMS
+        if details[name].strip()
+    ]
+    return [RecordPart("the step", json.dumps(facts, indent=2, ensure_ascii=False)), *said]
