@@ -74,6 +74,7 @@ TOOLS: dict[str, Callable[[], str]] = {
     "codex": lambda: _agent("codex"),
     "gemini": lambda: _npm_agent("gemini"),
     "opencode": lambda: _npm_agent("opencode"),
+    "conformance": lambda: _npm_agent("conformance"),
 }
 """How to find out why a tool cannot be used; an empty text where it can."""
 _INSTALLED = {
