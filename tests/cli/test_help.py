@@ -113,10 +113,11 @@ def test_the_page_of_all_commands_names_each_once() -> None:
     text = said("help", "commands")
     assert text == snapshot("""\
 Begin:
-  init  Find this repository's agent, checks and set-up; write them down.
-  demo  See it all in 20 seconds, in a throw-away repository.
-  run   Run a workflow here, and show each step as it happens.
-  mcp   Let a connected agent walk workflows, over MCP.
+  init     Find this repository's agent, checks and set-up; write them down.
+  demo     See it all in 20 seconds, in a throw-away repository.
+  run      Run a workflow here, and show each step as it happens.
+  connect  Connect an agent or an editor to Handrail, or undo it.
+  mcp      Let a connected agent walk workflows, over MCP.
 
 Look:
   status   Show what needs you, what runs and what ended.

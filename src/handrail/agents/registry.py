@@ -13,7 +13,7 @@ from handrail.model.history.prices import PriceList
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.ports.agent_definitions import Defined
-from handrail.ports.agent_profiles import AgentProfile
+from handrail.ports.agent_profiles import AgentProfile, ConnectedClient
 from handrail.ports.agents import CASSETTE, SCRIPTED, Agent, Installable, is_installed
 
 if TYPE_CHECKING:
@@ -58,6 +58,13 @@ class BuiltInCatalog:
     def profiles(self) -> tuple[AgentProfile, ...]:
         """What is known of each agent of a vendor."""
         return every_profile()
+
+    @property
+    def clients(self) -> tuple[ConnectedClient, ...]:
+        """What can be connected to Handrail: agents first, then editors."""
+        from handrail.agents.editors import EDITORS  # noqa: PLC0415 (a run connects nothing)
+
+        return (*(each.client for each in every_profile() if each.client is not None), *EDITORS)
 
     @property
     def definitions(self) -> Path:

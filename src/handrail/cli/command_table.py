@@ -28,6 +28,7 @@ RUNS: dict[str, tuple[str, str]] = {
     "discard": ("handrail.cli.keep.discard:command", "Remove a run's work tree and branch, kept under a ref."),
     "clean": ("handrail.cli.keep.clean:command", "Remove what runs left and nobody needs any more."),
     "mcp": ("handrail.cli.begin.mcp:command", "Let a connected agent walk workflows, over MCP."),
+    "connect": ("handrail.cli.begin.connect:command", "Connect an agent or an editor to Handrail, or undo it."),
     "take": ("handrail.cli.steer.take:command", "Hand a run to an agent that is connected over MCP."),
     "release": ("handrail.cli.steer.release:command", "Give a run back to Handrail, which goes on with it."),
     "export": ("handrail.cli.keep.export:command", "Write a run into one file."),
@@ -71,7 +72,7 @@ GROUPS: dict[str, tuple[dict[str, tuple[str, str]], str]] = {
 """Groups of commands: name, its commands, and what its own help says."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Begin": ("init", "demo", "run", "mcp"),
+    "Begin": ("init", "demo", "run", "connect", "mcp"),
     "Look": ("status", "inbox", "logs", "show", "why", "attach", "diff", "cost", "compare"),
     "Answer": ("approve", "revise", "reject", "answer", "tell"),
     "Steer": ("resume", "stop", "rewind", "fork", "prefer", "take", "release"),
@@ -99,6 +100,7 @@ PEOPLES: dict[str, str] = {
     "trust": "it decides which commands and which code may run",
     "init": "what it writes is trusted",
     "new": "what it writes is trusted",
+    "connect": "it writes to the configuration of the person's agents",
     "release": "it lets commands run that nobody has looked at, and takes a run from its holder",
     "take": "it hands a run over, with a token that completes its steps",
     "rewind": "it gives up what a run has done",

@@ -4,8 +4,14 @@ Each agent's folder has one such record, and everything that speaks of agents is
 looked for on a machine, how a person installs an agent and logs in, what a sandbox lets it write.
 """
 
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
 from handrail.frozen import frozen
 from handrail.model.history.prices import FamilyPrice, Price
+from handrail.model.workflow.values import JsonValue
+
+ConfigForm: TypeAlias = Literal["json", "toml"]
 
 
 @frozen
@@ -61,6 +67,44 @@ class ProjectFiles:
     """Whether those of the main checkout count where the working folder belongs to a linked worktree."""
 
 
+@frozen
+class UserPath:
+    """Where something lies: the first path that exists, else the first whose folder does, else the first."""
+
+    at: tuple[str, ...]
+    """Seen from the user's home."""
+    variable: str = ""
+    """The variable that names another folder, where it is set."""
+    below: tuple[str, ...] = ()
+    """The same, seen from that folder."""
+
+
+@frozen(kw_only=True)
+class ConnectedClient:
+    """A program that can be connected to Handrail over MCP: where it keeps servers and skills."""
+
+    name: str
+    title: str
+    """What people call it."""
+    form: ConfigForm = "json"
+    table: str
+    """The key under which its configuration lists servers."""
+    user: UserPath
+    project: str = ""
+    """The same file of a repository; empty where it reads none."""
+    command_in_one: bool = False
+    """Whether the words of a command are one list; else the program and its arguments stand apart."""
+    environment: str = "env"
+    """The key of the variables that a server gets."""
+    more: Mapping[str, JsonValue]
+    """What an entry needs beside its command."""
+    way: tuple[str, ...] = ()
+    """What of the program's own command line adds a server for the user; a command follows."""
+    skills: UserPath | None = None
+    """The folder in which it looks for skills of the user."""
+    project_skills: str = ""
+
+
 @frozen(kw_only=True)
 class AgentProfile:
     """One agent that comes with Handrail."""
@@ -95,6 +139,8 @@ class AgentProfile:
     """Globs, seen from a repository's root, of the files by which a repository makes the agent run something."""
     files_above: tuple[str, ...] = ()
     """Those of them that the agent also looks for in the folders above a repository."""
+    client: ConnectedClient | None = None
+    """How it is connected to Handrail where a person talks to it."""
     reads_checkout: bool = False
     """Whether the agent takes such files from the main checkout, too, when it works in a linked worktree."""
 

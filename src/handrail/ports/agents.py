@@ -13,7 +13,7 @@ from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.settings import Access
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agent_definitions import Defined
-from handrail.ports.agent_profiles import AgentProfile, ProjectFiles
+from handrail.ports.agent_profiles import AgentProfile, ConnectedClient, ProjectFiles
 from handrail.ports.processes import Ended, Gone
 
 OutcomeStatus: TypeAlias = CallStatus
@@ -303,6 +303,11 @@ class AgentCatalog(Protocol):
     @property
     def profiles(self) -> tuple[AgentProfile, ...]:
         """What is known of each agent of a vendor."""
+        ...
+
+    @property
+    def clients(self) -> tuple[ConnectedClient, ...]:
+        """What can be connected to Handrail."""
         ...
 
     @property

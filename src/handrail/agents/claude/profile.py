@@ -1,7 +1,7 @@
 """What is known of Claude Code."""
 
 from handrail.model.history.prices import FamilyPrice, Price
-from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, Login
+from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
 CLOUDS = {
     "CLAUDE_CODE_USE_BEDROCK": ("AWS_*",),
@@ -52,4 +52,15 @@ PROFILE = AgentProfile(
         FamilyPrice("opus", Price(5.0, 25.0, 0.5)),
     ),
     price=Price(5.0, 25.0, 0.5),
+    client=ConnectedClient(
+        name="claude",
+        title="Claude Code",
+        table="mcpServers",
+        user=UserPath((".claude.json",), "CLAUDE_CONFIG_DIR", (".claude.json",)),
+        project=".mcp.json",
+        more={"type": "stdio"},
+        way=("claude", "mcp", "add", "--scope", "user", "handrail", "--"),
+        skills=UserPath((".claude/skills",), "CLAUDE_CONFIG_DIR", ("skills",)),
+        project_skills=".claude/skills",
+    ),
 )

@@ -1,7 +1,7 @@
 """What is known of OpenAI's Codex."""
 
 from handrail.model.history.prices import FamilyPrice, Price
-from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, Login
+from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
 PROFILE = AgentProfile(
     name="codex",
@@ -31,4 +31,17 @@ PROFILE = AgentProfile(
         FamilyPrice("gpt-", Price(1.75, 14.0, 0.175)),
     ),
     price=Price(5.0, 30.0, 0.5),
+    client=ConnectedClient(
+        name="codex",
+        title="Codex",
+        form="toml",
+        table="mcp_servers",
+        user=UserPath((".codex/config.toml",), "CODEX_HOME", ("config.toml",)),
+        project=".codex/config.toml",
+        # A server that is not required may come up after the model has begun.
+        more={"required": True, "startup_timeout_sec": 30},
+        way=("codex", "mcp", "add", "handrail", "--"),
+        skills=UserPath((".codex/skills",), "CODEX_HOME", ("skills",)),
+        project_skills=".agents/skills",
+    ),
 )

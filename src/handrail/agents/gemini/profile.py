@@ -1,7 +1,7 @@
 """What is known of Google's Gemini CLI."""
 
 from handrail.model.history.prices import FamilyPrice, Price
-from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, Login
+from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
 PROFILE = AgentProfile(
     name="gemini",
@@ -28,4 +28,15 @@ PROFILE = AgentProfile(
         FamilyPrice("flash", Price(0.5, 3.0, 0.05)),
     ),
     price=Price(2.0, 12.0, 0.2),
+    client=ConnectedClient(
+        name="gemini",
+        title="Gemini CLI",
+        table="mcpServers",
+        user=UserPath((".gemini/settings.json",)),
+        project=".gemini/settings.json",
+        more={},
+        way=("gemini", "mcp", "add", "--scope", "user", "handrail"),
+        skills=UserPath((".gemini/skills",)),
+        project_skills=".gemini/skills",
+    ),
 )

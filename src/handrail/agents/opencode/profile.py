@@ -1,6 +1,6 @@
 """What is known of opencode."""
 
-from handrail.ports.agent_profiles import AgentProfile, ConfigFolders, Login
+from handrail.ports.agent_profiles import AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
 XDG_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 """They say where its folders are."""
@@ -30,4 +30,20 @@ PROFILE = AgentProfile(
         *(f".opencode/{kind}{plural}/**/*" for kind in _KINDS for plural in ("", "s")),
     ),
     shell_marks=("OPENCODE", "OPENCODE_PID"),
+    client=ConnectedClient(
+        name="opencode",
+        title="opencode",
+        table="mcp",
+        user=UserPath(
+            (".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"),
+            "XDG_CONFIG_HOME",
+            ("opencode/opencode.json", "opencode/opencode.jsonc"),
+        ),
+        project="opencode.json",
+        command_in_one=True,
+        environment="environment",
+        more={"type": "local", "enabled": True},
+        skills=UserPath((".config/opencode/skills",), "XDG_CONFIG_HOME", ("opencode/skills",)),
+        project_skills=".opencode/skills",
+    ),
 )

@@ -1,0 +1,168 @@
+"""`handrail connect`."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.cli.options import current_place, json_option
+from handrail.cli.output import write_json
+from handrail.cli.render.safe_text import harmless
+from handrail.frozen import frozen
+
+if TYPE_CHECKING:
+    from handrail.operations.connect.connection import Target
+    from handrail.operations.connect.receipts import Receipts
+    from handrail.ports.agent_profiles import ConnectedClient
+
+FOR_AGENT = ""
+"""The value of `--skill` without a folder."""
+
+
+@frozen
+class _Wanted:
+    """How it was called."""
+
+    agent: str | None
+    project: bool
+    skill: str | None
+    yes: bool
+    undo: bool
+    as_json: bool
+
+
+def complete_clients(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the names of agents and editors."""
+    from handrail.wiring.machine import this_machine
+
+    return [each.name for each in this_machine().agents.clients if each.name.startswith(incomplete)]
+
+
+@click.command("connect", epilog="Example: handrail connect claude --yes")
+@click.argument("agent", metavar="[AGENT]", required=False, shell_complete=complete_clients)
+@click.option("--project", is_flag=True, help="In this repository, for everybody who works on it; else for you.")
+@click.option(
+    "--skill",
+    is_flag=False,
+    flag_value=FOR_AGENT,
+    metavar="[DIR]",
+    help="Install the skill that teaches an agent to use Handrail; into DIR, or where AGENT looks for skills.",
+)
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--undo", is_flag=True, help="Take back exactly what was written.")
+@json_option
+def command(**given: Any) -> int:
+    """Connect an agent to Handrail: claude, codex, gemini, opencode, cursor or vscode.
+
+    Shows the file and the lines that connect it, and writes them when you say yes. Everything else in the file stays as
+    it is, comments too; --undo takes back exactly what was written.
+    """
+    wanted = _Wanted(**given)
+    client, target = _target(wanted)
+    about = client.title if client is not None else "the agents that look there"
+    changed = _undone(wanted, target, about) if wanted.undo else _written(wanted, target, about, client)
+    if wanted.as_json:
+        write_json(_data(wanted, target, changed=changed))
+    return 0
+
+
+def _target(wanted: _Wanted) -> "tuple[ConnectedClient | None, Target]":
+    from handrail.operations.connect.clients import config_target, find_client, skill_folder, skill_target
+    from handrail.wiring.machine import this_machine
+
+    place, clients = current_place(), this_machine().agents.clients
+    if wanted.agent is None:
+        if not wanted.skill:
+            names = ", ".join(each.name for each in clients)
+            raise click.UsageError(f"which agent? One of {names}", click.get_current_context())
+        return None, skill_target(Path(wanted.skill))
+    client = find_client(clients, wanted.agent)
+    if wanted.skill is None:
+        return client, config_target(client, place, os.environ, project=wanted.project)
+    folder = Path(wanted.skill) if wanted.skill else None
+    return client, skill_target(folder or skill_folder(client, place, os.environ, project=wanted.project))
+
+
+def _written(wanted: _Wanted, target: "Target", about: str, client: "ConnectedClient | None") -> bool:
+    from handrail.operations.connect.connection import look_at, write
+
+    receipts = _receipts()
+    standing = look_at(target, receipts)
+    if standing.state == "present":
+        _say(wanted, f"{_shown(target)} has it already: nothing to do")
+        return False
+    if standing.problem:
+        write(target, receipts)
+    _say(wanted, _question(target, about, client, wanted))
+    if not _may_write(wanted):
+        _say(wanted, "nothing was written; --yes writes it")
+        return False
+    done = write(target, receipts)
+    _say(wanted, f"wrote {_shown(target)}; start {about} anew to use it")
+    _say(wanted, f"to take it back: {_again(wanted)} --undo")
+    return done
+
+
+def _undone(wanted: _Wanted, target: "Target", about: str) -> bool:
+    from handrail.operations.connect.connection import take_back
+
+    done = take_back(target, _receipts())
+    gone = f"took back what was written to {_shown(target)}; start {about} anew"
+    _say(wanted, gone if done else f"nothing was written to {_shown(target)}: nothing to do")
+    return done
+
+
+def _receipts() -> "Receipts":
+    from handrail.operations.connect.receipts import Receipts
+
+    return Receipts(current_place().folders.data)
+
+
+def _question(target: "Target", about: str, client: "ConnectedClient | None", wanted: _Wanted) -> str:
+    from handrail.operations.connect.clients import own_command
+
+    if target.form is None:
+        return f"this file teaches {about} to use Handrail:\n  {_shown(target)}"
+    lines = "".join(f"  {line}\n" for line in target.lines.splitlines())
+    is_plain = client is not None and not wanted.project and client.environment not in target.entry
+    own = own_command(client) if client is not None and is_plain else ""
+    other = f"or, with its own command: {own}\n" if own else ""
+    return f"{about} reads {_shown(target)}; these lines connect it:\n\n{lines}\n{other}".rstrip("\n")
+
+
+def _may_write(wanted: _Wanted) -> bool:
+    if wanted.yes or wanted.as_json:
+        return wanted.yes
+    return sys.stdin.isatty() and click.confirm("Write this?", err=True)
+
+
+def _again(wanted: _Wanted) -> str:
+    skill = ["--skill", *([wanted.skill] if wanted.skill else [])] if wanted.skill is not None else []
+    words = ["handrail", "connect", *([wanted.agent] if wanted.agent else []), *skill]
+    return shlex.join([*words, *(["--project"] if wanted.project else [])])
+
+
+def _say(wanted: _Wanted, text: str) -> None:
+    if not wanted.as_json:
+        click.echo("\n".join(harmless(line) for line in text.split("\n")))
+
+
+def _shown(target: "Target") -> str:
+    return current_place().shown(target.path)
+
+
+def _data(wanted: _Wanted, target: "Target", *, changed: bool) -> dict[str, object]:
+    from handrail.operations.connect.connection import look_at
+
+    return {
+        "agent": wanted.agent,
+        "scope": "project" if wanted.project else "user",
+        "what": "skill" if target.form is None else "server",
+        "path": str(target.path),
+        "lines": target.lines,
+        "state": look_at(target, _receipts()).state,
+        "changed": changed,
+    }

@@ -1,0 +1,84 @@
+"""Which client is meant, and what connects it: the entry of its configuration, the skill for its agent."""
+
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from handrail.errors import NotFound, UsageError
+from handrail.model.suggest import did_you_mean
+from handrail.operations.connect.config_text import Data
+from handrail.operations.connect.connection import Target, path_in_project, path_of_user
+from handrail.ports.agent_profiles import ConnectedClient
+from handrail.sources.folders import HOME
+from handrail.sources.library import library_root
+from handrail.sources.tiers import Place
+
+SKILL = "skills/handrail/SKILL.md"
+PROGRAM = "handrail"
+
+
+def find_client(clients: Sequence[ConnectedClient], name: str) -> ConnectedClient:
+    """Find a client by its name."""
+    known = {each.name: each for each in clients}
+    if name not in known:
+        message = f"no agent called '{name}' can be connected{did_you_mean(name, known)}"
+        raise NotFound(message, next_step=f"there are {', '.join(known)}")
+    return known[name]
+
+
+def config_target(client: ConnectedClient, place: Place, environ: Mapping[str, str], *, project: bool) -> Target:
+    """Say what is to stand in a client's configuration, the user's or a repository's."""
+    if project:
+        if not client.project:
+            raise UsageError(f"{client.title} reads no servers from a repository", next_step="leave --project out")
+        # Others have the program elsewhere, and a home of their own.
+        entry = _entry(client, (PROGRAM, "mcp"), {})
+        path = path_in_project(_root(place), client.project)
+    else:
+        variables = {HOME: environ[HOME]} if environ.get(HOME) else {}
+        entry = _entry(client, (program(), "mcp"), variables)
+        path = path_of_user(client.user, environ, Path.home()).resolve()
+    return Target(path=path, form=client.form, table=client.table, entry=entry)
+
+
+def skill_target(folder: Path) -> Target:
+    """Say what is to stand in a folder of skills."""
+    text = (library_root() / SKILL).read_text("utf-8")
+    return Target(path=(folder / "handrail" / "SKILL.md").resolve(), form=None, entry={}, whole=text)
+
+
+def skill_folder(client: ConnectedClient, place: Place, environ: Mapping[str, str], *, project: bool) -> Path:
+    """Give the folder in which a client's agent looks for skills."""
+    if client.skills is None:
+        hint = f"handrail connect --skill DIR, with the folder in which {client.title} looks for them"
+        raise UsageError(f"where {client.title} looks for skills is not known", next_step=hint)
+    if project:
+        return path_in_project(_root(place), client.project_skills)
+    return path_of_user(client.skills, environ, Path.home())
+
+
+def own_command(client: ConnectedClient) -> str:
+    """Give the command of the client itself that does the same for the user; empty where it has none."""
+    return shlex.join((*client.way, program(), "mcp")) if client.way else ""
+
+
+def program() -> str:
+    """Give the program of Handrail by its whole path: clients may look for programs elsewhere."""
+    beside = Path(sys.executable).parent / PROGRAM
+    return str(beside) if beside.is_file() else shutil.which(PROGRAM) or PROGRAM
+
+
+def _entry(client: ConnectedClient, words: tuple[str, ...], variables: Mapping[str, str]) -> Data:
+    apart: Data = {"command": words[0], "args": list(words[1:])}
+    command = {"command": list(words)} if client.command_in_one else apart
+    typed = {"type": client.more["type"]} if "type" in client.more else {}
+    more = {key: value for key, value in client.more.items() if key != "type"}
+    return {**typed, **command, **({client.environment: dict(variables)} if variables else {}), **more}
+
+
+def _root(place: Place) -> Path:
+    if place.repository is None:
+        raise UsageError("there is no repository here", next_step="leave --project out, or go to a repository")
+    return place.repository

@@ -1,0 +1,149 @@
+"""Puts one server into the text of a configuration, and takes it out, without touching anything else of the text.
+
+An edit is one insertion. What it gives is read again: it must say what the text said before, and the server.
+"""
+
+import json
+import re
+import tomllib
+from copy import deepcopy
+from typing import Any, TypeAlias, cast
+
+from handrail.operations.connect.jsonc import Member, blanked, members, read_jsonc
+from handrail.ports.agent_profiles import ConfigForm
+
+Data: TypeAlias = dict[str, Any]
+NAME = "handrail"
+UNIT = "  "
+
+
+class UnfitText(Exception):
+    """A text that cannot be edited; says why, as the end of a sentence about the file."""
+
+
+def read_config(form: ConfigForm, text: str) -> Data:
+    """Read a configuration; an empty text is an empty one."""
+    if not text.strip():
+        return {}
+    try:
+        read = tomllib.loads(text) if form == "toml" else read_jsonc(text)
+    except (ValueError, RecursionError) as error:
+        words = " ".join(str(error).split()) or type(error).__name__
+        raise UnfitText(f"it cannot be read as {form.upper()}: {words}") from error
+    if not isinstance(read, dict):
+        raise UnfitText("it is no table of settings")
+    return cast("Data", read)
+
+
+def find_entry(form: ConfigForm, text: str, table: str) -> Data | None:
+    """Give the entry of Handrail, if there is one."""
+    servers = read_config(form, text).get(table, {})
+    if not isinstance(servers, dict):
+        raise UnfitText(f"'{table}' in it is no table")
+    found = cast("Data", servers).get(NAME)
+    return cast("Data", found) if isinstance(found, dict) else None if found is None else {"": found}
+
+
+def write_entry(form: ConfigForm, table: str, entry: Data) -> str:
+    """Give the lines that a person would put into an empty configuration."""
+    return _toml_lines(table, entry) if form == "toml" else f"{_whole(table, entry)}\n"
+
+
+def insertion(form: ConfigForm, text: str, table: str, entry: Data) -> tuple[int, str]:
+    """Say what is to be inserted where; raise UnfitText where that would not give what it should."""
+    if find_entry(form, text, table) is not None:
+        raise UnfitText("it has such an entry already")
+    before = read_config(form, text)
+    at, words = _toml_insertion(text, table, entry) if form == "toml" else _json_insertion(text, table, entry)
+    words = words.replace("\n", "\r\n") if "\r\n" in text else words
+    wanted = deepcopy(before)
+    wanted.setdefault(table, {})[NAME] = entry
+    if read_config(form, text[:at] + words + text[at:]) != wanted:
+        raise UnfitText("it is written in a way that cannot be added to")
+    return at, words
+
+
+def without(form: ConfigForm, text: str, table: str, *, with_table: bool) -> str:
+    """Take the entry out of a text that was written anew since; with its table where that then is empty."""
+    wanted = read_config(form, text)
+    del wanted[table][NAME]
+    if with_table and not wanted[table]:
+        del wanted[table]
+    made = _toml_without(text, table) if form == "toml" else _json_without(text, table, gone=table not in wanted)
+    left = read_config(form, made)
+    if left != wanted and left != {key: value for key, value in wanted.items() if key != table or value}:
+        raise UnfitText("it was written anew in a way that cannot be taken back")
+    return made
+
+
+def _json_insertion(text: str, table: str, entry: Data) -> tuple[int, str]:
+    if not text.strip():
+        return len(text), f"{_whole(table, entry)}\n"
+    plain = blanked(text)
+    root = plain.index("{")
+    around = members(plain, root)
+    unit = _unit(text, around)
+    servers = next((each for each in around if each.key == table), None)
+    if servers is None:
+        return root + 1, f"\n{_named(table, {NAME: entry}, unit, 1)}" + ("," if around else "\n")
+    inside = members(plain, servers.value)
+    return servers.value + 1, f"\n{_named(NAME, entry, unit, 2)}" + ("," if inside else f"\n{unit}")
+
+
+def _unit(text: str, around: list[Member]) -> str:
+    """Give the indentation of a file."""
+    line = text[: around[0].start].rpartition("\n")[2] if around else ""
+    return line if line and not line.strip() else UNIT
+
+
+def _named(key: str, value: Data, unit: str, depth: int) -> str:
+    lines = f"{json.dumps(key)}: {json.dumps(value, indent=unit, ensure_ascii=False)}".split("\n")
+    return "\n".join(f"{unit * depth}{line}" for line in lines)
+
+
+def _whole(table: str, entry: Data) -> str:
+    return json.dumps({table: {NAME: entry}}, indent=UNIT, ensure_ascii=False)
+
+
+def _json_without(text: str, table: str, *, gone: bool) -> str:
+    plain = blanked(text)
+    around = members(plain, plain.index("{"))
+    servers = next(each for each in around if each.key == table)
+    if gone:
+        return _cut(text, around, table)
+    return _cut(text, members(plain, servers.value), NAME)
+
+
+def _cut(text: str, inside: list[Member], key: str) -> str:
+    number = next(number for number, each in enumerate(inside) if each.key == key)
+    one = inside[number]
+    if number + 1 < len(inside):
+        return text[: one.start] + text[inside[number + 1].start :]
+    if number:
+        return text[: inside[number - 1].end] + text[one.end :]
+    return text[: one.start].rstrip() + text[one.end :].lstrip()
+
+
+def _toml_lines(table: str, entry: Data) -> str:
+    lines = [f"{key} = {_toml(value)}" for key, value in entry.items()]
+    return "\n".join((f"[{table}.{NAME}]", *lines)) + "\n"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(key)} = {_toml(part)}" for key, part in cast("Data", value).items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(_toml(part) for part in cast('list[object]', value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _toml_insertion(text: str, table: str, entry: Data) -> tuple[int, str]:
+    ends = "" if not text or text.endswith("\n") else "\n"
+    space = "\n" if text.strip() else ""
+    return len(text), f"{ends}{space}{_toml_lines(table, entry)}"
+
+
+def _toml_without(text: str, table: str) -> str:
+    own = rf"\[{re.escape(table)}\.\"?{NAME}\"?(?:\.[^\]]*)?\][^\n]*\n"
+    return re.sub(rf"(?:\r?\n)?^[ \t]*{own}(?:(?![ \t]*\[)[^\n]*(?:\n|\Z))*", "", text, flags=re.MULTILINE)

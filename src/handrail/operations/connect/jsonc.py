@@ -1,0 +1,58 @@
+"""JSON as editors write it, with comments and commas at the end: read, with the position of each member."""
+
+import json
+import re
+from typing import cast
+
+from handrail.frozen import frozen
+
+_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
+_SPACE = re.compile(r"\s*")
+_DECODER = json.JSONDecoder()
+
+
+@frozen
+class Member:
+    """One member of an object: its key, and where key and value stand."""
+
+    key: str
+    start: int
+    value: int
+    end: int
+
+
+def blanked(text: str) -> str:
+    """Replace comments and commas at the end by spaces: plain JSON of the same length."""
+    plain = _STRING_OR_COMMENT.sub(lambda found: _blank(found, "/"), text)
+    return _LAST_COMMA.sub(lambda found: _blank(found, ","), plain)
+
+
+def _blank(found: "re.Match[str]", begins: str) -> str:
+    words = found[0]
+    return re.sub(r"[^\r\n]", " ", words) if words.startswith(begins) else words
+
+
+def read_jsonc(text: str) -> object:
+    """Read a text; raise ValueError where it is none."""
+    return json.loads(blanked(text))
+
+
+def members(plain: str, brace: int) -> list[Member]:
+    """Give the members of the object whose brace stands at a position of plain JSON."""
+    found: list[Member] = []
+    at = _skip(plain, brace + 1)
+    while plain[at] != "}":
+        if found:
+            at = _skip(plain, at + 1)
+        key, after = cast("tuple[str, int]", _DECODER.raw_decode(plain, at))
+        value = _skip(plain, _skip(plain, after) + 1)
+        end = _DECODER.raw_decode(plain, value)[1]
+        found.append(Member(key, at, value, end))
+        at = _skip(plain, end)
+    return found
+
+
+def _skip(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return at if space is None else space.end()
