@@ -3,6 +3,7 @@
 import json
 import tomllib
 
+from handrail.serve.mcp.shelf import RUNS, TEMPLATES
 from handrail.serve.mcp.tools import TOOLS
 from support.docs.commands import Shown
 from support.docs.pages import blocks, tables
@@ -36,3 +37,8 @@ def test_every_configuration_starts_the_server() -> None:
 def test_every_tool_that_agents_are_offered_is_on_the_page() -> None:
     (table,) = [table for table in tables(PAGE) if table.notes.get("keys") == "tools"]
     assert table.firsts == [tool.name for tool in TOOLS]
+
+
+def test_every_resource_that_agents_are_offered_is_on_the_page() -> None:
+    (table,) = [table for table in tables(PAGE) if table.notes.get("keys") == "resources"]
+    assert table.firsts == [RUNS, *(each.uri for each in TEMPLATES)]
