@@ -108,11 +108,41 @@ def test_a_missing_working_folder_is_a_fault_and_no_failed_try(room: Room) -> No
     assert [event.attempt for event in of_kind(room.log, run, StepBegan)] == [1, 1]
 
 
-def test_a_missing_program_fails_its_step_with_the_shells_own_words(room: Room) -> None:
-    state = room.run("name: x\nsteps:\n  - {name: x, command: no-such-program --now, on_fail: block}\n")
+@pytest.mark.parametrize("on_fail", ["block", "continue", "fail"])
+def test_a_missing_program_is_a_fault_and_no_failed_try(room: Room, on_fail: str) -> None:
+    text = f"name: x\nsteps:\n  - name: x\n    command: ./tool --now\n    retry: 2\n    on_fail: {on_fail}\n"
+    state = room.run(text)
+    assert (state.status, state.reason) == ("blocked", "fault")
+    assert "a program of `./tool --now` was not found (exit 127): " in state.message
+    assert "./tool: not found" in state.message
+    assert "install it or correct the command, then resume" in state.next_step
+    assert of_kind(room.log, state.run, StepEnded) == []
+    (room.workspace / "tool").write_text("#!/bin/sh\necho works\n")
+    runs.resume(room.writer, state.run, "me")
+    room.drive()
+    state = room.state(state.run)
+    assert (state.status, state.reason) == ("blocked", "fault")
+    assert "may not be run (exit 126)" in state.message
+    (room.workspace / "tool").chmod(0o755)
+    runs.resume(room.writer, state.run, "me")
+    room.drive()
+    assert room.state(state.run).status == "succeeded"
+    assert [event.attempt for event in of_kind(room.log, state.run, StepBegan)] == [1]
+
+
+def test_a_gate_whose_check_is_not_there_calls_no_agent_to_fix_it(room: Room) -> None:
+    text = "name: x\nsteps:\n  - {name: x, type: gate, checks: {test: no-such-program}, fix: mend it}\n"
+    state = room.run(text)
+    assert (state.status, state.reason) == ("blocked", "fault")
+    assert "a program of `no-such-program` was not found" in state.message
+    assert state.spent.agent_calls == 0
+
+
+def test_a_script_that_must_not_run_twice_fails_where_a_program_of_it_is_missing(room: Room) -> None:
+    text = "name: x\nsteps:\n  - {name: x, command: no-such-program, repeatable: false, on_fail: block}\n"
+    state = room.run(text)
     assert (state.status, state.reason) == ("blocked", "step")
     assert state.steps["x"].exit_code == 127
-    assert "no-such-program" in state.steps["x"].stderr
 
 
 def test_an_undefined_value_blocks_before_anything_is_spawned(room: Room) -> None:

@@ -99,7 +99,7 @@ class Trial:
                 continue
             self.progress(command)
             effect = replace(self._effect(run, number, tree.path, folder), pass_env=found.pass_env)
-            tried.append(await self._one(effect, Order(str(number), name, command)))
+            tried.append(await self._one(effect, Order(str(number), name, command, may_lack=True)))
         return tuple(tried)
 
     def _effect(self, run: str, number: int, workspace: str, folder: Path) -> Effect:

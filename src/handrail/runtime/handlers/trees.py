@@ -119,7 +119,7 @@ class TreeHandler:
         )
         try:
             for number, command in enumerate(source.setup):
-                result = await self.starts.run(effect, Order(str(number), "set-up", command))
+                result = await self.starts.run(effect, Order(str(number), "set-up", command, may_lack=True))
                 if isinstance(result, Lost):
                     raise _not_set_up(command, result.why)
                 if result.code != 0:

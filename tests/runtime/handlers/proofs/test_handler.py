@@ -1,13 +1,15 @@
 """What must hold before a step is done, established with real commands and real files."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.errors import EnvironmentFault
+from handrail.errors import EnvironmentFault, ProcessFault
 from handrail.model.workflow.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof
 from handrail.model.workflow.values import Command, Constant, Expression, JsonValue, ShellBinding
 from handrail.ports.processes import Ended, Running
@@ -42,9 +44,7 @@ def test_a_command_that_does_not_pass_is_told_with_its_code_and_the_end_of_its_o
     assert result.detail == "it exited with 3\nout\nerr"
 
 
-@pytest.mark.parametrize(
-    ("script", "ok"), [("exit 1", True), ("exit 2", False), ("exit 0", False), ("exit 127", False)]
-)
+@pytest.mark.parametrize(("script", "ok"), [("exit 1", True), ("exit 2", False), ("exit 0", False)])
 def test_a_command_that_must_fail_with_a_code_fails_with_that_code(room: ProofRoom, script: str, ok: bool) -> None:
     result = room.one(fails(script, 1))
     assert result.ok is ok
@@ -55,8 +55,6 @@ def test_a_command_that_must_fail_with_a_code_fails_with_that_code(room: ProofRo
     ("script", "detail"),
     [
         ("true", "it passed, and it must fail"),
-        ("exit 126", "it could not be started (exit 126), which proves nothing"),
-        ("there-is-no-such-command 2>/dev/null", "it could not be started (exit 127), which proves nothing"),
         ("kill -KILL $$", "it was killed (exit 137), which proves nothing"),
         ("exit 1", "exit 1"),
         ("exit 139", "exit 139"),
@@ -66,6 +64,22 @@ def test_a_command_has_failed_only_when_it_ran_to_its_own_end(room: ProofRoom, s
     result = room.one(fails(script))
     assert result.detail == detail
     assert result.ok is detail.startswith("exit")
+
+
+@pytest.mark.parametrize(
+    ("script", "why"), [("exit 126", "may not be run (exit 126)"), ("no-such-command 2>&1", "was not found (exit 127)")]
+)
+@pytest.mark.parametrize("proof", [passes, fails, partial(fails, code=1)])
+def test_a_program_that_is_not_there_is_a_fault_whatever_was_to_be_proven(
+    room: ProofRoom, proof: Callable[[str], CommandProof], script: str, why: str
+) -> None:
+    with pytest.raises(ProcessFault) as raised:
+        room.one(proof(script))
+    assert f"a program of `{script}` {why}" in raised.value.message
+
+
+def test_a_program_that_must_not_be_there_is_proof_when_its_code_is_named(room: ProofRoom) -> None:
+    assert room.one(fails("no-such-command", 127)).ok
 
 
 def test_a_command_that_takes_too_long_is_ended_and_proves_nothing(room: ProofRoom, moved_time: MovedTime) -> None:

@@ -5,9 +5,11 @@
 2. A start that was lost without a trace is followed by another one, unless the step must not run twice. So is one
    that met a full disk, once there is room: what it wrote may not be all that it had to say.
 3. What the machine refuses (no folder to work in, nothing to start) is a fault and never a failed try of the step.
+   So is a program that is not there or may not be run: no agent can do anything about it, and no try is spent on it.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -28,6 +30,9 @@ GRACE = (2.0, 5.0)
 MOST_STARTS = 5
 """Starts of one command that may be lost before a person has to look."""
 CANNOT_START = (126, 127)
+"""Exit codes by which shells say that a program may not be run, or is not there."""
+_TELLS = re.compile(r"not found|no such file|denied|cannot execute|exec format", re.IGNORECASE)
+_LONGEST_LINE = 300
 
 
 @frozen(kw_only=True)
@@ -70,6 +75,10 @@ class Order:
     """Which of the values are passed as files."""
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the values are written as in the workflow, for messages."""
+    shown: str = ""
+    """The command as people read it, where that is not the script."""
+    may_lack: bool = False
+    """Whether a program that is not there is an answer like any other."""
 
 
 @frozen
@@ -107,7 +116,7 @@ class Starts:
         """Run a command, or go on with the one that was started before."""
         late = f"it took longer than {effect.timeout} s and was ended"
         while True:
-            place = await self.place(effect, order.slot)
+            place = await self.place(effect, order.slot, again_when_missing=not order.may_lack)
             if isinstance(place, Lost):
                 return place
             left = effect.left
@@ -122,19 +131,20 @@ class Starts:
                 return self._result(order, place, None, late)
             if isinstance(ended, Ended) and not ended.incomplete:
                 require_started(ended, effect.workspace)
-                return self._result(order, place, ended.code, ended.reason or "")
+                return _require_found(effect, order, self._result(order, place, ended.code, ended.reason or ""))
             if isinstance(ended, Ended) and effect.repeatable:
                 raise _no_room(place)
 
-    async def place(self, effect: Effect, slot: str) -> Path | Lost:
+    async def place(self, effect: Effect, slot: str, *, again_when_missing: bool = False) -> Path | Lost:
         """Give the folder of a command's newest start; a new one when that start came to nothing."""
+        again_when_missing = again_when_missing and effect.repeatable
         again = lost = cut_off = 0
         while (found := self.processes.look(str(effect.base / f"{slot}.{again}"))) is not None:
             if isinstance(found, Gone):
                 lost += 1
             elif isinstance(found, Ended) and found.incomplete:
                 cut_off += 1
-            elif not (isinstance(found, Ended) and _could_not_start(found)):
+            elif not (isinstance(found, Ended) and _came_to_nothing(found, missing=again_when_missing)):
                 break
             again += 1
         if (lost or cut_off) and not effect.repeatable:
@@ -185,6 +195,23 @@ def _no_room(place: Path) -> ProcessFault:
 
 def _could_not_start(ended: Ended) -> bool:
     return ended.reason is not None and ended.exit_code in CANNOT_START
+
+
+def _came_to_nothing(ended: Ended, *, missing: bool) -> bool:
+    return _could_not_start(ended) or (missing and ended.code in CANNOT_START)
+
+
+def _require_found(effect: Effect, order: Order, result: Result) -> Result:
+    """Refuse the result of a program that is not there, and say which one it is in the words of the shell."""
+    if result.code not in CANNOT_START or not effect.repeatable or order.may_lack:
+        return result
+    said = [line.strip() for line in (result.stderr + "\n" + result.stdout).splitlines() if line.strip()]
+    telling = [line for line in said if _TELLS.search(line)] or said
+    why = "may not be run" if result.code == CANNOT_START[0] else "was not found"
+    named = f": {telling[-1][:_LONGEST_LINE]}" if telling else ""
+    command = " ".join((order.shown or order.script).split())[:_LONGEST_LINE]
+    hint = "install it or correct the command, then resume: what agents did is kept, and the command runs again"
+    raise ProcessFault(f"a program of `{command}` {why} (exit {result.code}){named}", next_step=hint)
 
 
 def require_started(ended: Ended, workspace: str) -> None:

@@ -8,6 +8,7 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from handrail.frozen import frozen
@@ -86,7 +87,9 @@ class ProofHandler:
         except NoEvidence as error:
             return held(scene, proof, f"{displayed(command, {})} {wanted}", str(error))
         what = f"{displayed(command, values)} {wanted}"
-        ended = await self.starts.run(effect, _order(command, values, f"{SLOT}{number}", what))
+        order = _order(command, values, f"{SLOT}{number}", what)
+        order = replace(order, shown=displayed(command, values), may_lack=proof.exit in CANNOT_START)
+        ended = await self.starts.run(effect, order)
         if isinstance(ended, Lost):
             return held(scene, proof, what, f"it {ended.why}")
         reason = _judged(proof, ended)
@@ -122,8 +125,6 @@ def _judged(proof: CommandProof, ended: Result) -> str:
         return "" if code == proof.exit else f"it exited with {code}, and only {proof.exit} proves it"
     if code == 0:
         return "it passed, and it must fail"
-    if code in CANNOT_START:
-        return f"it could not be started (exit {code}), which proves nothing"
     return f"it was killed (exit {code}), which proves nothing" if code in KILLED else ""
 
 
