@@ -2,7 +2,8 @@
 
     HandrailError
     ├── UsageError           the call is wrong: words, paths, names
-    │   └── NotFound         no such workflow, file, step
+    │   ├── NotFound         no such workflow, file, step
+    │   └── NotConfigured    a workflow needs settings that are not there; carries the lines to add
     ├── InvalidWorkflow      a workflow file is wrong; carries its diagnostics
     ├── Untrusted            the content was never trusted, or has changed since
     ├── PersonOnly           an agent called what is for people
@@ -48,6 +49,16 @@ class NotFound(UsageError):
     """Something that was named does not exist."""
 
     code = "not-found"
+
+
+class NotConfigured(UsageError):
+    """A workflow needs what the configuration does not say; nothing was started."""
+
+    code = "not-configured"
+
+    def __init__(self, message: str, lines: Sequence[str] = (), *, next_step: str | None = None) -> None:
+        super().__init__(message, next_step=next_step)
+        self.lines = tuple(lines)
 
 
 class InvalidWorkflow(HandrailError):

@@ -10,7 +10,7 @@ import click
 from handrail.cli.output import write_json
 from handrail.cli.render.diagnostics import diagnostic_data, render_diagnostics
 from handrail.cli.render.safe_text import harmless
-from handrail.errors import HandrailError, InvalidWorkflow
+from handrail.errors import HandrailError, InvalidWorkflow, NotConfigured
 
 INTERRUPTED = 130
 PIPE_CLOSED = 1
@@ -53,12 +53,16 @@ def _write_text(error: Exception, said: dict[str, Any]) -> None:
     click.echo(f"{click.style('error', fg='red', bold=True)}: {harmless(said['message'])}", err=True)
     if said["next"]:
         click.echo(f"next: {harmless(said['next'])}", err=True)
+    for line in said.get("lines", ()):
+        click.echo(f"  {harmless(line)}".rstrip(), err=True)
 
 
 def _expected(error: HandrailError) -> dict[str, Any]:
     said: dict[str, Any] = {"code": error.code, "message": error.message, "next": error.next_step}
     if isinstance(error, InvalidWorkflow):
         said["diagnostics"] = [diagnostic_data(found) for found in error.diagnostics]
+    if isinstance(error, NotConfigured):
+        said["lines"] = list(error.lines)
     return said
 
 

@@ -50,6 +50,8 @@ RUN = record(
     agent_calls=INT,
     started_at=STRING,
 )
+PROJECT = record(sources=ListType(ScalarType("glob")), default_branch=STRING)
+"""What the configuration says of the project; an input or output of the same name goes before it."""
 FINDING = RecordType(
     (
         Field("id", STRING),

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
-from handrail.compiler.record_types import ISSUE, REVIEW_ROUND, RUN, record, result_type, step_type
+from handrail.compiler.record_types import ISSUE, PROJECT, REVIEW_ROUND, RUN, record, result_type, step_type
 from handrail.model.names import spoken
 from handrail.model.workflow.actions import AgentLoopAction, Each, GroupAction, LoopAction, ParallelAction
 from handrail.model.workflow.guidance import GuidedLoopAction
@@ -28,6 +28,7 @@ class Scope:
             "steps": self.steps,
             "run": RUN,
             "issue": ISSUE,
+            "project": PROJECT,
             "previous_step": record(name=STRING, output=ANY, summary=STRING, status=STRING),
             "current_step": record(name=STRING, prompt=STRING),
             "env": MapType(STRING),

@@ -125,3 +125,11 @@ def test_two_stars_stand_for_every_path(names: list[str]) -> None:
     assert matches("**", path)
     assert matches(path, path)
     assert matches(f"{names[0]}/**", path)
+
+
+def test_an_exception_takes_paths_out_again_wherever_it_stands_in_the_list() -> None:
+    paths = ("a.go", "a_test.go", "in/b.go", "in/b_test.go", "README.md")
+    assert matching(["**/*.go", "!**/*_test.go"], paths) == ["a.go", "in/b.go"]
+    assert matching(["!**/*_test.go", "**/*.go"], paths) == ["a.go", "in/b.go"]
+    assert matching(["!**/*_test.go"], paths) == []
+    assert literal_folders(["in/**", "!out/**"]) == ("in",)

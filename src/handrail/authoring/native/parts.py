@@ -191,12 +191,26 @@ UNCHANGED = Either(
         ),
     },
 )
+
+_FILE_CHECK = Record(
+    "a check of a file",
+    {
+        "check": Key(
+            Text("check", 1, 64, r"[A-Za-z0-9_][A-Za-z0-9_-]*", "test_one"),
+            "its table in config.toml: [checks.NAME]",
+            required=True,
+        ),
+        "file": Key(Text("path", 1), "the file that is checked", required=True),
+    },
+)
+_PROVING = Either("a command, or a check of a file", {"text": COMMAND, "map": _FILE_CHECK})
+
 DONE_WHEN = ListOf(
     Record(
         "a check of done_when",
         {
-            "passes": Key(COMMAND, "a command that must succeed"),
-            "fails": Key(COMMAND, "a command that must fail"),
+            "passes": Key(_PROVING, "a command that must succeed, or {check, file}"),
+            "fails": Key(_PROVING, "a command that must fail; with {check, file}, a test in that file must fail"),
             "exit": Key(Number(least=1, most=255, whole=True), "the exit code that `fails` must give"),
             "changed": Key(TEXTS, "files that must have been changed"),
             "unchanged": Key(UNCHANGED, "files that must not have been changed"),

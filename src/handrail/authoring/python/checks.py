@@ -3,21 +3,29 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
-from handrail.authoring.python.parts import Part, Texts
+from handrail.authoring.python.parts import Fields, Part, Texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileCheck(Part):
+    """A check of one file, as `[checks.NAME]` of config.toml has it."""
+
+    check: str = field(kw_only=False)
+    file: str = field(kw_only=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passes(Part):
-    """A command that must succeed."""
+    """A command that must succeed, or a file that must pass a check."""
 
-    passes: str = field(kw_only=False)
+    passes: str | FileCheck | Fields = field(kw_only=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fails(Part):
-    """A command that must fail, with this exit code if one is given."""
+    """A command that must fail, with this exit code if one is given, or a file in which a test must fail."""
 
-    fails: str = field(kw_only=False)
+    fails: str | FileCheck | Fields = field(kw_only=False)
     exit: int | None = None
 
 

@@ -1,6 +1,6 @@
 """The Python form of workflows: the objects that a workflow.py is written with, and their way into a Document."""
 
-from handrail.authoring.python.checks import Changed, Exists, Expect, Fails, Passes, Report, Unchanged
+from handrail.authoring.python.checks import Changed, Exists, Expect, Fails, FileCheck, Passes, Report, Unchanged
 from handrail.authoring.python.parts import (
     Assess,
     Body,
@@ -61,6 +61,7 @@ __all__ = [
     "Exists",
     "Expect",
     "Fails",
+    "FileCheck",
     "Fix",
     "Follow",
     "Gate",

@@ -6,7 +6,7 @@ from textwrap import wrap
 from handrail.cli.render.inspection_data import inspection_data
 from handrail.cli.render.safe_text import harmless
 from handrail.model.workflow.plan import Input
-from handrail.operations.workflows.condition_text import bound_words, input_type
+from handrail.operations.workflows.condition_text import bound_words, default_text, input_type
 from handrail.operations.workflows.inspect import Inspection, UsedFile
 from handrail.operations.workflows.outline import ShownStep
 
@@ -63,7 +63,7 @@ def _inputs(inputs: tuple[Input, ...]) -> list[str]:
 
 def _input(declared: Input) -> str:
     said = input_type(declared)
-    said += ", required" if declared.required else f" = {declared.default}"
+    said += ", required" if declared.required else f" = {default_text(declared)}"
     return f"{said}   {declared.description}"
 
 

@@ -6,7 +6,7 @@ from handrail.cli.render.diagnostics import diagnostic_data
 from handrail.cli.render.workflow_list import listed_data
 from handrail.model.codec import encode
 from handrail.model.workflow.plan import Input
-from handrail.operations.workflows.condition_text import input_type
+from handrail.operations.workflows.condition_text import default_text, input_type
 from handrail.operations.workflows.inspect import CallBound, Inspection, UsedFile
 from handrail.operations.workflows.outline import ShownStep
 
@@ -38,7 +38,7 @@ def _input(declared: Input) -> dict[str, Any]:
         "name": declared.name,
         "type": input_type(declared),
         "required": declared.required,
-        "default": declared.default,
+        "default": default_text(declared),
         "description": declared.description,
     }
 

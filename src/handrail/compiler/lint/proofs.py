@@ -12,7 +12,7 @@ from handrail.compiler.lint.shell import split_and
 from handrail.compiler.lint.walk import Visit, scalar
 from handrail.language.shell.known_outcome import ALWAYS_FAILS, ALWAYS_PASSES
 from handrail.model.source import Mapping, Node, Scalar, Sequence
-from handrail.model.workflow.proofs import CommandProof, ExpectProof, FilesProof, Proof
+from handrail.model.workflow.proofs import CheckProof, CommandProof, ExpectProof, FilesProof, Proof
 from handrail.model.workflow.values import Constant, Value
 
 
@@ -73,6 +73,8 @@ def _against(proof: Proof, other: Proof) -> str | None:
     match proof, other:
         case CommandProof(left, now), CommandProof(right, before) if left == right and now != before:
             return "the same command must both pass and fail"
+        case CheckProof(), CheckProof() if (proof.check, proof.file) == (other.check, other.file) and proof != other:
+            return "the same file must both pass and fail"
         case FilesProof(left, now), FilesProof(right, before) if now != before:
             changed, unchanged = (left, right) if now == "changed" else (right, left)
             return _files(changed, unchanged)

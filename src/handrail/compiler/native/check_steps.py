@@ -1,5 +1,8 @@
 """Lowers the steps that no agent performs: script, gate, approval and end."""
 
+import re
+from typing import Literal, cast
+
 from handrail.compiler.native.agent_tasks import REPEATED, lower_task
 from handrail.compiler.native.context import Lowering, flag_of, text_of, whole
 from handrail.compiler.native.proofs import lower_checks
@@ -10,7 +13,7 @@ from handrail.model.source import Mapping, Scalar, Sequence
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.actions import ApprovalAction, Checks, EndAction, GateAction, NamedCommand, ScriptAction
 from handrail.model.workflow.types import INT, STRING, Field, ListType, RecordType, Type
-from handrail.model.workflow.values import Expression
+from handrail.model.workflow.values import Command, Expression
 
 FAILURES: dict[str, Type] = {
     "failures": ListType(record(name=STRING, command=STRING, exit_code=INT, output=STRING)),
@@ -18,18 +21,22 @@ FAILURES: dict[str, Type] = {
 }
 """What a fix sees beyond the step's own names: which checks failed, and which try it is."""
 
+_PROJECT_COMMAND = re.compile(r"\$\{ *project\.(outdated|update) *\}")
 AGENTS = frozenset({"agent", "agent-loop", "review"})
 REVISABLE = frozenset({"agent", "agent-loop", "review", "parallel-agents", "loop", "workflow", "use", "gate", "script"})
 
 
 def lower_script(work: Lowering, node: Mapping, _: Type | None) -> ScriptAction:
-    """Lower a script."""
+    """Lower a script; `${project.outdated}` alone is the command that the project's configuration has."""
+    command = node.entries["command"].value
+    own = _PROJECT_COMMAND.fullmatch((text_of(command) or "").strip())
     return ScriptAction(
-        lower_command(work, node.entries["command"].value),
+        lower_command(work, command) if own is None else Command(own[0]),
         lower_env(work, node.get("env")),
         flag_of(node.get("repeatable"), default=True),
         node.get("returns") is not None,
         "exit_loop" if "on_success" in node else None,
+        None if own is None else cast("Literal['outdated', 'update']", own[1]),
     )
 
 

@@ -1,5 +1,7 @@
 """Lowers a workflow's declared inputs, in their list and map forms."""
 
+import re
+
 from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.native.types import check_default, read_default, read_type, type_from_text
 from handrail.compiler.record_types import ISSUE
@@ -7,7 +9,7 @@ from handrail.compiler.scope import RESERVED
 from handrail.model.names import spoken
 from handrail.model.source import Mapping, Node, Scalar, Sequence, plain
 from handrail.model.workflow.plan import Input
-from handrail.model.workflow.types import STRING, Type
+from handrail.model.workflow.types import STRING, ListType, Type
 from handrail.model.workflow.values import JsonValue
 
 
@@ -50,6 +52,8 @@ def _input(work: Lowering, name: str, node: Node | None) -> Input:
         type_ = type_from_text(work, node, type_text)
         if not equals:
             return Input(name, type_)
+        if (source := _project_value(work, node, type_, default_text)) is not None:
+            return Input(name, type_, required=False, default=_EMPTY[source], default_from=f"project.{source}")
         return Input(name, type_, required=False, default=read_default(work, node, type_, default_text))
     if isinstance(node, Mapping):
         return _long_form(work, name, node)
@@ -58,12 +62,39 @@ def _input(work: Lowering, name: str, node: Node | None) -> Input:
     return Input(name, STRING)
 
 
+def _project_value(work: Lowering, node: Node, type_: Type, text: str) -> str | None:
+    """Give the name behind `project.` where a default is one, such as `${project.default_branch}`."""
+    found = _PROJECT.fullmatch(text.strip())
+    if found is None:
+        return None
+    if found[1] not in _EMPTY:
+        hint = "known are " + ", ".join(f"${{project.{each}}}" for each in _EMPTY)
+        work.report.error("bad-default", f"there is no '{found[1]}' in project", node, hint)
+        return next(iter(_EMPTY))
+    fits = isinstance(type_, ListType) if found[1] == "sources" else type_ == STRING
+    if not fits:
+        wanted = "list" if found[1] == "sources" else "string"
+        work.report.error("bad-default", f"the default '{text.strip()}' needs an input of type {wanted}", node)
+    return found[1]
+
+
+_PROJECT = re.compile(r"\$\{ *project\.(\w+) *\}")
+_EMPTY: dict[str, JsonValue] = {"default_branch": "", "sources": []}
+"""What the project's configuration may give an input, and what stands there where it says nothing."""
+
+
 def _long_form(work: Lowering, name: str, node: Mapping) -> Input:
     place = node.get("type")
     type_: Type = read_type(work, place) if place is not None else STRING
     required = node.get("required")
     has_default = "default" in node
     default: JsonValue = None
+    text = text_of(node.get("default"))
+    if text is not None and (source := _project_value(work, node.entries["default"].value, type_, text)) is not None:
+        about = text_of(node.get("description")) or ""
+        return Input(
+            name, type_, required=False, default=_EMPTY[source], description=about, default_from=f"project.{source}"
+        )
     if has_default:
         value = node.entries["default"].value
         default = plain(value)  # pyright: ignore[reportAssignmentType]  # a tree without positions is JSON

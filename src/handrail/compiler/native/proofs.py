@@ -1,12 +1,22 @@
 """Lowers `done_when`, `checks` and `assess`: what must hold before a step is done."""
 
+from typing import Literal
+
 from handrail.compiler.native.context import Lowering, flag_of, text_of, texts_of, whole
 from handrail.compiler.native.texts import lower_command, lower_expression, lower_value, refs_in
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.actions import Checks, NamedCommand
 from handrail.model.workflow.guidance import Assessment, Consequence, Dimension
-from handrail.model.workflow.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof, Proof, ReportProof
+from handrail.model.workflow.proofs import (
+    CheckProof,
+    CommandProof,
+    ExistsProof,
+    ExpectProof,
+    FilesProof,
+    Proof,
+    ReportProof,
+)
 
 LEVELS = ("low", "medium", "high")
 
@@ -30,15 +40,14 @@ def lower_proofs(work: Lowering, node: Node | None, output: str = "") -> tuple[P
 
 def _proof(work: Lowering, node: Mapping, output: str) -> Proof:
     code = node.get("exit")
-    if code is not None and "fails" not in node:
-        work.report.error("conflicting-keys", "'exit' belongs beside 'fails'", node.entries["exit"])
+    _require_place_of_exit(work, node)
     for entry in node:
         value = entry.value
         match entry.name:
             case "passes":
-                return CommandProof(lower_command(work, value))
+                return _command_proof(work, value, "pass", None)
             case "fails":
-                return CommandProof(lower_command(work, value), "fail", whole(code, 0) or None)
+                return _command_proof(work, value, "fail", whole(code, 0) or None)
             case "changed" | "unchanged":
                 return _files(work, entry, output)
             case "exists":
@@ -62,6 +71,21 @@ def _files(work: Lowering, entry: Entry, output: str) -> FilesProof:
         hint = "name the files by what is known before, or leave `ignored` out"
         work.report.error("used-before-produced", message, paths, hint)
     return proof
+
+
+def _require_place_of_exit(work: Lowering, node: Mapping) -> None:
+    if "exit" in node and "fails" not in node:
+        work.report.error("conflicting-keys", "'exit' belongs beside 'fails'", node.entries["exit"])
+    elif "exit" in node and isinstance(node.get("fails"), Mapping):
+        hint = "which exit codes mean a failing test stands in config.toml, as `failed`"
+        message = "'exit' belongs beside 'fails' with a command"
+        work.report.error("conflicting-keys", message, node.entries["exit"], hint)
+
+
+def _command_proof(work: Lowering, node: Node, expect: Literal["pass", "fail"], code: int | None) -> Proof:
+    if isinstance(node, Mapping):
+        return CheckProof(text_of(node.get("check")) or "", lower_value(work, node.entries["file"].value), expect)
+    return CommandProof(lower_command(work, node), expect, code)
 
 
 def lower_assess(work: Lowering, node: Node | None, step: str) -> tuple[tuple[str, ...], tuple[Consequence, ...]]:

@@ -21,7 +21,8 @@ def checks_of(state: RunState, checks: Checks) -> Named:
 
 def script_spec(state: RunState, step: Step, action: ScriptAction, own: Mapping[str, JsonValue]) -> Spec:
     """Give what a script runs."""
-    spec = _spec(state, step, (("command", action.command),), action.env, own)
+    command = action.command if action.project is None else Command(getattr(state.project, action.project))
+    spec = _spec(state, step, (("command", command),), action.env, own)
     if action.parse_json:
         spec["json"] = True
     if not action.repeatable:

@@ -171,7 +171,7 @@ def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
     if limit is not None:
         return budgets.at_limit(limit, at.address, at.now)
     failed = "" if failure is None or failure.hindrance != "try" else failure.feedback or failure.error
-    terms = of_step(asking.step, task, asking.own)
+    terms = of_step(asking.step, task, asking.own, asking.state.project)
     room = budgets.room_for_call(asking.plan, asking.state, asking.step, at.address)
     ask = replace(terms, address=at.address, attempt=at.attempt, failed=failed, why=at.why, room=room)
     if asking.schema is not None:

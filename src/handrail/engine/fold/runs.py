@@ -71,6 +71,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         calls=started.calls,
         boot=started.boot,
         ahead=started.ahead,
+        project=started.project,
     )
 
 

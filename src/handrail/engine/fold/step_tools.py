@@ -127,6 +127,7 @@ def _begins(plan: Plan, state: RunState, pending: Pending, wanted: ChildWanted, 
         allowance=left_for_children(plan, state, step, pending.address),
         around=around_children(plan, state, step),
         checks=state.checks,
+        project=state.project,
         parent=Parent(state.run, f"{pending.address}[child-{len(state.children) + 1}]", state.seq + 1),
         at=now,
     )

@@ -41,7 +41,7 @@ def _spec(plan: Plan, state: RunState, step: Step, at: Moment) -> Spec:
         case AgentAction():
             own = {each.name: value_of(each.value, state) for each in step.input}
             returns = {} if step.returns is None else {"returns": encode(step.returns)}
-            ask = replace(of_step(step, step.action.task, own), address=at.address)
+            ask = replace(of_step(step, step.action.task, own, state.project), address=at.address)
             return {**asked(state, ask, 0.0, at.agent_names).spec, **returns}
         case _:
             return {}

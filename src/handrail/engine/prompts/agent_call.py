@@ -29,7 +29,7 @@ from handrail.model.history.run_state import RunState, StepState
 from handrail.model.names import spoken
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Step
-from handrail.model.workflow.settings import AgentTask, confinement
+from handrail.model.workflow.settings import NO_PROJECT, AgentTask, Project, confinement
 from handrail.model.workflow.values import JsonValue, Prompt
 
 
@@ -109,7 +109,7 @@ def asked(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Ste
     )
 
 
-def of_step(step: Step, task: AgentTask, own: Mapping[str, JsonValue]) -> Ask:
+def of_step(step: Step, task: AgentTask, own: Mapping[str, JsonValue], project: Project = NO_PROJECT) -> Ask:
     """Give what a call of a plain agent step takes from its step."""
     return Ask(
         task=task,
@@ -117,7 +117,7 @@ def of_step(step: Step, task: AgentTask, own: Mapping[str, JsonValue]) -> Ask:
         names=own,
         schema=schema_of(step.returns) if step.returns is not None else None,
         attempts=step.retry.more + 1,
-        proofs=proof_words(step.done_when),
+        proofs=proof_words(step.done_when, project),
         timeout=step.timeout,
         output=step.output or "",
     )

@@ -6,8 +6,16 @@ from collections.abc import Iterator
 
 from handrail.engine.text.untrusted_text import clean, code, fenced, lone_block, middle_cut
 from handrail.frozen import frozen
-from handrail.model.workflow.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof, Proof, ReportProof
-from handrail.model.workflow.settings import Access
+from handrail.model.workflow.proofs import (
+    CheckProof,
+    CommandProof,
+    ExistsProof,
+    ExpectProof,
+    FilesProof,
+    Proof,
+    ReportProof,
+)
+from handrail.model.workflow.settings import NO_PROJECT, Access, Project
 from handrail.model.workflow.values import (
     Command,
     Constant,
@@ -178,20 +186,19 @@ def _unchanged(told: Told) -> str:
             return f"Go on. Otherwise {kept} and the form of the result stay as they were.\n{whole}"
 
 
-def proof_words(proofs: tuple[Proof, ...]) -> tuple[str, ...]:
+def proof_words(proofs: tuple[Proof, ...], project: Project = NO_PROJECT) -> tuple[str, ...]:
     """Say what will be checked; nothing is evaluated yet, so expressions stand as their author wrote them."""
-    return tuple(_words(proof) for proof in proofs)
+    return tuple(_words(proof, project) for proof in proofs)
 
 
-def _words(proof: Proof) -> str:
+def _words(proof: Proof, project: Project) -> str:
     match proof:
+        case CheckProof():
+            return _check_words(proof, project)
         case CommandProof(command, expect, exit_code):
             return _command_words(_source(command), _how(expect, exit_code))
-        case FilesProof(globs, "changed"):
-            return f"at least one file that matches {_globs(globs)} has changed"
-        case FilesProof(globs, _, ignored):
-            too = ", files that git ignores included" if ignored else ""
-            return f"no file that matches {_globs(globs)} has changed{too}"
+        case FilesProof():
+            return _files_words(proof, project)
         case ExistsProof(path):
             return f"{code(_written(path))} exists"
         case ExpectProof(condition):
@@ -199,6 +206,27 @@ def _words(proof: Proof) -> str:
         case ReportProof(junit, min_tests):
             tests = "1 test" if min_tests == 1 else f"{min_tests} tests"
             return f"the JUnit report {code(_written(junit))} shows that at least {tests} ran and none failed"
+
+
+def _files_words(proof: FilesProof, project: Project) -> str:
+    globs = proof.globs
+    if proof.expect == "changed":
+        return f"at least one file that matches {_globs(globs)} has changed"
+    too = ", files that git ignores included" if proof.ignored else ""
+    if globs == Expression("project.sources") and project.sources:
+        return f"no file of the product's own code has changed{too}: {', '.join(map(code, project.sources))}"
+    return f"no file that matches {_globs(globs)} has changed{too}"
+
+
+def _check_words(proof: CheckProof, project: Project) -> str:
+    """Say how a file is checked, with the project's own command where it is known."""
+    check = next((each for each in project.file_checks if each.name == proof.check), None)
+    by = "" if check is None else f", run with {code(check.command)}"
+    file = code(_written(proof.file))
+    if proof.expect == "pass":
+        return f"the check {code(proof.check)} of {file} passes{by}"
+    broken = "a test that cannot be compiled, loaded or collected proves nothing"
+    return f"the check {code(proof.check)} of {file} shows a failing test{by}; {broken}"
 
 
 def _how(expect: str, exit_code: int | None) -> str:

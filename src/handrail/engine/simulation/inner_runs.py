@@ -115,6 +115,7 @@ def _started(state: RunState, item: JsonValue) -> tuple[RunStarted, bytes]:
         inputs=state.inputs,
         workspace="",
         checks=state.checks,
+        project=state.project,
         scope="scope",
         at=0.0,
     )

@@ -27,7 +27,7 @@ from handrail.model.history.run_state import (
 )
 from handrail.model.history.spending import Spent
 from handrail.model.history.trees import Tree, TreeSource
-from handrail.model.workflow.settings import AgentPolicy, Budget
+from handrail.model.workflow.settings import AgentPolicy, Budget, Project
 
 _Data = dict[str, Any]
 _MAPS = ("names", "latest", "context", "revisions", "feedback", "turns", "used", "answers", "capabilities", "children")
@@ -108,6 +108,8 @@ def _state(read: _Data) -> RunState:
             read[name] = decode(TreeSource, read[name])
     if "agents" in read:
         read["agents"] = decode(AgentPolicy, read["agents"])
+    if "project" in read:
+        read["project"] = decode(Project, read["project"])
     read["flow"] = _flow(read["flow"]) if "flow" in read else None
     read["forked_from"] = tuple(read["forked_from"]) if "forked_from" in read else None
     return RunState(**read)

@@ -104,6 +104,8 @@ def _add_name(scope: dict[str, JsonValue], state: RunState, root: str) -> None:
         scope[root] = found[root]
     elif root in state.names:
         scope[root] = state.names[root]
+    elif root == "project":
+        scope[root] = {"sources": list(state.project.sources), "default_branch": state.project.default_branch}
     elif root == "issue":
         scope[root] = None
 

@@ -5,7 +5,8 @@
 2. `*` stands for any characters of one name, `?` for one of them, `[abc]`, `[a-z]` and `[!abc]` for one of a set,
    `{a,b}` for alternatives, `**` as a whole name for any number of folders, also none.
 3. A last name without a wildcard also stands for everything below it: `src` is the file or the whole folder.
-4. A glob that is written exactly like a path stands for that path, whatever characters are in it.
+4. In a list, `!GLOB` is an exception: what it stands for is taken out again, wherever in the list it is written.
+5. A glob that is written exactly like a path stands for that path, whatever characters are in it.
 
 Matching takes time in proportion to the lengths of both, whatever the glob.
 """
@@ -64,15 +65,22 @@ def matches(glob: str, path: str) -> bool:
 
 
 def matching(globs: Iterable[str], paths: Iterable[str]) -> list[str]:
-    """Give the paths that some glob stands for, in order."""
-    wanted = tuple(globs)
-    return sorted({path for path in paths if any(matches(glob, path) for glob in wanted)})
+    """Give the paths that some glob stands for and no exception, in order."""
+    known = tuple(globs)
+    wanted = tuple(glob for glob in known if not glob.startswith("!"))
+    excepted = tuple(glob.removeprefix("!") for glob in known if glob.startswith("!"))
+    return sorted({path for path in paths if _any(wanted, path) and not _any(excepted, path)})
+
+
+def _any(globs: Iterable[str], path: str) -> bool:
+    return any(matches(glob, path) for glob in globs)
 
 
 def literal_folders(globs: Iterable[str]) -> tuple[str, ...]:
     """Give the paths below which everything lies that some globs stand for; an empty one is the top."""
     # A glob with alternatives also stands for the path that is written like it.
-    patterns = (pattern for glob in globs for pattern in (*_patterns(glob), tuple(_tidy(glob).split("/"))))
+    wanted = (glob for glob in globs if not glob.startswith("!"))
+    patterns = (pattern for glob in wanted for pattern in (*_patterns(glob), tuple(_tidy(glob).split("/"))))
     return tuple(sorted({"/".join(takewhile(lambda name: not _WILD.search(name), names)) for names in patterns}))
 
 

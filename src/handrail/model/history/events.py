@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from handrail.frozen import frozen
 from handrail.model.history.named_blobs import BlobDigest
 from handrail.model.history.trees import Tree, TreeSource
-from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, Budget
+from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 
 StepStatus: TypeAlias = Literal["running", "succeeded", "failed", "skipped", "passed_over", "waiting"]
@@ -110,6 +110,8 @@ class RunStarted:
     """The start of the machine under which its times were taken; empty where that is not known."""
     ahead: float = 0.0
     """How far the time of day was ahead of the seconds since then."""
+    project: Project = NO_PROJECT
+    """What the repository's configuration said of the project."""
     kind: Literal["run_started"] = "run_started"
 
 

@@ -11,7 +11,7 @@ from handrail.model.history.events import BlockReason, Hands, Parent, RunStatus,
 from handrail.model.history.named_blobs import BlobDigest
 from handrail.model.history.spending import NOTHING, Spent
 from handrail.model.history.trees import Tree, TreeSource
-from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, Budget
+from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 
 REDUCER = 11
@@ -285,6 +285,7 @@ class RunState:
     """How far the time of day was ahead of the seconds since then, at the last event that says so."""
     set_by: float = 0.0
     """By how many seconds the clock was set since the run, or the copy that it is, began."""
+    project: Project = NO_PROJECT
 
     @property
     def open_gaps(self) -> "tuple[dict[str, JsonValue], ...]":

@@ -153,6 +153,8 @@ class ScriptAction:
     repeatable: bool = True
     parse_json: bool = False
     on_success: Literal["exit_loop"] | None = None
+    project: Literal["outdated", "update"] | None = None
+    """The command of the project's configuration that is run in the place of the one written here."""
     kind: Literal["script"] = "script"
 
 

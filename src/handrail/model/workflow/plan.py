@@ -1,13 +1,13 @@
 """The compiled workflow: frozen, self-contained, content-hashed. A run is pinned to one."""
 
 from dataclasses import field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from handrail.frozen import frozen
 from handrail.model.workflow.actions import Action
 from handrail.model.workflow.guidance import Assessment, Consequence, GuidedWorkflow
 from handrail.model.workflow.proofs import Proof
-from handrail.model.workflow.settings import NO_RETRY, Budget, OnFail, Retry
+from handrail.model.workflow.settings import NO_RETRY, Budget, OnFail, Project, Retry
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import NOT_HASHED, Condition, JsonValue, NamedValue, Value
 
@@ -61,6 +61,21 @@ class Input:
     required: bool = True
     default: JsonValue = None
     description: str = ""
+    default_from: str = ""
+    """The name whose value is the default, such as `project.default_branch`."""
+
+
+def with_project_values(
+    declared: tuple[Input, ...], given: dict[str, JsonValue], project: Project
+) -> dict[str, JsonValue]:
+    """Give a run's inputs with what the project's configuration says in the place of defaults that name it."""
+    named = {each.name: each.default_from.removeprefix("project.") for each in declared if each.default_from}
+    empty = [name for name in named if name in given and not given[name]]
+    found: dict[str, JsonValue] = {}
+    for name in empty:
+        value: object = getattr(project, named[name])
+        found[name] = [str(each) for each in cast("tuple[str, ...]", value)] if isinstance(value, tuple) else str(value)
+    return {**given, **found}
 
 
 @frozen

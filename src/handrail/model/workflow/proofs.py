@@ -17,6 +17,16 @@ class CommandProof:
 
 
 @frozen
+class CheckProof:
+    """A file must pass a check of the project, or a test in it must fail."""
+
+    check: str
+    file: Value
+    expect: Literal["pass", "fail"] = "pass"
+    kind: Literal["check"] = "check"
+
+
+@frozen
 class FilesProof:
     """Files must have been changed by the step, or must not have been."""
 
@@ -52,4 +62,4 @@ class ReportProof:
     kind: Literal["report"] = "report"
 
 
-Proof: TypeAlias = CommandProof | FilesProof | ExistsProof | ExpectProof | ReportProof
+Proof: TypeAlias = CommandProof | CheckProof | FilesProof | ExistsProof | ExpectProof | ReportProof

@@ -98,6 +98,38 @@ class AgentPolicy:
 NO_POLICY = AgentPolicy()
 
 
+@frozen
+class FileCheck:
+    """How a project checks one file, and what shows that a test in it failed."""
+
+    name: str
+    command: str
+    """The file stands where `$FILE` is, or follows as one argument."""
+    failed: tuple[int, ...] = ()
+    """Exit codes that mean a failing test; none: 1, or any but 0 where a report or a pattern tells more."""
+    report: str = ""
+    """A JUnit report that the command writes, which must show a failing test."""
+    failed_when: str = ""
+    """A pattern that some line of the output must match where a test failed."""
+
+
+@frozen
+class Project:
+    """What a repository's configuration says of the project that workflows work on, as a run is pinned to it."""
+
+    sources: tuple[str, ...] = ()
+    """Globs of the product's own code."""
+    default_branch: str = ""
+    outdated: str = ""
+    """The command that prints a line `NAME CURRENT WANTED` for each package that is outdated."""
+    update: str = ""
+    """The command that brings `$PACKAGE` to `$VERSION`."""
+    file_checks: tuple[FileCheck, ...] = ()
+
+
+NO_PROJECT = Project()
+
+
 def confinement(task: AgentTask, policy: AgentPolicy) -> tuple[Sandbox, bool]:
     """Give the sandbox of a call, and whether it reaches the network out of it: as its step says, else its run."""
     return (policy.sandbox, policy.network) if task.sandbox is None else (task.sandbox, task.network)

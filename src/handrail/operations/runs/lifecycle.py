@@ -11,12 +11,14 @@ from handrail.errors import NotFound, PersonOnly, UsageError, VersionConflict
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.actors import actor_words, is_agents
+from handrail.model.codec import encode
 from handrail.model.history.events import Decision, Event, RunForked, RunStarted
 from handrail.model.history.run_lines import is_run
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.suggest import did_you_mean
-from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
+from handrail.model.workflow.plan import with_project_values
+from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Project
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.step_addresses import BEGINS
 from handrail.ports.log import Filter, Log
@@ -59,6 +61,7 @@ class Request:
     references: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     once: str = ""
     """What tells this start from every other one: made again, it is refused with a `VersionConflict`."""
+    project: Project = NO_PROJECT
 
 
 def _nothing_more(_: RunStarted) -> tuple[Event, ...]:
@@ -76,6 +79,7 @@ def start(writer: RunWriter, request: Request, then: Callable[[RunStarted], tupl
     calls = put_calls(log, request.pinned.calls)
     number = next_number(log, request.pinned.plan.name)
     script = log.put_blob(request.script) if request.script else ""
+    inputs = with_project_values(request.pinned.plan.inputs, request.inputs, request.project)
     source = request.source
     while True:
         run = once_named(request) if request.once else f"{request.pinned.plan.name}-{number}"
@@ -84,9 +88,10 @@ def start(writer: RunWriter, request: Request, then: Callable[[RunStarted], tupl
             workflow=request.pinned.plan.name,
             definition=request.pinned.definition,
             plan=plan,
-            inputs=request.inputs,
+            inputs=inputs,
             workspace=request.workspace if source is None else "",
             checks=request.checks,
+            project=request.project,
             task=request.task,
             by=request.by,
             source=None if source is None else replace(source, branch=source.branch.replace("{run}", run)),
@@ -112,6 +117,7 @@ def start(writer: RunWriter, request: Request, then: Callable[[RunStarted], tupl
 
 def _plan_bytes(request: Request) -> bytes:
     """Give the plan of a new run as it is kept, after everything that the run is given was found to be readable."""
+    require_recordable("the project of the run", encode(request.project))
     for name in ("inputs", "checks", "task", "by", "agent", "references"):
         require_recordable(f"the {name} of the run", getattr(request, name))
     try:

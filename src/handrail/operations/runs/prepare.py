@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from handrail.compiler.bounds import Bound, agent_calls
 from handrail.compiler.catalog import Catalog
 from handrail.engine.prompts.choose_agent import Given
-from handrail.errors import NotFound, Untrusted, UsageError
+from handrail.errors import NotConfigured, NotFound, Untrusted, UsageError
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Diagnostic
-from handrail.model.parts import every_step
+from handrail.model.parts import every_step, parts
 from handrail.model.workflow.actions import Checks, describe_preparation
 from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.proofs import CheckProof
+from handrail.model.workflow.settings import NO_PROJECT, Project
+from handrail.model.workflow.values import Expression, Prompt
 from handrail.operations.agents.configured_agents import ConfiguredAgents, override_of, policy_of
 from handrail.operations.agents.require_agents import require_agents, require_wrappings
 from handrail.operations.runs.lifecycle import Request
@@ -23,7 +26,7 @@ from handrail.operations.runs.worktree_source import borrowed, ground_of
 from handrail.operations.workflows.check import Checked, Reached, check, reach, valid
 from handrail.operations.workflows.find_targets import one
 from handrail.operations.workflows.inputs import bind
-from handrail.operations.workflows.repository_config import Configured, read_configured
+from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
 from handrail.ports.agents import CASSETTE, SCRIPTED, AgentCatalog
 from handrail.ports.machine import Machine
 from handrail.runtime.ports import Pinned, Workflows
@@ -32,9 +35,11 @@ from handrail.sources.tiers import Place, here
 from handrail.sources.trust.store import TrustStore
 
 if TYPE_CHECKING:
+    from handrail.operations.runs import project_settings
     from handrail.operations.workflows import list as workflow_list
     from handrail.operations.workflows import trust
 else:
+    project_settings = late_import("handrail.operations.runs.project_settings")
     workflow_list = late_import("handrail.operations.workflows.list")
     trust = late_import("handrail.operations.workflows.trust")
 
@@ -93,6 +98,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
         secrecy.require_none_in(plan)
     configured = read_configured(place)
     checks = project_checks(configured, needed=any(map(_asks_for_checks, (pinned.plan, *called))))
+    project = _project(machine, place, configured, (pinned.plan, *called))
     folder = _folder(place, wanted.folder)
     repositories, catalog = machine.repositories, machine.agents
     ground = ground_of(repositories, place, configured, wanted.base) if wanted.folder is None else None
@@ -119,6 +125,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
         None if wanted.folder is None else borrowed(repositories, folder),
         () if ground is None else ground.pass_env,
         policy,
+        project=project,
     )
     if wanted.with_changes and ground is None:
         where = f"--in {wanted.folder} works on the folder as it is" if wanted.folder else "there is no repository here"
@@ -167,12 +174,38 @@ def workflows_seen_from(environ: Mapping[str, str], fallback: Place) -> Workflow
 
 
 def project_checks(configured: Configured | None, *, needed: bool) -> dict[str, str]:
-    """Give the checks of the repository's configuration; where they are needed they must be trusted."""
+    """Give the checks of the repository's configuration; where they are needed they must be there and trusted."""
     if configured is None or not configured.config.checks:
+        if needed:
+            message = f"this workflow runs the project's checks, and {CONFIG} has none; nothing was started"
+            hint = f"handrail init finds them for most projects; or write into {CONFIG}:"
+            raise NotConfigured(message, ("[checks]", 'test = "COMMAND"'), next_step=hint)
         return {}
     if needed:
         configured.require("the checks")
     return {} if configured.distrust else dict(configured.config.checks)
+
+
+def _project(machine: Machine, place: Place, configured: Configured | None, plans: tuple[Plan, ...]) -> Project:
+    """Give what the repository's configuration says of the project; what some plan needs must be there."""
+    if any(map(_reads_project, plans)):
+        root = place.repository or place.cwd or Path.cwd()
+        needs = project_settings.needs_of(plans)
+        return project_settings.project_for(needs, configured, lambda: machine.repositories.default_branch(root))
+    return NO_PROJECT if configured is None or configured.distrust else configured.config.project
+
+
+def _reads_project(plan: Plan) -> bool:
+    """Tell whether a plan may need the project's settings, without a look at what exactly."""
+    steps = [step for _, step in every_step(plan.steps)]
+    named = any(each.default_from for each in plan.inputs) or any(
+        getattr(step.action, "project", None) for step in steps
+    )
+    texts = (each.source for step in steps for each in parts(step, Expression))
+    prompts = (each.text for step in steps for each in parts(step, Prompt))
+    proofs = any(True for step in steps for _ in parts(step.done_when, CheckProof))
+    told = any("project.sources" in text or "project.default_branch" in text for text in prompts)
+    return named or proofs or told or any("project" in text for text in texts)
 
 
 def names_for(place: Place, words: str) -> UsageError:

@@ -92,6 +92,7 @@ class Player:
             source,
             "scripted",
             self.scenario.turns,
+            project=self.scenario.project,
         )
 
     async def _drive(self, run: str, supervisor: Supervisor) -> tuple[Trouble, str, str]:

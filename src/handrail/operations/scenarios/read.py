@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import cast
 
@@ -12,9 +12,11 @@ from handrail.authoring.scripts.turn import FileForm
 from handrail.authoring.shapes.conform import conform
 from handrail.errors import UsageError
 from handrail.frozen import frozen
+from handrail.model.codec import decode as decode_model
 from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence, SourceText, Span, plain
 from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.settings import NO_PROJECT, FileCheck, Project
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.scenarios.addresses import KnownSteps, addresses_in
 from handrail.operations.scenarios.shapes import SCENARIOS
@@ -39,6 +41,7 @@ class Scenario:
     script: Script | None = None
     timeout: float = DEFAULT_TIMEOUT
     skip: str = ""
+    project: Project = NO_PROJECT
 
     @property
     def expect(self) -> Mapping:
@@ -127,12 +130,25 @@ def _scenario(node: Mapping, known: KnownSteps, report: Report) -> Scenario:
         inputs=_inputs(node, known.plan, report),
         task=str(data.get("task", "")),
         files=_files(node, report),
-        checks=cast("dict[str, str]", data.get("checks", {})),
+        checks={name: each for name, each in _map(data, "checks").items() if isinstance(each, str)},
+        project=_project(data),
         tools=cast("dict[str, str]", data.get("tools", {})),
         script=script_of(turns, report) if isinstance(turns, Mapping) else None,
         timeout=_seconds(str(data["timeout"])) if "timeout" in data else DEFAULT_TIMEOUT,
         skip=_skip(data.get("skip")),
     )
+
+
+def _map(data: "dict[str, object]", key: str) -> "dict[str, object]":
+    return cast("dict[str, object]", data.get(key, {}))
+
+
+def _project(data: "dict[str, object]") -> Project:
+    """Give the project as the test says it: where its code is, and how single files are checked."""
+    maps = [(name, each) for name, each in _map(data, "checks").items() if not isinstance(each, str)]
+    found = [decode_model(FileCheck, {"name": name, **cast("dict[str, JsonValue]", each)}) for name, each in maps]
+    said = decode_model(Project, {"default_branch": "main", **cast("dict[str, JsonValue]", _map(data, "project"))})
+    return replace(said, file_checks=tuple(found))
 
 
 def _skip(value: object) -> str:

@@ -108,6 +108,26 @@ EXPECT = Record(
     },
 )
 
+FILE_CHECK = Record(
+    "a check of a file",
+    {
+        "command": Key(COMMAND, "the command; the file is $FILE in it, or follows", required=True),
+        "failed": Key(ListOf(Number(least=1, most=255, whole=True), least=1), "exit codes that mean a failing test"),
+        "failed_when": Key(Text("pattern", 1), "a pattern that a line of the output matches where a test failed"),
+        "report": Key(Text("path", 1), "a JUnit report that the command writes"),
+    },
+)
+
+PROJECT = Record(
+    "the project",
+    {
+        "sources": Key(ListOf(Text("glob", 1), least=1), "globs of the product's own code"),
+        "default_branch": Key(Text("branch", 1), "the branch that work is merged into"),
+        "outdated": Key(COMMAND, "the command that lists outdated packages"),
+        "update": Key(COMMAND, "the command that updates one package"),
+    },
+)
+
 SCENARIO = Record(
     "a scenario",
     {
@@ -118,7 +138,11 @@ SCENARIO = Record(
             MapOf(Either("a file", {"text": Text(), "map": FILE}), key_what="path"),
             "what the repository holds at the start, committed",
         ),
-        "checks": Key(MapOf(COMMAND, key_what="check name"), "the project's checks, as in .handrail/config.toml"),
+        "checks": Key(
+            MapOf(Either("a check", {"text": COMMAND, "map": FILE_CHECK}), key_what="check name"),
+            "the project's checks, as in .handrail/config.toml; a map is a check of single files",
+        ),
+        "project": Key(PROJECT, "what [project] of .handrail/config.toml says"),
         "tools": Key(
             MapOf(Text("shell script", 1), key_pattern=r"[A-Za-z0-9][A-Za-z0-9_.+-]*", key_what="program name"),
             "programs that stand in for real ones, as shell scripts",

@@ -11,10 +11,13 @@ from handrail.engine.state.run_outputs import results_of
 from handrail.engine.text.byte_limits import DOTS, cut
 from handrail.errors import UsageError
 from handrail.model.history.run_state import RunState
+from handrail.model.workflow.plan import with_project_values
+from handrail.model.workflow.settings import Project
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.agents.configured_agents import ConfiguredAgents
 from handrail.operations.agents.require_agents import require_agents, require_wrappings
 from handrail.operations.runs.prepare import pin
+from handrail.operations.runs.project_settings import needs_of, require_project
 from handrail.operations.runs.secrets import Secrecy
 from handrail.operations.views.run_tree import standing
 from handrail.operations.workflows.inputs import bind
@@ -44,10 +47,13 @@ def wanted_child(
     place = seen_from(Path(state.tree.repository))
     pinned = pin(place, name)
     secrecy = Secrecy(machine.redactor())
-    inputs = secrecy.inputs(_inputs(pinned, cast("dict[str, JsonValue]", given.get("inputs") or {}), goal))
+    inputs = secrecy.inputs(
+        _inputs(pinned, cast("dict[str, JsonValue]", given.get("inputs") or {}), goal, state.project)
+    )
     plans = (pinned.plan, *(each.plan for each in pinned.calls.values()))
     for plan in plans:
         secrecy.require_none_in(plan)
+    require_project(needs_of(plans), state.project)
     known = ConfiguredAgents(machine.agents, place.folders, place.repository)
     require_agents(plans, Given(state.agent, state.agents, inputs, goal), known)
     require_wrappings(machine, plans, state.agents, tmux=False)
@@ -61,11 +67,11 @@ def wanted_child(
     )
 
 
-def _inputs(pinned: Pinned, given: dict[str, JsonValue], goal: str) -> dict[str, JsonValue]:
+def _inputs(pinned: Pinned, given: dict[str, JsonValue], goal: str, project: Project) -> dict[str, JsonValue]:
     if pinned.plan.selection == "rescan":
         return given
     texts = (f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in given.items())
-    return bind(pinned.plan.inputs, tuple(texts), goal)
+    return with_project_values(pinned.plan.inputs, bind(pinned.plan.inputs, tuple(texts), goal), project)
 
 
 def children_of(log: Log, run: str) -> list[dict[str, JsonValue]]:

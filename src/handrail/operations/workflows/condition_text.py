@@ -14,6 +14,7 @@ from handrail.model.workflow.values import (
     Condition,
     Constant,
     Expression,
+    JsonValue,
     ListOfValues,
     MapOfValues,
     Negation,
@@ -71,6 +72,11 @@ def bound_words(bound: Bound) -> str:
 def pinned_words(definition: str, length: int = 4) -> str:
     """Give the beginning of a pinned version's hash, enough to tell versions apart."""
     return definition.removeprefix("sha256:")[:length]
+
+
+def default_text(declared: Input) -> JsonValue:
+    """Give an input's default, or the name that it is taken from, as its author wrote it."""
+    return f"${{{declared.default_from}}}" if declared.default_from else declared.default
 
 
 def input_type(declared: Input) -> str:

@@ -11,6 +11,7 @@ from handrail.late_import import late_import
 from handrail.model.codec import encode
 from handrail.model.history.events import ChildStarted, Parent, RunStarted, StepEnded
 from handrail.model.history.run_state import Pending, RunState
+from handrail.model.workflow.plan import with_project_values
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
@@ -85,7 +86,7 @@ class ChildHandler:
             definition=called.definition,
             plan=called.plan,
             calls=called.calls,
-            inputs={**inputs, **began.inputs},
+            inputs=with_project_values(plan.inputs, {**inputs, **began.inputs}, state.project),
             workspace=state.workspace,
             tree=state.tree,
             agent=state.agent,
@@ -96,6 +97,7 @@ class ChildHandler:
             allowance=left_for_children(around, state, step, pending.address),
             around=around_children(around, state, step),
             checks=state.checks,
+            project=state.project,
             parent=Parent(state.run, pending.address, pending.seq),
             at=self.clock(),
         )

@@ -85,6 +85,7 @@ class ItemHandler:
             inputs=state.inputs,
             workspace="",
             checks=state.checks,
+            project=state.project,
             calls=state.calls,
             task=state.task,
             parent=Parent(state.run, work.address, state.seq),

@@ -228,5 +228,6 @@ def _scene(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, Js
         value=lambda value: value_of(value, state, names),
         changed=tuple,
         timeout=step.timeout,
+        project=state.project,
         began_at=known.began_at,
     )

@@ -7,7 +7,7 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.desk import Desk
 from handrail.operations.pull.inspect_workflow import Inspected, PreviewStep, inspect
-from handrail.operations.workflows.condition_text import input_type
+from handrail.operations.workflows.condition_text import default_text, input_type
 from handrail.serve.mcp.catalogue_rows import offered_row, said
 from handrail.serve.mcp.tool_result import ToolResult
 
@@ -45,7 +45,7 @@ def _inputs(plan: Plan) -> Data:
                 "name": each.name,
                 "type": input_type(each),
                 "required": each.required,
-                "default": each.default,
+                "default": default_text(each),
                 "description": each.description,
             }
             for each in plan.inputs

@@ -7,7 +7,7 @@ from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.suggest import did_you_mean
-from handrail.model.workflow.settings import Limits, Sandbox
+from handrail.model.workflow.settings import NO_PROJECT, Limits, Project, Sandbox
 from handrail.ports.agent_definitions import Defined
 from handrail.sources.config.pull import NO_PULL, PullSetting, read_pull
 from handrail.sources.config.toml_file import TomlFile, read_toml
@@ -15,11 +15,23 @@ from handrail.sources.folders import Folders
 from handrail.sources.foreign_files import contained, stays_inside
 
 if TYPE_CHECKING:
-    from handrail.sources.config import agents_file
+    from handrail.sources.config import agents_file, project_file
 else:
     agents_file = late_import("handrail.sources.config.agents_file")
+    project_file = late_import("handrail.sources.config.project_file")
 
-REPOSITORY_TABLES = ("workflows", "checks", "agent", "agents", "worktrees", "routing", "budget", "pull", "cleanup")
+REPOSITORY_TABLES = (
+    "workflows",
+    "project",
+    "checks",
+    "agent",
+    "agents",
+    "worktrees",
+    "routing",
+    "budget",
+    "pull",
+    "cleanup",
+)
 USER_TABLES = ("trust", *REPOSITORY_TABLES)
 BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
 KNOWN = ("kind", "network")
@@ -76,6 +88,7 @@ class RepositoryConfig:
     pull: PullSetting = NO_PULL
     keep_snapshots: int | None = None
     """Days for which `clean` keeps the snapshots of a run whose work has arrived."""
+    project: Project = NO_PROJECT
 
 
 @frozen
@@ -113,7 +126,14 @@ def config_in(file: TomlFile, root: Path, report: Report) -> RepositoryConfig:
         read_sandbox(file, agent, report),
         read_pull(file, report),
         _keep_snapshots(file, report),
+        project_file.read_project(file, report) if _has_project(file) else NO_PROJECT,
     )
+
+
+def _has_project(file: TomlFile) -> bool:
+    checks = file.tables.get("checks")
+    nested = cast("dict[str, object]", checks).values() if isinstance(checks, dict) else ()
+    return "project" in file.tables or any(isinstance(each, dict) for each in nested)
 
 
 def _keep_snapshots(file: TomlFile, report: Report) -> int | None:
@@ -239,6 +259,8 @@ def _workflow_folders(file: TomlFile, root: Path, report: Report) -> tuple[Path,
 def _checks(file: TomlFile, report: Report) -> tuple[tuple[str, str], ...]:
     table = file.table("checks", report)
     for name, command in table.items():
+        if isinstance(command, dict):
+            continue
         if not isinstance(command, str) or not command.strip():
             message = f"the check '{name}' is not a command"
             report.error("config-value", message, file.place("checks", name), f'write {name} = "make {name}"')

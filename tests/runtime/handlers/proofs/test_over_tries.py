@@ -1,5 +1,6 @@
 """What a step must leave alone is judged over all its tries: a later try answers for what the earlier ones left."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,3 +50,17 @@ def test_work_that_is_sent_back_begins_anew(shop: StepsRoom) -> None:
     run = shop.run(case(rest), {"fix": [BENT, IDLE]}).run
     state = shop.answer(run, "revise", "leave it so")
     assert (state.status, state.reason, state.steps["fix"].status) == ("waiting", "approval", "succeeded")
+
+
+def test_a_proof_whose_program_is_missing_is_tried_again_without_another_call(shop: StepsRoom) -> None:
+    text = (
+        "name: case\nsteps:\n  - name: fix\n    prompt: Fix it now.\n    retry: 2\n    done_when: [{passes: ./tool}]\n"
+    )
+    state = shop.run(text, {"fix": [MENDED]})
+    assert (state.status, state.reason) == ("blocked", "fault")
+    assert "a program of `./tool` was not found (exit 127)" in state.message
+    tool = Path(state.workspace) / "tool"
+    tool.write_text("#!/bin/sh\nexit 0\n")
+    tool.chmod(0o755)
+    state = shop.resume(state.run)
+    assert (state.status, state.spent.agent_calls, state.steps["fix"].attempts) == ("succeeded", 1, 1)

@@ -15,6 +15,7 @@ from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError, LanguageError
 from handrail.late_import import late_import
 from handrail.model.workflow.proofs import ExistsProof, ExpectProof, FilesProof, Proof, ReportProof
+from handrail.model.workflow.settings import NO_PROJECT, Project
 from handrail.model.workflow.values import Expression, JsonValue, Value
 from handrail.runtime.handlers.proofs.results import ProofResult, one_line
 
@@ -60,6 +61,8 @@ class ProofScene:
     env: dict[str, str] = field(default_factory=dict[str, str])
     timeout: float | None = None
     """Seconds for all of them together."""
+    project: Project = NO_PROJECT
+    """How the project checks single files."""
     began_at: float | None = None
     """When the step began: an older report does not count."""
     on_lost: Callable[[], Awaitable[None]] | None = None
@@ -172,9 +175,12 @@ def globs_of(value: JsonValue) -> list[str]:
     globs = [each for each in found if isinstance(each, str)]
     if len(globs) != len(found):
         raise NoEvidence(f"it needs globs, and was given {given(value)}")
-    odd = [f"the glob {schema.shown(each)} {problem}" for each in globs if (problem := glob_problem(each)) is not None]
+    plain = [each.removeprefix("!") for each in globs]
+    odd = [f"the glob {schema.shown(each)} {problem}" for each in plain if (problem := glob_problem(each)) is not None]
     if odd:
         raise NoEvidence("; ".join(odd))
+    if globs and all(each.startswith("!") for each in globs):
+        raise NoEvidence("all of its globs are exceptions (they begin with '!'), so that they stand for nothing")
     return globs
 
 

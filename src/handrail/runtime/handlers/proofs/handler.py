@@ -10,9 +10,11 @@ import asyncio
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.frozen import frozen
-from handrail.model.workflow.proofs import CommandProof, ExistsProof, ExpectProof, FilesProof, ReportProof
+from handrail.late_import import late_import
+from handrail.model.workflow.proofs import CheckProof, CommandProof, ExistsProof, ExpectProof, FilesProof, ReportProof
 from handrail.model.workflow.values import Command
 from handrail.runtime.handlers.commands.outcomes import Result
 from handrail.runtime.handlers.commands.start_command import CANNOT_START, GRACE, Effect, Lost, Order, Starts
@@ -27,12 +29,15 @@ from handrail.runtime.handlers.proofs.file_evidence import (
     report,
     worded,
 )
-from handrail.runtime.handlers.proofs.results import MOST_DETAIL, ProofResult, ending, one_line
+from handrail.runtime.handlers.proofs.results import KILLED, ProofResult, one_line, told
+
+if TYPE_CHECKING:
+    from handrail.runtime.handlers.proofs import file_checks
+else:
+    file_checks = late_import("handrail.runtime.handlers.proofs.file_checks")
 
 SLOT = "proof-"
 """What the folders of their commands begin with."""
-KILLED = (128 + 2, 128 + 9, 128 + 15)
-"""Exit codes of commands that were ended from outside: INT, KILL, TERM."""
 
 
 @frozen
@@ -52,6 +57,8 @@ class ProofHandler:
             match proof:
                 case CommandProof():
                     results.append(await self._command(scene, effect, proof, number))
+                case CheckProof():
+                    results.append(await file_checks.check_file(self.starts, scene, effect, proof, f"{SLOT}{number}"))
                 case FilesProof():
                     results.append(files(scene, proof, seen))
                 case ExistsProof():
@@ -93,7 +100,9 @@ class ProofHandler:
         if isinstance(ended, Lost):
             return held(scene, proof, what, f"it {ended.why}")
         reason = _judged(proof, ended)
-        return ProofResult("command", what, not reason, _told(reason, ended), scene.tree, ended.code)
+        return ProofResult(
+            "command", what, not reason, told(reason, ended.code, ended.stdout, ended.stderr), scene.tree, ended.code
+        )
 
 
 def _order(command: Command, values: dict[str, str], slot: str, what: str) -> Order:
@@ -126,12 +135,3 @@ def _judged(proof: CommandProof, ended: Result) -> str:
     if code == 0:
         return "it passed, and it must fail"
     return f"it was killed (exit {code}), which proves nothing" if code in KILLED else ""
-
-
-def _told(reason: str, ended: Result) -> str:
-    if not reason:
-        return f"exit {ended.code}"
-    room = MOST_DETAIL - len(reason.encode()) - 2
-    stderr = ending(ended.stderr, room // 2 if ended.stdout.strip() else room)
-    stdout = ending(ended.stdout, room - len(stderr.encode()) - 1)
-    return "\n".join(filter(None, (reason, stdout, stderr)))

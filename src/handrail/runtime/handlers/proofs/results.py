@@ -10,7 +10,9 @@ MOST_DETAIL = 4096
 MOST_FEEDBACK = 8192
 """Bytes that an agent is told at once."""
 MOST_LINE = 300
-ProofKind: TypeAlias = Literal["command", "files", "exists", "expect", "report"]
+KILLED = (128 + 2, 128 + 9, 128 + 15)
+"""Exit codes of commands that were ended from outside: INT, KILL, TERM."""
+ProofKind: TypeAlias = Literal["command", "check", "files", "exists", "expect", "report"]
 
 
 @frozen
@@ -38,6 +40,16 @@ def record(result: ProofResult) -> dict[str, JsonValue]:
         "tree": result.tree,
         "exit_code": result.exit_code,
     }
+
+
+def told(reason: str, code: int | None, stdout: str, stderr: str) -> str:
+    """Say why a command is no proof, and below that the end of what it wrote; of a proof only its exit code."""
+    if not reason:
+        return f"exit {code}"
+    room = MOST_DETAIL - len(reason.encode()) - 2
+    complaint = ending(stderr, room // 2 if stdout.strip() else room)
+    output = ending(stdout, room - len(complaint.encode()) - 1)
+    return "\n".join(filter(None, (reason, output, complaint)))
 
 
 def one_line(text: str) -> str:

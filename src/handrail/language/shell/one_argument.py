@@ -1,0 +1,40 @@
+"""Puts quotes around a variable wherever a shell would split its value into words."""
+
+import re
+
+_PIECES = re.compile(r"\\.|'[^']*'|\"|\$\(|`|[()]|\$\{\w+\}|\$\w+", re.DOTALL)
+_OPENS, _CLOSES, _QUOTE = ("$(", "("), ")", '"'
+
+
+def quote_variable(script: str, name: str) -> str:
+    """Give a command in which the value of a variable is one argument, whatever characters it holds."""
+    return _Quoting(name).of(script)
+
+
+class _Quoting:
+    """Goes through a command once, and knows whether double quotes are open in each of the nested ones."""
+
+    def __init__(self, name: str) -> None:
+        self._wanted = (f"${name}", f"${{{name}}}")
+        self._open = [False]
+
+    def of(self, script: str) -> str:
+        """Give the command with the variable in quotes."""
+        return _PIECES.sub(self._piece, script)
+
+    def _piece(self, found: re.Match[str]) -> str:
+        piece = found[0]
+        if piece.startswith("'") and self._open[-1]:
+            # Inside double quotes an apostrophe is a plain character: what follows it is read again.
+            return "'" + self.of(piece[1:])
+        if piece == _QUOTE:
+            self._open[-1] = not self._open[-1]
+        elif piece in _OPENS:
+            self._nest(piece)
+        elif piece == _CLOSES and len(self._open) > 1 and not self._open[-1]:
+            self._open.pop()
+        return f'"{piece}"' if piece in self._wanted and not self._open[-1] else piece
+
+    def _nest(self, piece: str) -> None:
+        if piece == _OPENS[0] or not self._open[-1]:
+            self._open.append(False)

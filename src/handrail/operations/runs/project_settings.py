@@ -1,0 +1,94 @@
+"""What a run needs to know of the project: pinned as it starts, and asked for before anything is paid for."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from handrail.engine.state.scope import parsed
+from handrail.errors import NotConfigured
+from handrail.frozen import frozen
+from handrail.model.names import spoken
+from handrail.model.parts import every_step, parts
+from handrail.model.workflow.actions import ScriptAction
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.proofs import CheckProof
+from handrail.model.workflow.settings import Project
+from handrail.model.workflow.values import Expression, Prompt
+from handrail.operations.workflows.repository_config import CONFIG, Configured
+
+_IN_PROMPT = re.compile(r"\{[{%][^{}]*\bproject\.(sources|default_branch)\b")
+EXAMPLES = {
+    "sources": 'sources = ["src/**"]  # where the product\'s own code is',
+    "outdated": 'outdated = "COMMAND"  # prints a line NAME CURRENT WANTED for each package',
+    "update": 'update = "COMMAND"  # brings $PACKAGE to $VERSION',
+}
+"""What has to be added to [project] where something is missing."""
+FILE_CHECK = (
+    'command = "COMMAND"  # runs the tests of $FILE',
+    "failed = [1]  # exit codes that mean a failing test",
+)
+
+
+@frozen
+class Needs:
+    """What workflows read of a project: names behind `project.`, and checks of single files."""
+
+    names: frozenset[str] = frozenset()
+    file_checks: frozenset[str] = frozenset()
+
+
+def needs_of(plans: Iterable[Plan]) -> Needs:
+    """Find out what of the project's settings some workflows read."""
+    names: set[str] = set()
+    checks: set[str] = set()
+    for plan in plans:
+        names.update(each.default_from.removeprefix("project.") for each in plan.inputs if each.default_from)
+        steps = [step for _, step in every_step(plan.steps)]
+        checks.update(each.check for step in steps for each in parts(step.done_when, CheckProof))
+        names.update(
+            step.action.project for step in steps if isinstance(step.action, ScriptAction) and step.action.project
+        )
+        own = {spoken(each.name) for each in plan.inputs} | {spoken(step.output) for step in steps if step.output}
+        if "project" not in own:
+            names.update(found for step in steps for found in _read_by(step))
+    return Needs(frozenset(names), frozenset(checks))
+
+
+def _read_by(step: object) -> Iterable[str]:
+    for expression in parts(step, Expression):
+        for ref in parsed(expression.source)[1]:
+            if ref.parts[0] == "project":
+                yield from ref.parts[1:2] or ("sources", "default_branch")
+    for prompt in parts(step, Prompt):
+        yield from _IN_PROMPT.findall(prompt.text)
+
+
+def project_for(needs: Needs, configured: Configured | None, branch: Callable[[], str]) -> Project:
+    """Give what is configured; what is needed and missing is refused, with the lines to add."""
+    if configured is not None and _uses(needs, configured.config.project):
+        configured.require("what it says of the project", "needs")
+    usable = configured is not None and not configured.distrust
+    project = configured.config.project if configured is not None and usable else Project()
+    require_project(needs, project)
+    if "default_branch" in needs.names and not project.default_branch:
+        project = replace(project, default_branch=branch())
+    return project
+
+
+def require_project(needs: Needs, project: Project) -> None:
+    """Refuse a start that lacks some setting of the project, with the lines to add."""
+    missing = [name for name in EXAMPLES if name in needs.names and not getattr(project, name)]
+    known = {each.name for each in project.file_checks}
+    checks = sorted(needs.file_checks - known)
+    if not missing and not checks:
+        return
+    what = [f"[project] {name}" for name in missing] + [f"[checks.{name}]" for name in checks]
+    message = f"this workflow needs {' and '.join(what)} of {CONFIG}; nothing was started"
+    lines = ["[project]", *(EXAMPLES[name] for name in missing)] if missing else []
+    lines += [line for name in checks for line in (f"[checks.{name}]", *FILE_CHECK)]
+    hint = f"handrail init finds it for most projects; or write into {CONFIG}:"
+    raise NotConfigured(message, lines, next_step=hint)
+
+
+def _uses(needs: Needs, project: Project) -> bool:
+    return bool(needs.file_checks and project.file_checks) or any(getattr(project, name, "") for name in needs.names)
