@@ -113,9 +113,12 @@ Repository  shop, default branch main
 Agent       none found: install claude, codex, gemini or opencode, then run
             handrail init again
 Checks      test: make test
+One test    make test FILE="$FILE"
+Sources     **, !**/{test,tests,spec,specs,__tests__,testdata}/**,
+            !**/*{test,spec,Test,Spec}*
 Worktrees   nothing to set up, nothing to copy
-Note        fix-bug proves bugs with pytest; for other tests change fails: and
-            passes: in its workflow.yaml
+Note        make test FILE="$FILE" runs all tests; if one file can be run alone,
+            say so in [checks.test_one]
 Trying it   worktree 0 s, make test 0 s ✓ green on main
 Write this? [Y/n/e]
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/
@@ -126,8 +129,10 @@ Next        handrail run fix-bug "what is broken"
 Repository  shop, default branch main
 Agent       none found: install claude, codex, gemini or opencode, then run handrail init again
 Checks      test: make test
+One test    make test FILE="$FILE"
+Sources     **, !**/{test,tests,spec,specs,__tests__,testdata}/**, !**/*{test,spec,Test,Spec}*
 Worktrees   nothing to set up, nothing to copy
-Note        fix-bug proves bugs with pytest; for other tests change fails: and passes: in its workflow.yaml
+Note        make test FILE="$FILE" runs all tests; if one file can be run alone, say so in [checks.test_one]
 Trying it   worktree 0 s, make test 0 s ✓ green on main
 Write this? [Y/n/e]
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/   (trusted: you wrote them)

@@ -21,9 +21,12 @@ Repository  shop, default branch main,
             1 uncommitted file (runs start from the last commit)
 Agent       claude/sonnet, access edit          change in .handrail/config.toml
 Checks      test: make test   lint: make lint
+One test    make test FILE="$FILE"
+Sources     **, !**/{test,tests,spec,specs,__tests__,testdata}/**,
+            !**/*{test,spec,Test,Spec}*
 Worktrees   copy: .env          (a new worktree has none)
-Note        fix-bug proves bugs with pytest; for other tests change fails: and
-            passes: in its workflow.yaml
+Note        make test FILE="$FILE" runs all tests; if one file can be run alone,
+            say so in [checks.test_one]
 Trying it   worktree 0 s, make test 0 s ✓, make lint 0 s ✓ green on main
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/
             (trusted: you wrote them)
@@ -33,6 +36,11 @@ Next        handrail run fix-bug "what is broken"
 # How Handrail works in this repository. Written by `handrail init`, yours to change.
 # After a change: handrail trust .handrail/config.toml
 
+[project]
+# Where the product's code is, where work goes, and how packages are listed and updated.
+sources = ["**", "!**/{test,tests,spec,specs,__tests__,testdata}/**", "!**/*{test,spec,Test,Spec}*"]
+default_branch = "main"
+
 [agent]
 # The agent of steps that name none.
 default = "claude/sonnet"
@@ -41,6 +49,11 @@ default = "claude/sonnet"
 # Commands that must pass; `checks: project` in a workflow runs them all.
 test = "make test"
 lint = "make lint"
+
+[checks.test_one]
+# Runs the tests of $FILE. What follows tells a failing test from one that does not compile.
+command = "make test FILE=\\"$FILE\\""
+failed = [2]
 
 [worktrees]
 # Runs work in fresh worktrees: what makes one ready, and ignored files to copy there.
@@ -69,9 +82,12 @@ Repository  shop, default branch main
 Agent       none found: install claude, codex, gemini or opencode, then run
             handrail init again
 Checks      test: make test   lint: make lint
+One test    make test FILE="$FILE"
+Sources     **, !**/{test,tests,spec,specs,__tests__,testdata}/**,
+            !**/*{test,spec,Test,Spec}*
 Worktrees   nothing to set up, nothing to copy
-Note        fix-bug proves bugs with pytest; for other tests change fails: and
-            passes: in its workflow.yaml
+Note        make test FILE="$FILE" runs all tests; if one file can be run alone,
+            say so in [checks.test_one]
 Trying it   worktree 0 s, make test 0 s ✗, make lint 0 s ✓
             test is red on main: exit 2
               1 failed
@@ -79,9 +95,11 @@ Trying it   worktree 0 s, make test 0 s ✗, make lint 0 s ✓
 Left out    test: make test (red on main)
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/
             (trusted: you wrote them)
-Next        handrail run fix-bug "what is broken"
+Next        test was left out and runs will not check it; fix that and call
+            handrail init again, or: handrail run fix-bug "what is broken"
 """)
-    assert tomllib.loads(fresh.config())["checks"] == {"lint": "make lint"}
+    checks = tomllib.loads(fresh.config())["checks"]
+    assert checks == {"lint": "make lint", "test_one": {"command": 'make test FILE="$FILE"', "failed": [2]}}
     assert '# left out by handrail init, red on main: test = "make test"\n' in fresh.config()
     assert fresh.traces() == NOTHING
 
@@ -93,8 +111,7 @@ def test_a_python_repository_is_tried_with_its_own_tests(fresh: Fresh) -> None:
     found = fresh.shop.json("init", "--yes")
     assert found["checks"] == {"test": "python3 -m pytest"}
     assert [each["outcome"] for each in found["tried"]] == ["green", "green"]
-    workflow = (fresh.root / ".handrail/workflows/fix-bug/workflow.yaml").read_text("utf-8")
-    assert workflow.count(': python3 -m pytest -q "${repro.test}"') == 2
+    assert found["test_one"] == {"command": "python3 -m pytest -q", "failed": [1], "failed_when": None}
     assert fresh.shop.json("trust", "fix-bug", "--show")["trusted"]
     fresh.commit(**{"test_shop.py": "def test_it():\n    assert 1 == 2\n"})
     again = fresh.shop.json("init", "--yes")
@@ -117,10 +134,17 @@ def test_json_is_one_document_with_everything(fresh: Fresh) -> None:
             "agent": "codex",
             "agents": ["codex"],
             "checks": {"test": "make test", "lint": "make lint"},
+            "test_one": {"command": 'make test FILE="$FILE"', "failed": [2], "failed_when": None},
+            "project": {
+                "sources": ["**", "!**/{test,tests,spec,specs,__tests__,testdata}/**", "!**/*{test,spec,Test,Spec}*"],
+                "default_branch": "main",
+                "outdated": None,
+                "update": None,
+            },
             "worktrees": {"setup": [], "copy": []},
             "left_out": [],
             "notes": [
-                "fix-bug proves bugs with pytest; for other tests change fails: and passes: in its workflow.yaml"
+                'make test FILE="$FILE" runs all tests; if one file can be run alone, say so in [checks.test_one]'
             ],
             "tried": [
                 {"name": "worktree", "command": None, "outcome": "green", "why": None, "output": None},
@@ -163,7 +187,7 @@ def test_no_try_runs_nothing(fresh: Fresh) -> None:
     result = fresh.init("--no-try")
     assert result.exit_code == 0, result.output
     assert "not tried (--no-try)" in result.output
-    assert tomllib.loads(fresh.config())["checks"] == {"test": "make test"}
+    assert tomllib.loads(fresh.config())["checks"]["test"] == "make test"
     assert not (fresh.root / "ran").exists()
 
 
@@ -198,7 +222,8 @@ def test_a_set_up_that_fails_stops_the_trial_and_nothing_unproven_is_written(fre
     assert result.exit_code == 0, result.output
     assert "no network" in result.output
     assert "test was not tried: npm ci failed" in result.output
-    assert tomllib.loads(fresh.config()) == {"agent": {}, "checks": {}, "worktrees": {}}
+    config = tomllib.loads(fresh.config())
+    assert (config["agent"], list(config["checks"]), config["worktrees"]) == ({}, ["test_one"], {})
     assert 'red on main: setup = ["npm ci"]' in fresh.config()
 
 

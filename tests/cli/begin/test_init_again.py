@@ -16,7 +16,12 @@ def test_calling_it_again_adds_what_is_missing_and_keeps_every_byte(fresh: Fresh
     result = fresh.init()
     assert result.exit_code == 0, result.output
     assert "unit: make test   lint: make lint (new)" in result.output
-    assert fresh.config() == mine.replace("# fast\n", '# fast\nlint = "make lint"\n')
+    assert fresh.config().startswith(mine.replace("# fast\n", '# fast\nlint = "make lint"\n'))
+    assert fresh.config().endswith("""
+[checks.test_one]
+command = "make test FILE=\\"$FILE\\""
+failed = [2]
+""")
     assert (fresh.root / ".handrail/workflows/fix-bug/workflow.yaml").read_bytes() == workflow
     assert fresh.shop.json("trust", ".handrail/config.toml", "--show")["trusted"]
     assert not fresh.shop.json("trust", "fix-bug", "--show")["trusted"]
@@ -50,7 +55,17 @@ def test_a_check_that_a_person_commented_out_stays_so(fresh: Fresh) -> None:
     mine = '[checks]\ntest = "make test"\n# lint = "make lint"\n'
     fresh.commit(**{"Makefile": GREEN, ".handrail/config.toml": mine})
     fresh.init()
-    assert fresh.config() == mine
+    assert fresh.config().startswith(f"{mine}\n[project]\n")
+
+
+def test_new_keys_stand_below_the_comment_that_explains_them(fresh: Fresh) -> None:
+    mine = "[checks]\n# What must pass.\n# All of it.\n\n[worktrees]\n# How they are made.\n"
+    fresh.commit(**{"Makefile": GREEN, ".handrail/config.toml": mine, ".gitignore": ".env\n"})
+    fresh.shop.write(".env", "KEY=1\n")
+    fresh.init()
+    text = fresh.config()
+    assert '# All of it.\ntest = "make test"\nlint = "make lint"\n' in text
+    assert '# How they are made.\ncopy = [".env"]\n' in text
 
 
 def test_a_configuration_that_cannot_be_read_is_shown_and_left_alone(fresh: Fresh) -> None:

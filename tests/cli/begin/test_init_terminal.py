@@ -14,6 +14,7 @@ from support.cli.fresh import GREEN, NOTHING, RED, Fresh
 from support.cli.running import HANDRAIL, until
 
 QUESTION = "Write this? [Y/n/e] "
+RED_QUESTION = "Write this? [Y/k/n/e] "
 
 
 class Terminal:
@@ -85,14 +86,25 @@ def test_no_writes_nothing(fresh: Fresh) -> None:
     assert not (fresh.root / ".handrail").exists()
 
 
-def test_a_red_check_is_kept_only_after_it_was_told(fresh: Fresh) -> None:
+def test_a_red_check_is_kept_only_by_a_key_of_its_own(fresh: Fresh) -> None:
     fresh.commit(Makefile=RED)
     terminal = Terminal(fresh, "init")
     terminal.type_after("test is red on main: exit 2", "")
-    terminal.type_after("y keeps test as it is, and runs will stop there; e changes the draft", "")
-    terminal.type_after(QUESTION, "y\n")
+    terminal.type_after("Enter leaves test out; k keeps it although it does not pass here", "")
+    terminal.type_after(RED_QUESTION, "k\n")
     assert terminal.end()[0] == 0
-    assert 'test = "make test"\n' in fresh.config()
+    assert '\ntest = "make test"\n' in fresh.config()
+
+
+def test_enter_leaves_a_red_check_out_and_the_next_step_says_so(fresh: Fresh) -> None:
+    fresh.commit(Makefile=RED)
+    terminal = Terminal(fresh, "init")
+    terminal.type_after(RED_QUESTION, "\n")
+    code, text = terminal.end()
+    assert code == 0
+    assert "Left out    test: make test (red on main)" in text
+    assert "Next        test was left out and runs will not check it" in text
+    assert '\n# left out by handrail init, red on main: test = "make test"\n' in fresh.config()
 
 
 def test_the_draft_can_be_edited_and_what_is_written_is_trusted(fresh: Fresh, tmp_path: Path) -> None:
@@ -101,8 +113,8 @@ def test_the_draft_can_be_edited_and_what_is_written_is_trusted(fresh: Fresh, tm
     editor.write_text('#!/bin/sh\nprintf \'[checks]\\nquick = "true"\\n\' > "$1"\n', "utf-8")
     editor.chmod(0o755)
     terminal = Terminal(fresh, "init", EDITOR=str(editor), VISUAL=str(editor))
-    terminal.type_after(QUESTION, "e\n")
-    terminal.type_after(QUESTION, "y\n")
+    terminal.type_after(RED_QUESTION, "e\n")
+    terminal.type_after(RED_QUESTION, "y\n")
     assert terminal.end()[0] == 0
     assert fresh.config() == '[checks]\nquick = "true"\n'
     assert fresh.shop.json("trust", ".handrail/config.toml", "--show")["trusted"]

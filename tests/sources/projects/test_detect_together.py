@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.errors import UsageError
+from handrail.model.workflow.settings import Project as Fixed
 from handrail.operations.init.config_text import (
     LeftOut,
     Settings,
@@ -53,7 +54,7 @@ def test_packages_below_a_root_without_checks_are_combined(tmp_path: Path) -> No
         "build-web": "cd web && npm run build",
     }
     assert found.setup == ("cd web && npm ci",)
-    assert found.notes == ("nothing at the root; packages found in web, services/api",)
+    assert found.notes[0] == "nothing at the root; packages found in web, services/api"
 
 
 def test_a_root_with_checks_is_taken_and_the_packages_below_are_named(tmp_path: Path) -> None:
@@ -180,7 +181,7 @@ def test_what_a_person_commented_out_is_seen() -> None:
 def test_whatever_is_written_is_read_back_as_it_was(name: str, command: str, copied: list[str]) -> None:
     texts = ["".join(text).encode("utf-8", "replace").decode() for text in (name, command)]
     copies = tuple(text.encode("utf-8", "replace").decode() for text in copied)
-    settings = Settings("a", ((texts[0], texts[1]),), (), copies)
+    settings = Settings("a", ((texts[0], texts[1]),), (), copies, project=Fixed(default_branch="main"))
     read = tomllib.loads(new_text(settings))
     assert read["checks"] == {texts[0]: texts[1]}
     assert tuple(read["worktrees"]["copy"]) == copies

@@ -151,9 +151,11 @@ def _written(options: _Options, report: "Report") -> "Report | None":
         answered = _asked(report, text)
         if answered is None:
             return None
+        if answered and answered != text and answered == _draft(_sound(report)):
+            report = _sound(report)
         text = answered or None
     wrote = [write_config(place, found, text)] if text is not None else []
-    wrote += [] if found.workflow else [write_workflow(place, found, report.commands)]
+    wrote += [] if found.workflow else [write_workflow(place, found)]
     return replace(report, wrote=tuple(wrote))
 
 
@@ -175,17 +177,32 @@ def _asked(report: "Report", text: str | None) -> str | None:
     bad = [each for each in report.tried or () if each.outcome != "green" and each.name != "worktree"]
     if bad:
         names = ", ".join(dict.fromkeys(each.name for each in bad))
-        click.echo("\n".join(row("", [f"y keeps {names} as it is, and runs will stop there; e changes the draft"])))
+        said = f"Enter leaves {names} out; k keeps it although it does not pass here, so that runs stop at it"
+        click.echo("\n".join(row("", [said, "e changes the draft"], "; ")))
     while True:
-        answer = click.prompt("Write this? [Y/n/e]", default="y", show_default=False, prompt_suffix=" ").strip().lower()
-        if answer in ("y", "yes"):
+        keys = "[Y/k/n/e]" if bad else "[Y/n/e]"
+        answer = click.prompt(f"Write this? {keys}", default="y", show_default=False, prompt_suffix=" ").strip().lower()
+        if answer in ("k", "keep") and bad:
             return text or ""
+        if answer in ("y", "yes"):
+            return (_draft(_sound(report)) or "") if bad and text == _draft(report) else text or ""
         if answer in ("n", "no"):
             return None
         if answer in ("e", "edit") and text is not None:
             text = _edited(text)
         elif answer in ("e", "edit"):
             click.echo("there is nothing to edit: the configuration stays as it is")
+
+
+def _sound(report: "Report") -> "Report":
+    """Give the report with only what passed the trial."""
+    from dataclasses import replace
+
+    from handrail.operations.init.find_out import together
+    from handrail.operations.init.trial import kept
+
+    fresh = kept(report.fresh, report.tried or (), report.found.where)
+    return replace(report, fresh=fresh, whole=together(report.found, fresh))
 
 
 def _edited(text: str) -> str:

@@ -6,10 +6,11 @@ from typing import Any
 
 from handrail.cli.render.safe_text import crop, harmless, width
 from handrail.frozen import frozen
+from handrail.model.workflow.settings import FileCheck
 from handrail.operations.init.config_text import LeftOut, Settings
 from handrail.operations.init.find_out import Survey
 from handrail.operations.init.trial import Tried
-from handrail.operations.init.write import Wrote, proof_command
+from handrail.operations.init.write import Wrote
 from handrail.operations.workflows.repository_config import CONFIG
 
 LABEL = 12
@@ -31,11 +32,6 @@ class Report:
     wrote: tuple[Wrote, ...] = ()
 
     @property
-    def commands(self) -> tuple[tuple[str, str], ...]:
-        """Every check that is known here, those that are left out too."""
-        return (*self.whole.checks, *((each.name, each.command) for each in self.found.project.checks))
-
-    @property
     def next(self) -> str:
         """The command that comes next."""
         distrusted = [each.path for each in self.wrote if not each.trusted]
@@ -54,6 +50,8 @@ def found_lines(report: Report) -> list[str]:
         *row("Repository", _repository(report.found)),
         *row("Agent", _agent(report), WIDE),
         *row("Checks", _checks(report), "   "),
+        *row("One test", _one_test(report), "   "),
+        *row("Sources", _sources(report)),
         *row("Worktrees", _worktrees(report), WIDE),
     ]
     for note in _notes(report):
@@ -90,8 +88,18 @@ def wrote_lines(report: Report) -> list[str]:
         lines += row("Wrote", [*_comma(others), "(not trusted yet: it held what you have not trusted)"], "   ")
     if not report.wrote:
         lines += row("Wrote", ["nothing: everything is there already"])
-    first = f"name your checks in {CONFIG}, then: " if not report.whole.checks and report.next.startswith(RUN) else ""
-    return [*lines, *row("Next", [first + report.next])]
+    return [*lines, *row("Next", [_first(report) + report.next])]
+
+
+def _first(report: Report) -> str:
+    """What has to be done before a run is worth starting; empty when nothing has."""
+    if not report.next.startswith(RUN):
+        return ""
+    red = [each for each in report.fresh.left_out if each.table == "checks"]
+    if red:
+        names, was = " and ".join(each.name for each in red), "was" if len(red) == 1 else "were"
+        return f"{names} {was} left out and runs will not check it; fix that and call handrail init again, or: "
+    return f"name your checks in {CONFIG}, then: " if not report.whole.checks else ""
 
 
 def init_data(report: Report) -> dict[str, Any]:
@@ -104,6 +112,13 @@ def init_data(report: Report) -> dict[str, Any]:
         "agent": report.whole.agent or None,
         "agents": list(found.agents),
         "checks": dict(report.whole.checks),
+        "test_one": None if report.whole.one is None else _one_data(report.whole.one),
+        "project": {
+            "sources": list(report.whole.project.sources),
+            "default_branch": report.whole.project.default_branch,
+            "outdated": report.whole.project.outdated or None,
+            "update": report.whole.project.update or None,
+        },
         "worktrees": {"setup": list(report.whole.setup), "copy": list(report.whole.copy)},
         "left_out": [
             {"table": each.table, "name": each.name, "command": _value(each), "why": each.why}
@@ -114,6 +129,10 @@ def init_data(report: Report) -> dict[str, Any]:
         "wrote": [{"path": each.path, "trusted": each.trusted} for each in report.wrote],
         "next": report.next,
     }
+
+
+def _one_data(one: FileCheck) -> dict[str, Any]:
+    return {"command": one.command, "failed": list(one.failed), "failed_when": one.failed_when or None}
 
 
 def _tried_data(each: Tried) -> dict[str, Any]:
@@ -160,6 +179,18 @@ def _checks(report: Report) -> list[str]:
     ]
 
 
+def _one_test(report: Report) -> list[str]:
+    one = report.whole.one
+    if one is None:
+        return ["unknown"]
+    return [f"{crop(one.command, 90)}{_new(report, bool(report.fresh.one))}"]
+
+
+def _sources(report: Report) -> list[str]:
+    found = report.whole.project.sources
+    return list(found) if found else ["unknown"]
+
+
 def _worktrees(report: Report) -> list[str]:
     whole, fresh = report.whole, report.fresh
     setup = [f"setup: {' && '.join(whole.setup)}{_new(report, bool(fresh.setup))}"] if whole.setup else []
@@ -183,8 +214,12 @@ def _notes(report: Report) -> Iterable[str]:
     if others:
         names = ", ".join(others[:4]) + (f" and {len(others) - 4} more" if len(others) > 4 else "")
         yield f"{names} {'was' if len(others) == 1 else 'were'} here before and not trusted: handrail trust . shows it"
-    if report.commands and not proof_command(report.commands) and not report.found.workflow:
-        yield "fix-bug proves bugs with pytest; for other tests change fails: and passes: in its workflow.yaml"
+    if not report.whole.one:
+        yield f"how one test file is run is not known, and fix-bug needs it: write [checks.test_one] into {CONFIG}"
+    elif report.whole.one.command.startswith("make "):
+        yield f"{report.whole.one.command} runs all tests; if one file can be run alone, say so in [checks.test_one]"
+    if not report.whole.project.sources:
+        yield f"the product's code was not found, and fix-bug needs to know it: write [project] sources into {CONFIG}"
 
 
 def _one(each: Tried) -> str:

@@ -4,10 +4,11 @@ import json
 import re
 import tomllib
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from handrail.errors import UsageError
 from handrail.frozen import frozen
+from handrail.model.workflow.settings import NO_PROJECT, FileCheck, Project
 
 MARK = "# left out by handrail init"
 HEAD = """\
@@ -15,16 +16,21 @@ HEAD = """\
 # After a change: handrail trust .handrail/config.toml
 """
 ABOUT = {
+    "project": "# Where the product's code is, where work goes, and how packages are listed and updated.",
     "agent": "# The agent of steps that name none.",
     "checks": "# Commands that must pass; `checks: project` in a workflow runs them all.",
+    "checks.test_one": "# Runs the tests of $FILE. What follows tells a failing test from one that does not compile.",
     "worktrees": "# Runs work in fresh worktrees: what makes one ready, and ignored files to copy there.",
 }
 """Each table with the comment that stands in it."""
 EMPTY = {
+    "project": '# Nothing was found. For example: sources = ["src/**"]',
     "agent": '# None was found. For example: default = "claude/sonnet"',
     "checks": '# None were found. For example: test = "make test"',
     "worktrees": '# Nothing is needed. For example: setup = ["npm ci"] and copy = [".env"]',
 }
+Plain: TypeAlias = str | tuple[str, ...] | tuple[int, ...]
+"""A value as it is written."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -47,23 +53,38 @@ class Settings:
     setup: tuple[str, ...] = ()
     copy: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    project: Project = NO_PROJECT
 
-    def tables(self) -> dict[str, dict[str, str | tuple[str, ...]]]:
+    @property
+    def one(self) -> FileCheck | None:
+        """How the tests of one file are run."""
+        return next((each for each in self.project.file_checks if each.name == "test_one"), None)
+
+    def tables(self) -> "dict[str, dict[str, Plain]]":
         """Give tables, keys and values; only what there is."""
         worktrees = {"setup": self.setup, "copy": self.copy}
+        one, project = self.one, self.project
+        names = ("sources", "default_branch", "outdated", "update")
+        found: dict[str, Plain] = {name: getattr(project, name) for name in names if getattr(project, name)}
+        single: dict[str, Plain] = {} if one is None else {"command": one.command}
+        if one is not None:
+            single |= {"failed": one.failed} if one.failed else {}
+            single |= {"failed_when": one.failed_when} if one.failed_when else {}
         return {
+            "project": found,
             "agent": {"default": self.agent} if self.agent else {},
             "checks": dict(self.checks),
+            "checks.test_one": single,
             "worktrees": {name: value for name, value in worktrees.items() if value},
         }
 
 
-def assignment(name: str, value: str | tuple[str, ...]) -> str:
+def assignment(name: str, value: "Plain") -> str:
     """Give a key and its value as a line of TOML, whatever characters they hold."""
     key = name if _BARE.fullmatch(name) else _quoted(name)
     if isinstance(value, str):
         return f"{key} = {_quoted(value)}"
-    return f"{key} = [{', '.join(map(_quoted, value))}]"
+    return f"{key} = [{', '.join(_quoted(each) if isinstance(each, str) else str(each) for each in value)}]"
 
 
 def new_text(settings: Settings) -> str:
@@ -72,6 +93,8 @@ def new_text(settings: Settings) -> str:
     for table, values in settings.tables().items():
         comments = [_comment(each) for each in settings.left_out if each.table == table]
         lines = [assignment(name, value) for name, value in values.items()]
+        if table not in EMPTY and not lines:
+            continue
         about = ABOUT[table] if lines or comments else EMPTY[table]
         parts.append("\n".join([f"[{table}]", about, *lines, *comments]) + "\n")
     return "\n".join(parts)
@@ -108,7 +131,7 @@ def is_put_aside(text: str, name: str) -> bool:
 
 
 def _with(lines: list[str], table: str, fresh: list[str], ending: str) -> list[str]:
-    header = re.compile(rf"[ \t]*\[[ \t]*[\"']?{table}[\"']?[ \t]*\][ \t]*(#.*)?\r?")
+    header = re.compile(rf"[ \t]*\[[ \t]*[\"']?{re.escape(table)}[\"']?[ \t]*\][ \t]*(#.*)?\r?")
     at = next((number for number, line in enumerate(lines) if header.fullmatch(line)), None)
     if at is None:
         while lines and not lines[-1].strip():
@@ -118,9 +141,17 @@ def _with(lines: list[str], table: str, fresh: list[str], ending: str) -> list[s
     rest = enumerate(lines[at + 1 :], at + 1)
     end = next((number for number, line in rest if line.lstrip().startswith("[")), len(lines))
     held = [number for number in range(at, end) if (text := lines[number].strip()) and not text.startswith("#")]
-    before = [*lines[: held[-1]], lines[held[-1]].rstrip("\r") + ending]
-    after = lines[held[-1] + 1 :] or [""]
+    last = held[-1] if held[-1] != at else _explained(lines, at, end)
+    before = [*lines[:last], lines[last].rstrip("\r") + ending]
+    after = lines[last + 1 :] or [""]
     return [*before, *(line + ending for line in fresh), *after]
+
+
+def _explained(lines: list[str], at: int, end: int) -> int:
+    """The last of the comments that stand directly below a table's header and explain it."""
+    while at + 1 < end and lines[at + 1].lstrip().startswith("#") and not lines[at + 1].startswith(MARK):
+        at += 1
+    return at
 
 
 def _verify(before: str, after: str, settings: Settings) -> None:
@@ -129,7 +160,9 @@ def _verify(before: str, after: str, settings: Settings) -> None:
     for table, values in settings.tables().items():
         if values:
             plain = {name: value if isinstance(value, str) else list(value) for name, value in values.items()}
-            wanted[table] = {**wanted.get(table, {}), **plain}
+            *outer, last = table.split(".")
+            place = wanted.setdefault(outer[0], {}) if outer else wanted
+            place[last] = {**place.get(last, {}), **plain}
     try:
         same = tomllib.loads(after) == wanted
     except tomllib.TOMLDecodeError:

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from handrail.errors import InvalidWorkflow, UsageError, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
+from handrail.model.workflow.settings import Project as Fixed
 from handrail.operations.init.config_text import Settings, is_put_aside
 from handrail.operations.runs.worktree_source import included_patterns
 from handrail.operations.workflows.repository_config import CONFIG
@@ -119,6 +120,20 @@ def missing(found: Survey) -> Settings:
         checks=checks,
         setup=() if trees.setup or is_put_aside(text, "setup") else found.project.setup,
         copy=() if trees.copy or is_put_aside(text, "copy") else found.copy,
+        project=_missing_project(found),
+    )
+
+
+def _missing_project(found: Survey) -> Fixed:
+    """Give what was found of the project and is not configured yet."""
+    text, have, seen = found.text or "", found.config.project, found.project
+    known = any(each.name == "test_one" for each in have.file_checks) or is_put_aside(text, "command")
+    return Fixed(
+        () if have.sources or is_put_aside(text, "sources") else seen.sources,
+        "" if have.default_branch or is_put_aside(text, "default_branch") else found.branch,
+        "" if have.outdated or is_put_aside(text, "outdated") else seen.outdated,
+        "" if have.update or is_put_aside(text, "update") else seen.update,
+        () if known or seen.one is None else (seen.one,),
     )
 
 
@@ -131,6 +146,17 @@ def together(found: Survey, fresh: Settings) -> Settings:
         checks=(*config.checks, *fresh.checks),
         setup=trees.setup or fresh.setup,
         copy=trees.copy or fresh.copy,
+        project=_both(config.project, fresh.project),
+    )
+
+
+def _both(present: Fixed, fresh: Fixed) -> Fixed:
+    return Fixed(
+        present.sources or fresh.sources,
+        present.default_branch or fresh.default_branch,
+        present.outdated or fresh.outdated,
+        present.update or fresh.update,
+        (*present.file_checks, *fresh.file_checks),
     )
 
 

@@ -132,7 +132,8 @@ def kept(settings: Settings, tried: tuple[Tried, ...], where: str) -> Settings:
     if no_setup:
         left.append(LeftOut("worktrees", "setup", settings.setup, _reason(bad["setup"], where)))
     checks = tuple(each for each in settings.checks if each[0] not in bad)
-    return Settings(settings.agent, checks, () if no_setup else settings.setup, settings.copy, tuple(left))
+    setup = () if no_setup else settings.setup
+    return replace(settings, checks=checks, setup=setup, left_out=tuple(left))
 
 
 def program_of(command: str) -> str:

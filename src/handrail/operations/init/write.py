@@ -1,9 +1,7 @@
 """Writes what `init` found, and trusts the very bytes that it wrote."""
 
-import re
 import tempfile
 from pathlib import Path
-from typing import TypeAlias
 
 from handrail.errors import EnvironmentFault, UsageError
 from handrail.frozen import frozen
@@ -17,10 +15,6 @@ from handrail.sources.trust.store import TrustStore
 from handrail.sources.workflow_snapshot import take
 
 MAIN = "workflow.yaml"
-PROOF = b'pytest -q "${repro.test}"'
-"""How the library's workflow runs the test that proves a bug."""
-Checks: TypeAlias = tuple[tuple[str, str], ...]
-_PYTEST = re.compile(r"([\w./-]+ )*(\S+/)?pytest")
 
 
 @frozen
@@ -45,16 +39,10 @@ def write_config(place: Place, found: Survey, text: str) -> Wrote:
     return Wrote(CONFIG, not found.distrust)
 
 
-def proof_command(checks: Checks) -> str:
-    """Give the command by which the project calls pytest from its root; empty when it does not."""
-    return next((command for _, command in checks if _PYTEST.fullmatch(command)), "")
-
-
-def write_workflow(place: Place, found: Survey, checks: Checks) -> Wrote:
-    """Copy the library's first workflow into the repository; it proves bugs as the project calls its tests."""
+def write_workflow(place: Place, found: Survey) -> Wrote:
+    """Copy the library's first workflow into the repository."""
     source = library_root() / "workflows" / WORKFLOW
     files = {str(path.relative_to(source)): path.read_bytes() for path in source.rglob("*") if _is_content(path)}
-    files[MAIN] = files[MAIN].replace(PROOF, PROOF.replace(b"pytest", proof_command(checks).encode() or b"pytest"))
     folder = found.root / ".handrail" / "workflows"
     _make_folder(folder, found.root)
     try:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from handrail.frozen import frozen
-from handrail.sources.projects import go, makefile, node, python, rust
+from handrail.model.workflow.settings import FileCheck
+from handrail.sources.projects import dotnet, go, jvm, makefile, node, php, python, ruby, rust
 from handrail.sources.projects.evidence import NAMES, Check, Finding, Look
 
 KINDS: tuple[Callable[[Look], Finding | None], ...] = (
@@ -16,10 +17,17 @@ KINDS: tuple[Callable[[Look], Finding | None], ...] = (
     python.find,
     rust.find,
     go.find,
+    jvm.find,
+    ruby.find,
+    php.find,
+    dotnet.find,
 )
 """Who looks for evidence; a new kind is a file and a line here. What a Makefile says goes before the rest."""
 SKIPPED = frozenset(("node_modules", "vendor", "target", "dist", "build", "venv", "testdata", "fixtures", "examples"))
 MOST_PACKAGES = 8
+ELSEWHERE = ("**", "!**/{test,tests,spec,specs,__tests__,testdata}/**", "!**/*{test,spec,Test,Spec}*")
+"""The product's code where nothing shows in which folders it is: everything but tests."""
+_PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 
 
 @frozen
@@ -29,6 +37,11 @@ class Project:
     checks: tuple[Check, ...] = ()
     setup: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    one: FileCheck | None = None
+    """How the tests of one file are run."""
+    sources: tuple[str, ...] = ()
+    outdated: str = ""
+    update: str = ""
 
 
 def detect(root: Path, ignored: Iterable[str] = ()) -> Project:
@@ -56,7 +69,15 @@ def _joined(look: Look) -> Project:
     setup = [command for finding in findings if finding.kind != "make" for command in finding.setup]
     setup = setup or [command for finding in findings for command in finding.setup]
     notes = [note for finding in findings for note in finding.notes]
-    return Project(tuple(sorted(checks.values(), key=_rank)), tuple(setup), tuple(notes))
+    # What a Makefile knows of single files is the least: it runs all tests.
+    ordered = sorted(findings, key=lambda finding: finding.kind == "make")
+    one = next((finding.one for finding in ordered if finding.one is not None), None)
+    listing = next((finding for finding in ordered if finding.outdated), Finding(""))
+    languages = [finding for finding in ordered if finding.kind != "make"] or ordered
+    sources = tuple(dict.fromkeys(glob for finding in languages for glob in finding.sources))
+    sources = sources or (ELSEWHERE if checks else ())
+    found = Project(tuple(sorted(checks.values(), key=_rank)), tuple(setup), tuple(notes))
+    return replace(found, one=one, sources=sources, outdated=listing.outdated, update=listing.update)
 
 
 def _rank(check: Check) -> int:
@@ -72,7 +93,7 @@ def _packages(look: Look) -> list[Look]:
 
 def _others(look: Look) -> tuple[str, ...]:
     """Say that packages below the root are left to the root's own checks."""
-    manifests = (node.FILE, rust.FILE, "go.mod", "pyproject.toml")
+    manifests = (node.FILE, rust.FILE, "go.mod", "pyproject.toml", "pom.xml", "Gemfile", "composer.json")
     names = [str(each.folder.relative_to(look.root)) for each in _packages(look) if each.has(*manifests)]
     if not names:
         return ()
@@ -97,7 +118,30 @@ def _combined(look: Look, packages: list[tuple[Look, Project]], root: Project) -
     notes += [f"left out, add them if you want them: {_listed(left)}"] if left else []
     notes += [f"{path}: {note}" for path, made in kept for note in made.notes]
     ordered = tuple(sorted(checks.values(), key=_rank))
-    return Project(ordered, (*root.setup, *setup), (*root.notes, *notes))
+    one = _one_of_all(kept)
+    if one is None:
+        notes.append("the packages run their tests in different ways: write [checks.test_one] for the one you work on")
+    sources = tuple(_below(path, glob) for path, made in kept for glob in made.sources)
+    return Project(ordered, (*root.setup, *setup), (*root.notes, *notes), one, sources)
+
+
+def _one_of_all(packages: list[tuple[str, Project]]) -> FileCheck | None:
+    """One check of files for all packages, each in its folder; none where failing tests look different in them."""
+    # The path stands inside an expansion, where no quotes help: only names that mean nothing to a shell are taken.
+    found = [(path, made.one) for path, made in packages if made.one is not None and _PLAIN.fullmatch(path)]
+    if not found or len({(one.failed, one.failed_when) for _, one in found}) > 1:
+        return None
+    cases = "".join(f" {path}/*) {_one_inside(path, one.command)};;" for path, one in found)
+    return replace(found[0][1], command=f'case "$FILE" in{cases} *) echo "$FILE is in no package" >&2; exit 2;; esac')
+
+
+def _one_inside(path: str, command: str) -> str:
+    placed = command if "$FILE" in command else f'{command} "$FILE"'
+    return _inside(path, f'FILE="${{FILE#{path}/}}" && {placed}')
+
+
+def _below(path: str, glob: str) -> str:
+    return f"!{path}/{glob[1:]}" if glob.startswith("!") else f"{path}/{glob}"
 
 
 def _free(name: str, taken: dict[str, Check]) -> str:

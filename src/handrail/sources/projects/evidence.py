@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from handrail.frozen import frozen
+from handrail.model.workflow.settings import FileCheck
 from handrail.sources.foreign_files import Refusal, contained, decode, read_bytes, scan, stays_inside
 
 NAMES = ("test", "lint", "types", "build")
@@ -34,6 +35,14 @@ class Finding:
     """Commands that make a fresh copy ready."""
     notes: tuple[str, ...] = ()
     """What a person should know about it."""
+    one: FileCheck | None = None
+    """How the tests of one file are run."""
+    sources: tuple[str, ...] = ()
+    """Globs of the product's own code, tests left out."""
+    outdated: str = ""
+    """The command that prints `NAME CURRENT WANTED` for each outdated package."""
+    update: str = ""
+    """The command that brings `$PACKAGE` to `$VERSION`."""
 
 
 @frozen
@@ -124,6 +133,22 @@ def below(table: dict[str, Any], *names: str) -> dict[str, Any]:
 def checks_of(found: Iterable[Check | None]) -> tuple[Check, ...]:
     """Give the checks that were found."""
     return tuple(check for check in found if check is not None)
+
+
+def one_file_check(command: str, *failed: int, when: str = "") -> FileCheck:
+    """Give the check of one file that workflows ask for by the name `test_one`."""
+    return FileCheck("test_one", command, failed, failed_when=when)
+
+
+def filtered(listing: str, lines: str, most: int = 0) -> str:
+    """Give a command that does not lose a failure (a code above `most`) in the pipe that makes lines of its output."""
+    judged = f'|| [ $? -le {most} ] || {{ printf "%s\\n" "$list" >&2; exit 1; }}'
+    return f'list=$({listing}) {judged}; printf "%s\\n" "$list" | {lines}'
+
+
+def existing(look: "Look", *folders: str) -> tuple[str, ...]:
+    """Give the globs of those folders that are there."""
+    return tuple(f"{name}/**" for name in folders if (look.folder / name).is_dir())
 
 
 def mentions(text: str, word: str) -> bool:

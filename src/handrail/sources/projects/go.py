@@ -4,9 +4,16 @@ import re
 import shlex
 
 from handrail.sources.foreign_files import contained
-from handrail.sources.projects.evidence import Check, Finding, Look
+from handrail.sources.projects.evidence import Check, Finding, Look, filtered, one_file_check
 
 LINTER = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
+ONE = (
+    'cd "$(dirname "$FILE")" && go test -run "^($(sed -n '
+    "'s/^func \\(\\(Test\\|Example\\|Fuzz\\)[^(]*\\)(.*/\\1/p' "
+    '"$(basename "$FILE")" | paste -sd\'|\' -))\\$" .'
+)
+"""Go tests packages: only the tests of the file are chosen, in the folder of the file, whichever module that is in."""
+_UPDATES = "{{if and .Update (not .Indirect) (not .Main)}}{{.Path}} {{.Version}} {{.Update.Version}}{{end}}"
 _USE = re.compile(r"^use[ \t]+(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
 
 
@@ -20,7 +27,15 @@ def find(look: Look) -> Finding | None:
         return None
     linter = look.has(*LINTER)
     command = f"golangci-lint run {packages}" if linter else f"go vet {packages}"
-    return Finding("go", (Check("test", f"go test {packages}", file), Check("lint", command, linter or file)))
+    checks = (Check("test", f"go test {packages}", file), Check("lint", command, linter or file))
+    return Finding(
+        "go",
+        checks,
+        one=one_file_check(ONE, 1, when="^ *--- FAIL:"),
+        sources=("**/*.go", "!**/*_test.go"),
+        outdated=filtered(f"go list -m -u -f '{_UPDATES}' all", "sed '/^$/d'"),
+        update='go get "$PACKAGE@$VERSION" && go mod tidy',
+    )
 
 
 def _modules(look: Look) -> str:

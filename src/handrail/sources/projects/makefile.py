@@ -2,7 +2,7 @@
 
 import re
 
-from handrail.sources.projects.evidence import Check, Finding, Look, checks_of
+from handrail.sources.projects.evidence import Check, Finding, Look, checks_of, existing, one_file_check
 
 FILES = ("GNUmakefile", "makefile", "Makefile")
 TARGETS = {
@@ -24,7 +24,9 @@ def find(look: Look) -> Finding | None:
     names = targets(look.text(file))
     found = checks_of(_check(check, wanted, names, file) for check, wanted in TARGETS.items())
     setup = [f"make {name}" for name in SETUP if name in names][:1]
-    return Finding("make", found, tuple(setup))
+    test = next((each.command for each in found if each.name == "test"), "")
+    one = one_file_check(f'{test} FILE="$FILE"', 2) if test else None
+    return Finding("make", found, tuple(setup), one=one, sources=existing(look, "src", "lib", "app", "include"))
 
 
 def targets(text: str) -> set[str]:

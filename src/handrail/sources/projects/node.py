@@ -4,7 +4,18 @@ import re
 from typing import Any
 
 from handrail.frozen import frozen
-from handrail.sources.projects.evidence import Check, Finding, Look, as_table, as_texts, below, checks_of
+from handrail.model.workflow.settings import FileCheck
+from handrail.sources.projects.evidence import (
+    Check,
+    Finding,
+    Look,
+    as_table,
+    as_texts,
+    below,
+    checks_of,
+    existing,
+    one_file_check,
+)
 
 FILE = "package.json"
 SCRIPTS = {
@@ -14,6 +25,36 @@ SCRIPTS = {
     "build": ("build",),
 }
 """Each check and the scripts that mean it, the best one first."""
+FOLDERS = ("src", "source", "lib", "app")
+TESTS = ("!**/*.{test,spec}.*", "!**/{test,tests,__tests__}/**")
+"""Tests that stand beside the code."""
+_JEST = "^Tests: .*[0-9]+ failed"
+RUNNERS = {
+    "vitest": ("RUN vitest run", "^ *Tests .*[0-9]+ failed"),
+    "jest": ("RUN jest --runTestsByPath", _JEST),
+    "react-scripts": ("CI=true RUN react-scripts test --watchAll=false --runTestsByPath", _JEST),
+    "mocha": ("RUN mocha", "^ *[0-9]+ failing"),
+    "ava": ("RUN ava", "^ *[0-9]+ tests? failed"),
+}
+"""Test runners: how one runs a single file, and the line that shows a failing test. Their exit codes tell nothing."""
+_FLAGS = re.compile(r"--(?:import|require|loader|experimental-[\w-]+)(?:[= ][^\s-]\S*)?")
+_LISTED = (
+    'const o = JSON.parse(require("fs").readFileSync(0, "utf8") || "{}"); '
+    "if (o.error) { console.error(o.error); process.exit(1); } "
+    "for (const [n, v] of Object.entries(o)) { const p = [].concat(v)[0]; "
+    "if (p.current && p.wanted !== p.current) console.log(n, p.current, p.wanted); }"
+)
+_YARN = (
+    'const t = require("fs").readFileSync(0, "utf8").split("\\n").filter(Boolean).map(l => JSON.parse(l)); '
+    'for (const r of t.filter(e => e.type === "table").flatMap(e => e.data.body)) '
+    "if (r[1] !== r[2]) console.log(r[0], r[1], r[2]);"
+)
+UPDATES = {
+    "npm": (f"npm outdated --json | node -e '{_LISTED}'", 'npm install "$PACKAGE@$VERSION"'),
+    "pnpm": (f"pnpm outdated --format json | node -e '{_LISTED}'", 'pnpm update "$PACKAGE@$VERSION"'),
+    "yarn": (f"yarn outdated --json | node -e '{_YARN}'", 'yarn upgrade "$PACKAGE@$VERSION"'),
+}
+"""Each package manager's outdated packages as lines `NAME CURRENT WANTED`, and how one is brought to a version."""
 PLACEHOLDER = "no test specified"
 
 
@@ -70,7 +111,42 @@ def find(look: Look) -> Finding | None:
     found = [_check(manager, scripts, name) or _everywhere(look, manager, members, name) for name in SCRIPTS]
     checks = checks_of([*found[:2], found[2] or _compiler(look, manager, package), found[3]])
     watching = [f"the script test of {FILE} watches files and never ends" for _ in (1,) if _watches(scripts)]
-    return Finding("node", checks, _setup(look, manager, package, members), tuple(watching))
+    outdated, update = UPDATES.get(manager.name if not look.has(".yarnrc.yml") else "", ("", ""))
+    return Finding(
+        "node",
+        checks,
+        _setup(look, manager, package, members),
+        tuple(watching),
+        one=_one(manager, package),
+        sources=_sources(look, members),
+        outdated=outdated,
+        update=update,
+    )
+
+
+def _one(manager: Manager, package: dict[str, Any]) -> FileCheck | None:
+    """How the tests of one file are run: by the test runner that the script test names, else by one it depends on."""
+    script = str(below(package, "scripts").get("test", ""))
+    needs = {**below(package, "dependencies"), **below(package, "devDependencies")}
+    for runner, (command, pattern) in RUNNERS.items():
+        if re.search(rf"(^|[\s/]){runner}($|\s)", script):
+            return one_file_check(command.replace("RUN", manager.execute), when=pattern)
+    if re.search(r"\bnode\b.*--test\b", script):
+        flags = " ".join(_FLAGS.findall(script))
+        return one_file_check(" ".join(f"node {flags} --test-reporter=tap".split()), 1, when="^ *not ok ")
+    if re.search(r"\bbun test\b", script) or (manager.name == "bun" and not script):
+        return one_file_check('bun test "./$FILE"', 1, when=r"^\(fail\) ")
+    known = next((each for runner, each in RUNNERS.items() if runner in needs), None)
+    return None if known is None else one_file_check(known[0].replace("RUN", manager.execute), when=known[1])
+
+
+def _sources(look: Look, members: list[Look]) -> tuple[str, ...]:
+    """The usual folders of code, or those of the packages of a workspace; tests beside the code are left out."""
+    found = existing(look, *FOLDERS)
+    for each in members[:20]:
+        path = str(each.folder.relative_to(look.folder))
+        found += tuple(f"{path}/{inner}" for inner in existing(each, *FOLDERS)) or (f"{path}/**",)
+    return (*(found or ("**/*.{js,jsx,ts,tsx,mjs,cjs}", "!**/node_modules/**")), *TESTS)
 
 
 def _manager(look: Look, package: dict[str, Any]) -> Manager:

@@ -4,7 +4,19 @@ import re
 from typing import Any
 
 from handrail.frozen import frozen
-from handrail.sources.projects.evidence import Check, Finding, Look, as_texts, below, checks_of, mentions
+from handrail.model.workflow.settings import FileCheck
+from handrail.sources.projects.evidence import (
+    Check,
+    Finding,
+    Look,
+    as_texts,
+    below,
+    checks_of,
+    existing,
+    filtered,
+    mentions,
+    one_file_check,
+)
 
 MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", "Pipfile", "requirements.txt")
 LOCKS = {
@@ -24,6 +36,16 @@ CONFIGURED = {
 """Files that are there only where a tool is used."""
 SECTIONS = {"pytest": ("[tool:pytest]", "[pytest]"), "flake8": ("[flake8]",), "mypy": ("[mypy]",)}
 """Sections of setup.cfg and tox.ini."""
+UNITTEST_FAILED = r"^(FAIL|ERROR): \S+ \(([^u]|u[^n]|un[^i]|uni[^t]|unit[^t]|unitt[^e])"
+"""A test that failed; one that cannot be loaded is an error of `unittest.loader`."""
+TESTS = ("!**/tests/**", "!**/test_*.py", "!**/*_test.py", "!**/conftest.py")
+"""Tests that stand beside the code."""
+_LISTED = 'import json, sys; [print(p["name"], p["version"], p["latest_version"]) for p in json.load(sys.stdin)]'
+_LISTED_PINNED = (
+    r'import json, re, sys; pinned = set(re.findall(r"(?m)^([\w.-]+)==", open("requirements.txt").read())); '
+    '[print(p["name"], p["version"], p["latest_version"]) for p in json.load(sys.stdin) if p["name"] in pinned]'
+)
+_NO_PRODUCT = re.compile(r"(setup|conftest|noxfile|tasks|fabfile|test_.*|.*_test|tests?)\.py")
 _UNITTEST = re.compile(r"^\s*(import|from) unittest\b", re.MULTILINE)
 
 
@@ -59,7 +81,51 @@ def find(look: Look) -> Finding | None:
     lint = lint or _tool(project, "flake8", "lint", f"{before}flake8")
     types = _tool(project, "mypy", "types", f"{before}{_mypy(project)}")
     types = types or _tool(project, "pyright", "types", f"{before}pyright")
-    return Finding("python", checks_of((test, lint, types)), setup, _notes(look, setup))
+    outdated, update = _updates(project, before)
+    return Finding(
+        "python",
+        checks_of((test, lint, types)),
+        setup,
+        _notes(look, setup),
+        one=_one(test, before),
+        sources=_sources(look),
+        outdated=outdated,
+        update=update,
+    )
+
+
+def _one(test: Check | None, before: str) -> FileCheck | None:
+    """How the tests of one file are run; pytest has an exit code of its own for what cannot be collected."""
+    if test is None:
+        return None
+    if "unittest" in test.command:
+        return one_file_check("python3 -m unittest", 1, when=UNITTEST_FAILED)
+    return one_file_check(f"{before}tox -q --" if "pytest" not in test.command else f"{test.command} -q", 1)
+
+
+def _sources(look: Look) -> tuple[str, ...]:
+    """The folder src, else the packages and modules of the root."""
+    packages = [each.folder.name for each in look.folders() if each.has("__init__.py")]
+    own = [name for name in packages if name not in ("tests", "test", "docs")]
+    modules = [name for name in look.files(".py") if not _NO_PRODUCT.fullmatch(name)]
+    found = existing(look, "src") or (*(f"{name}/**" for name in own), *modules[:20])
+    return (*found, *TESTS) if found else ()
+
+
+def _updates(project: _Project, before: str) -> tuple[str, str]:
+    """How outdated packages are listed, and one is brought to a version."""
+    if before == "uv run ":
+        listing = f"uv pip list --outdated --format=json | python3 -c '{_LISTED}'"
+        return listing, 'uv lock --upgrade-package "$PACKAGE==$VERSION" && uv sync'
+    if before == "poetry run ":
+        lines = "awk 'NF >= 3 {print $1, $2, $3}'"
+        listing = filtered("poetry show --outdated --top-level --no-ansi", lines)
+        return listing, 'poetry add "$PACKAGE@^$VERSION"'
+    if before != ".venv/bin/" or not project.look.has("requirements.txt"):
+        return "", ""
+    listing = f".venv/bin/python -m pip list --outdated --format=json | python3 -c '{_LISTED_PINNED}'"
+    change = 'sed -i.orig -E "s/^($PACKAGE)==[^ ;]+/\\\\1==$VERSION/" requirements.txt && rm requirements.txt.orig'
+    return listing, f"{change} && .venv/bin/python -m pip install -q -r requirements.txt"
 
 
 def _tool(project: _Project, tool: str, check: str, command: str) -> Check | None:

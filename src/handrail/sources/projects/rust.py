@@ -1,8 +1,15 @@
 """A Cargo package or workspace."""
 
-from handrail.sources.projects.evidence import Check, Finding, Look, below, checks_of
+from handrail.sources.projects.evidence import Check, Finding, Look, below, checks_of, filtered, one_file_check
 
 FILE = "Cargo.toml"
+ONE = (
+    'case "$FILE" in *tests/*/main.rs) t=$(basename "$(dirname "$FILE")");; *tests/*.rs) t=$(basename "$FILE" .rs);; '
+    '*) t=;; esac; if [ -n "$t" ]; then cargo testEVERY --test "$t"; else cargo testEVERY; fi'
+)
+"""A file of tests/ is a test target of its own; any other file is tested with everything."""
+NOTE = "unit tests live in the sources here: src is product code, and fix-bug writes its test as a file of tests/"
+_UPDATES = "sed -n 's/^ *Updating \\([^ ]*\\) v\\([^ ]*\\) -> v\\([^ ]*\\).*/\\1 \\2 \\3/p'"
 CLIPPY = ("clippy.toml", ".clippy.toml")
 
 
@@ -16,7 +23,15 @@ def find(look: Look) -> Finding | None:
         look, bool(below(manifest, "lints", "clippy") or below(manifest, "workspace", "lints", "clippy"))
     )
     clippy = Check("lint", f"cargo clippy{every} --all-targets -- -D warnings", evidence) if evidence else None
-    return Finding("rust", checks_of((Check("test", f"cargo test{every}", FILE), clippy)))
+    return Finding(
+        "rust",
+        checks_of((Check("test", f"cargo test{every}", FILE), clippy)),
+        notes=(NOTE,),
+        one=one_file_check(ONE.replace("EVERY", every), 101, when="^test result: FAILED"),
+        sources=("**/src/**",) if every else ("src/**",),
+        outdated=filtered("cargo update --dry-run 2>&1", _UPDATES),
+        update='cargo update -p "$PACKAGE" --precise "$VERSION"',
+    )
 
 
 def _clippy(look: Look, configured: bool) -> str:
