@@ -67,6 +67,9 @@ TOOLS: dict[str, Callable[[], str]] = {
     "fish": lambda: _program("fish"),
     "faketime": lambda: _program("faketime"),
     "git-lfs": lambda: _program("git-lfs"),
+    "go": lambda: _program("go"),
+    "node": lambda: _program("node"),
+    "cargo": lambda: _program("cargo"),
     "disk": _disk,
     "disk of a name space": _own_disk,
     "root": _root,
@@ -79,7 +82,9 @@ TOOLS: dict[str, Callable[[], str]] = {
 """How to find out why a tool cannot be used; an empty text where it can."""
 _INSTALLED = {
     "bwrap": "bubblewrap",
-    **{name: name for name in ("tmux", "zsh", "fish", "faketime", "git-lfs")},
+    **{name: name for name in ("tmux", "zsh", "fish", "faketime", "git-lfs", "cargo")},
+    "go": "golang-go",
+    "node": "nodejs",
 }
 """The packages of the programs that are installed where the tests run as root."""
 _GRANTED = {"bwrap", "disk", "disk of a name space", "root"}
