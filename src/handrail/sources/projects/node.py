@@ -51,7 +51,11 @@ _YARN = (
 )
 UPDATES = {
     "npm": (f"npm outdated --json | node -e '{_LISTED}'", 'npm install "$PACKAGE@$VERSION"'),
-    "pnpm": (f"pnpm outdated --format json | node -e '{_LISTED}'", 'pnpm update "$PACKAGE@$VERSION"'),
+    # What pnpm calls wanted is what its lock file has.
+    "pnpm": (
+        f"pnpm outdated --format json | node -e '{_LISTED.replace('p.wanted', 'p.latest')}'",
+        'pnpm update "$PACKAGE@$VERSION"',
+    ),
     "yarn": (f"yarn outdated --json | node -e '{_YARN}'", 'yarn upgrade "$PACKAGE@$VERSION"'),
 }
 """Each package manager's outdated packages as lines `NAME CURRENT WANTED`, and how one is brought to a version."""
