@@ -17,6 +17,8 @@ LABEL = 12
 WIDEST = 120
 WIDE = " " * 10
 RUN = "handrail run"
+LONG_SETUP = 5.0
+"""Seconds of set-up that are worth a word."""
 
 
 @frozen
@@ -72,7 +74,18 @@ def tried_lines(report: Report) -> list[str]:
     lines = row("Trying it", parts)
     for each in bad:
         lines += _bad_lines(each, report.found.where)
-    return lines
+    return [*lines, *_repeated(tried)]
+
+
+def _repeated(tried: tuple[Tried, ...]) -> list[str]:
+    """Say what set-up costs each run, where that is worth a thought."""
+    setup = [each for each in tried if each.name == "setup" and each.outcome == "green"]
+    seconds = sum(each.seconds for each in setup)
+    if seconds < LONG_SETUP:
+        return []
+    said = f"every run repeats set-up in its own worktree: {_seconds(seconds)}"
+    packages = any(each.command.startswith(("npm ", "pnpm ", "yarn ")) for each in setup)
+    return row("", [said, *(["add --prefer-offline to take packages from the cache"] if packages else [])], "; ")
 
 
 def wrote_lines(report: Report) -> list[str]:

@@ -1,0 +1,29 @@
+"""What `init` says of a trial."""
+
+from pathlib import Path
+
+import pytest
+
+from handrail.cli.render.init import Report, tried_lines
+from handrail.operations.init.config_text import Settings
+from handrail.operations.init.find_out import Survey
+from handrail.operations.init.trial import Tried
+from handrail.ports.repositories import Head
+from handrail.sources.config.config import RepositoryConfig
+from handrail.sources.projects.detect import Project
+
+SURVEY = Survey(Path("/r"), "main", Head("main", "c" * 40), (), (), (), Project(), (), (), RepositoryConfig(Path("/r")))
+
+
+@pytest.mark.parametrize(
+    ("command", "seconds", "said"),
+    [
+        ("npm ci", 14.0, "every run repeats set-up in its own worktree: 14 s; add --prefer-offline"),
+        ("uv sync", 7.0, "every run repeats set-up in its own worktree: 7 s"),
+        ("uv sync", 0.5, ""),
+    ],
+)
+def test_a_set_up_that_takes_long_is_said_to_be_repeated_by_every_run(command: str, seconds: float, said: str) -> None:
+    tried = (Tried("worktree", "", 0.1, "green"), Tried("setup", command, seconds, "green"))
+    text = " ".join(" ".join(tried_lines(Report(SURVEY, Settings(), Settings(), tried))).split())
+    assert (said in text) if said else ("every run repeats" not in text)
