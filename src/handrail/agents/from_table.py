@@ -1,6 +1,6 @@
 """Makes agents of definitions: described by data, or built-in ones whose program is called otherwise."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from handrail.agents.profiles import PROFILES, find_profile, make_agent
@@ -11,7 +11,16 @@ from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.settings import Access
 from handrail.ports.agent_definitions import AgentDefinition, BrokenDefinition, Defined
 from handrail.ports.agent_profiles import AgentProfile, ProjectFiles
-from handrail.ports.agents import Abilities, Agent, AgentCall, Configurable, Launch, Lines, require_program
+from handrail.ports.agents import (
+    Abilities,
+    Agent,
+    AgentCall,
+    Configurable,
+    Launch,
+    Lines,
+    require_program,
+    variables_of,
+)
 
 
 def makers_of(definitions: Iterable[Defined]) -> dict[str, Callable[[], Agent]]:
@@ -87,6 +96,10 @@ class WithVariables:
     def variables(self) -> tuple[str, ...]:
         """The variables of its vendor."""
         return self.agent.variables
+
+    def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """Name those that it gets of an environment."""
+        return variables_of(self.agent, environ)
 
     def project_files(self, access: Access) -> ProjectFiles:
         """Name the files of a repository that count."""

@@ -1,11 +1,14 @@
-"""What an agent's own files on this machine tell: where its data is, and which account it is logged in to."""
+"""What an agent's own files on this machine tell: where its data is, and which account it is logged in to, if any."""
 
 import json
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-from handrail.ports.agent_profiles import AgentProfile
+from handrail.ports.agent_profiles import AccountFile, AgentProfile
+from handrail.processes.environment import SECRET, fits
+from handrail.processes.machine_tools import exit_code_of
 
 
 def find_config_folders(profile: AgentProfile, env: Mapping[str, str]) -> tuple[Path, ...]:
@@ -18,12 +21,40 @@ def find_config_folders(profile: AgentProfile, env: Mapping[str, str]) -> tuple[
 
 def find_account(profile: AgentProfile, environ: Mapping[str, str]) -> str:
     """Find the name of the account that an agent is logged in to; nothing where its files do not tell."""
-    place = profile.login.account
+    return _read(profile.login.account, environ)
+
+
+def missing_login(profile: AgentProfile, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    """Say how a person logs in where an agent, so started, certainly is not; empty where it is, or may be.
+
+    Its program is asked only where neither variables nor files tell, and what it does not deny counts as a login.
+    """
+    login = profile.login
+    if not login.asks or any(environ.get(name) for name in login.variables) or _has_key(profile, environ):
+        return ""
+    home = Path(environ.get("HOME") or "/")
+    if any((home / each).exists() for each in login.files) or _read(login.account, environ):
+        return ""
+    program = next((word for word in argv if Path(word).name == profile.program), argv[0])
+    if _read(login.elsewhere, environ) or exit_code_of(program, login.asks, environ) != 1:
+        return ""
+    return f"{login.way}, or set {login.variables[0]}" if login.variables else login.way
+
+
+def _has_key(profile: AgentProfile, environ: Mapping[str, str]) -> bool:
+    """Tell whether a variable of the vendor holds a secret, which may be a login of a kind that is not known here."""
+    names = profile.variables_in(environ)
+    return any(value and fits(name, names) and fits(name.upper(), SECRET) for name, value in environ.items())
+
+
+def _read(place: AccountFile | None, environ: Mapping[str, str]) -> str:
+    """Give the text that a place in an agent's own files holds; nothing where it holds none."""
     if place is None:
         return ""
     folder = environ.get(place.variable) or f"{environ.get('HOME', '')}/{place.folder}"
     try:
-        found: object = json.loads((Path(folder) / place.file).read_bytes())
+        data = (Path(folder) / place.file).read_bytes()
+        found: object = tomllib.loads(data.decode()) if place.file.endswith(".toml") else json.loads(data)
     except (OSError, ValueError, RecursionError):
         return ""
     for key in place.keys:

@@ -11,11 +11,11 @@ PROXY = tuple(name for each in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PR
 """The way to an agent's service, which some machines need."""
 
 
-def find_program(profile: AgentProfile, command: str = "") -> str:
-    """Find the path of an agent's program, which may be called otherwise here; raises what to install."""
-    path = shutil.which(expanded(command or profile.program))
-    if path is not None:
-        return path
+def find_program(profile: AgentProfile, command: str = "", path: str | None = None) -> str:
+    """Find an agent's program, which may be called otherwise here, on a PATH or ours; raises what to install."""
+    found = shutil.which(expanded(command or profile.program), path=path)
+    if found is not None:
+        return found
     if command:
         message = f"the program of the agent '{profile.name}' is not there: `{command}`"
         hint = f"correct `program` in [agents.{profile.name}] of agents.toml, or take it out"
@@ -24,14 +24,14 @@ def find_program(profile: AgentProfile, command: str = "") -> str:
     raise NotFound(message, next_step=f"{profile.install}; or name another agent")
 
 
-def find_described_program(given: AgentDefinition) -> str:
-    """Find the path of a definition's program; raises what to install where it is missing."""
+def find_described_program(given: AgentDefinition, path: str | None = None) -> str:
+    """Find a definition's program on a PATH or ours; raises what to install where it is missing."""
     program = given.command[0]
-    path = shutil.which(expanded(program))
-    if path is None:
+    found = shutil.which(expanded(program), path=path)
+    if found is None:
         message = f"the agent '{given.name}' is not installed: there is no program `{program}` on the PATH"
         raise NotFound(message, next_step=given.install or "install it, or correct `command` in its definition")
-    return path
+    return found
 
 
 def expanded(command: str) -> str:

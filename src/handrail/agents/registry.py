@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from handrail.agents.profiles import PROFILES, agent_names, every_profile, find_profile, load, make_agent, price_list
-from handrail.agents.programs import find_program
+from handrail.agents.programs import PROXY, find_program
 from handrail.errors import NotFound, UsageError
 from handrail.frozen import frozen
 from handrail.late_import import late_import
@@ -101,6 +101,16 @@ class BuiltInCatalog:
         profile = find_profile(name)
         return "" if profile is None else own_files.find_account(profile, environ)
 
+    def missing_login(self, name: str, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
+        """Say how a person logs in where an agent, so started, certainly is not; empty where it is, or may be."""
+        profile = find_profile(name)
+        return "" if profile is None else own_files.missing_login(profile, argv, environ)
+
+    def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """Name the variables that any of the agents gets of an environment, and the way to their services."""
+        named = (name for profile in every_profile() for name in profile.variables_in(environ))
+        return tuple(dict.fromkeys((*named, *PROXY)))
+
     def config_folders(self, name: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
         """Find the folders and files in which an agent keeps its own data, as far as they exist."""
         profile = find_profile(name)
@@ -137,6 +147,10 @@ class KnownAgents:
     def installed(self) -> tuple[str, ...]:
         """Name the agents of vendors whose program is on this machine."""
         return tuple(name for name in PROFILES if name in self._table and self.is_installed(name))
+
+    def variables_in(self, environ: Mapping[str, str], repository: str | None = None) -> tuple[str, ...]:  # noqa: ARG002
+        """Name the variables that any agent of a vendor gets of an environment."""
+        return self.catalog.variables_in(environ)
 
     def is_installed(self, name: str) -> bool:
         """Tell whether an agent can be called on this machine, without loading its adapter."""

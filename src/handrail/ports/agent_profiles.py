@@ -40,6 +40,8 @@ class Login:
     asks: tuple[str, ...] = ()
     """What the program is asked otherwise: it ends with 0 when it is logged in, with 1 when it is not."""
     account: AccountFile | None = None
+    elsewhere: AccountFile | None = None
+    """The setting that makes it work with another service, whose login nobody but that service knows of."""
 
 
 @frozen
@@ -143,8 +145,15 @@ class AgentProfile:
     """How it is connected to Handrail where a person talks to it."""
     reads_checkout: bool = False
     """Whether the agent takes such files from the main checkout, too, when it works in a linked worktree."""
+    switched: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Variables of other vendors, which it gets where a variable tells it to work through them."""
 
     @property
     def files(self) -> ProjectFiles:
         """What of a repository configures the agent."""
         return ProjectFiles(self.project_files, self.files_above, self.reads_checkout)
+
+    def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """Name the variables that the agent gets of an environment: its vendor's, and those of where it works."""
+        on = (names for switch, names in self.switched if environ.get(switch, "") not in ("", "0", "false"))
+        return (*self.variables, *(name for names in on for name in names))

@@ -82,6 +82,13 @@ class AgentCall:
     """Its input stays open for what a person says meanwhile; asked of agents that can (`Listening`) alone."""
     project: Project = Project()
     """Looked at for agents that a repository can configure (`Configurable`) alone."""
+    environ: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The variables that it gets; where there is no PATH among them, that of this process counts."""
+
+    @property
+    def path(self) -> str | None:
+        """Where its program is looked for."""
+        return self.environ.get("PATH")
 
 
 @frozen
@@ -233,6 +240,20 @@ class Configurable(Protocol):
         ...
 
 
+@runtime_checkable
+class Switchable(Protocol):
+    """An agent that gets variables of further vendors where one of its own variables says so."""
+
+    def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """Name the variables that it gets of an environment, or globs of them."""
+        ...
+
+
+def variables_of(agent: "Agent", environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the variables that an agent gets of an environment, or globs of them."""
+    return agent.variables_in(environ) if isinstance(agent, Switchable) else agent.variables
+
+
 def so_far(lines: Lines) -> SoFar:
     """Give what the lines of a call show so far; nothing where its reader cannot tell."""
     return lines.so_far() if isinstance(lines, Telling) else SoFar()
@@ -341,6 +362,14 @@ class AgentCatalog(Protocol):
         """Find the account that an agent is logged in to; nothing where its files do not tell."""
         ...
 
+    def missing_login(self, name: str, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
+        """Say how a person logs in where an agent, so started, certainly is not; empty where it is, or may be."""
+        ...
+
+    def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """Name the variables that any of the agents gets of an environment, or globs of them."""
+        ...
+
     def config_folders(self, name: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
         """Find the folders and files in which an agent keeps its own data, as far as they exist."""
         ...
@@ -363,6 +392,10 @@ class Agents(Protocol):
 
     def installed(self) -> tuple[str, ...]:
         """Name the agents whose program is on this machine."""
+        ...
+
+    def variables_in(self, environ: Mapping[str, str], repository: str | None = None) -> tuple[str, ...]:
+        """Name the variables that any agent which is known here gets of an environment, or globs of them."""
         ...
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import handrail
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
-from handrail.processes.environment import allowed_environment
+from handrail.ports.processes import MARK
+from handrail.processes.environment import PASS_ENV, allowed_environment
 
 MOST_BYTES = 1 << 20
 """Size at which what was said so far is put aside, and what was put aside before is dropped."""
@@ -106,10 +107,15 @@ _PLACES = ("TMUX_TMPDIR",)
 """Where things are that a person's own commands look for too: the windows of the background driver."""
 
 
+_RUNS_OWN = (PASS_ENV, MARK)
+"""Settings of single runs, which are handed over with their environments."""
+
+
 def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Give what Handrail itself needs: what commands may see, and its own settings."""
+    """Give what Handrail itself needs: what any command may see, and its own settings; nothing that is one run's."""
     ours = {name: environ[name] for name in environ if name.startswith("HANDRAIL_") or name in _PLACES}
-    return {**allowed_environment(environ), **ours}
+    kept = {name: value for name, value in ours.items() if name not in _RUNS_OWN}
+    return {**allowed_environment({**environ, PASS_ENV: ""}), **kept}
 
 
 def _put_aside(output: Path) -> None:

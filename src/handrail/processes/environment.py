@@ -45,6 +45,12 @@ def allowed_environment(parent: Mapping[str, str], pass_env: Iterable[str] = ())
     return dict(sorted(chosen.items()))
 
 
+def handed_environment(parent: Mapping[str, str], named: Iterable[str]) -> dict[str, str]:
+    """Choose what a run is handed of our environment: what its commands and agents may see, and how that is named."""
+    settings = {name: parent[name] for name in (PASS_ENV, NAMED) if parent.get(name)}
+    return {**allowed_environment(parent, named), **settings}
+
+
 def marks_of(parent: Mapping[str, str]) -> dict[str, str]:
     """Give a mark for each variable that decides what commands find and do, and no value of any."""
     seen = {name: parent[name] for name in allowed_environment({**parent, PASS_ENV: ""}) if name in parent}

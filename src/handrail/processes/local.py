@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from handrail.errors import UsageError
 from handrail.late_import import late_import
+from handrail.model.secrets.redaction import Redactor
 from handrail.ports.processes import MARK, Ended, Gone, ProcessSpec, Running, Stream, TimedOut
 from handrail.processes.environment import redactor_here
 from handrail.processes.launch import launch
@@ -32,12 +33,13 @@ _AGAIN = 0.05
 class LocalProcesses:
     """The `Processes` of this machine."""
 
-    def __init__(self) -> None:
+    def __init__(self, redactor_for: Callable[[str], Redactor] | None = None) -> None:
         self._children: set[int] = set()
         """Keepers that this object started and that nobody else reaps."""
         self._lines: dict[str, int] = {}
         """By folder, what becomes readable when a keeper that this object started has written the status."""
-        self._redactor = redactor_here()
+        self._redactor_for: Callable[[str], Redactor] = redactor_for or _forget_folder(redactor_here())
+        """Knows the secrets of whoever a folder's command was started for, beside those that its keeper knew."""
         weakref.finalize(self, _close, self._lines)
 
     def start(self, spec: ProcessSpec) -> Running:
@@ -112,7 +114,8 @@ class LocalProcesses:
         status = read_status(Path(folder))
         again = status is not None and status.masked
         with contextlib.suppress(FileNotFoundError):
-            return read_masked(Path(folder) / stream, self._redactor, limit, tail=tail, again=again)
+            redactor = self._redactor_for(folder)
+            return read_masked(Path(folder) / stream, redactor, limit, tail=tail, again=again)
         return b""
 
     def escaped(self, marker: str) -> tuple[int, ...]:
@@ -172,6 +175,11 @@ def _ended(place: Path, record: Record) -> Ended | Gone:
         return ended(place, status)
     keeper_files.remove_drafts(place, record.pid)
     return Gone()
+
+
+def _forget_folder(redactor: Redactor) -> Callable[[str], Redactor]:
+    """Give the same redactor for the commands of all folders."""
+    return lambda _: redactor
 
 
 def _members(record: Record) -> dict[int, Row]:

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from handrail.ports.programs import Installed
@@ -46,9 +46,9 @@ def _find(name: str) -> Installed | None:
     return Installed(found.group() if found is not None and ran.returncode == 0 else None)
 
 
-def exit_code_of(command: str, words: Iterable[str]) -> int | None:
-    """Ask a tool something and give how it ended; None where it is not there or takes too long."""
-    path = _path_of(command)
+def exit_code_of(command: str, words: Iterable[str], environ: Mapping[str, str] | None = None) -> int | None:
+    """Ask a tool something, in our environment or another; give how it ended, None where it is missing or too slow."""
+    path = _path_of(command, None if environ is None else environ.get("PATH"))
     if path is None:
         return None
     try:
@@ -57,6 +57,7 @@ def exit_code_of(command: str, words: Iterable[str]) -> int | None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             cwd=NEUTRAL,
+            env=environ,
             timeout=LONG_PATIENCE,
             check=False,
         )
@@ -65,7 +66,7 @@ def exit_code_of(command: str, words: Iterable[str]) -> int | None:
     return ran.returncode
 
 
-def _path_of(name: str) -> str | None:
+def _path_of(name: str, path: str | None = None) -> str | None:
     """Find a tool on the PATH, whose entries may be seen from here."""
-    path = shutil.which(name)
+    path = shutil.which(name, path=path)
     return None if path is None else os.path.abspath(path)  # noqa: PTH100 - links stay as they are

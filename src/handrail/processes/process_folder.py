@@ -101,9 +101,9 @@ class Inside(NamedTuple):
     """0 where it is no step: set-up commands, and what `init` tries."""
 
 
-def callers() -> Iterator[Caller]:
-    """Give this process and those above it, the nearest first."""
-    for row in lineage(os.getpid()):
+def callers(pid: int | None = None) -> Iterator[Caller]:
+    """Give a process, or this one, and those above it, the nearest first."""
+    for row in lineage(os.getpid() if pid is None else pid):
         yield Caller(initial_environment(row), outputs_of(row))
 
 

@@ -1,8 +1,8 @@
-"""The environment of this process, in which every run works that it drives."""
+"""The environments of runs: that of whoever started a run, where it is known here, else that of this process."""
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from handrail.frozen import frozen
@@ -12,17 +12,24 @@ from handrail.processes.secret_forms import FORMS
 
 FindAccount: TypeAlias = Callable[[str, Mapping[str, str]], str]
 """Names the account that an agent, with the variables it gets, is logged in to."""
+FindLogin: TypeAlias = Callable[[str, tuple[str, ...], Mapping[str, str]], str]
+"""Says how a person logs in where an agent, so started and with the variables it gets, certainly is not."""
+
+
+def _assume_login(_agent: str, _argv: tuple[str, ...], _variables: Mapping[str, str]) -> str:
+    return ""
 
 
 @frozen
 class ProcessEnvironment:
-    """A `RunEnvironment` chosen from the variables of this process."""
+    """A `RunEnvironment` chosen from the variables of a process: this one, or whoever handed them over."""
 
     find_account: FindAccount
     parent: Mapping[str, str]
     """What the variables are chosen from."""
     more: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables that every command gets as well."""
+    find_login: FindLogin = _assume_login
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -42,6 +49,10 @@ class ProcessEnvironment:
         """Name the account that an agent with these variables is logged in to; empty where that is not known."""
         return self.find_account(agent, variables)
 
+    def missing_login(self, agent: str, argv: tuple[str, ...], variables: Mapping[str, str]) -> str:
+        """Say how a person logs in where an agent, so started, certainly is not logged in; empty where it may be."""
+        return self.find_login(agent, argv, variables)
+
 
 @frozen
 class SharedEnvironments:
@@ -52,8 +63,58 @@ class SharedEnvironments:
     """Variables that differ from those of this process."""
     more: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables that every command gets, named or not."""
+    find_login: FindLogin = _assume_login
 
     def for_run(self, run: str) -> ProcessEnvironment:  # noqa: ARG002 - the same for every run
         """Give the environment of this process."""
         parent = {**os.environ, **self.changes} if self.changes else os.environ
-        return ProcessEnvironment(self.find_account, parent, self.more)
+        return ProcessEnvironment(self.find_account, parent, self.more, self.find_login)
+
+
+class HandedEnvironments:
+    """`RunEnvironments` in which a run has the environment that was handed over for it, as have all that come from it.
+
+    Where none was, it is asked for once; where there is none, the run has the environment of this process.
+    """
+
+    def __init__(
+        self,
+        own: SharedEnvironments,
+        root_of: Callable[[str], str],
+        fetch: Callable[[str], Mapping[str, str] | None] | None = None,
+    ) -> None:
+        self._own = own
+        self._root_of = root_of
+        self._fetch = fetch
+        self._known: dict[str, ProcessEnvironment] = {}
+
+    def keep_own(self, run: str) -> None:
+        """Let a run have the environment of this process: it is started here."""
+        self._known[self._root_of(run)] = self._own.for_run(run)
+
+    def hold(self, run: str, variables: Mapping[str, str]) -> None:
+        """Hold an environment for a run."""
+        self._known[self._root_of(run)] = replace(self._own.for_run(run), parent=dict(variables))
+
+    def drop(self, run: str) -> None:
+        """Forget the environment of a run."""
+        self._known.pop(self._root_of(run), None)
+
+    def held(self) -> dict[str, Mapping[str, str]]:
+        """Give all that is held, by run."""
+        return {run: each.parent for run, each in self._known.items()}
+
+    def for_run(self, run: str) -> ProcessEnvironment:
+        """Give the environment of a run."""
+        root = self._root_of(run)
+        known = self._known.get(root)
+        if known is not None:
+            return known
+        if self._fetch is None:
+            return self._own.for_run(root)
+        handed = self._fetch(root)
+        if handed is None:
+            self.keep_own(root)
+        else:
+            self.hold(root, handed)
+        return self._known[root]

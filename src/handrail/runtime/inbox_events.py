@@ -81,7 +81,7 @@ def _gives_up(state: RunState, event: ev.Event) -> bool:
     if event.kind not in ENDS or state.pending is None:
         return False
     if event.kind == "run_resumed":
-        return state.pending.kind == "step" and state.reason not in ("fault", "capability")
+        return state.pending.kind == "step" and state.reason not in ("fault", "capability", "login")
     return state.pending.kind == "step" or event.kind != "run_waits"
 
 

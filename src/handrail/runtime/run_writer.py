@@ -1,10 +1,12 @@
 """Writes to runs on behalf of whoever steers them: brings them into being, and sends them messages."""
 
+import contextlib
 import json
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from handrail.engine.fold.step_tools import Call
-from handrail.errors import UsageError
+from handrail.errors import StorageFault, UsageError
 from handrail.frozen import frozen
 from handrail.model.codec import CodecError, decode, unrecordable
 from handrail.model.history import events as ev
@@ -13,7 +15,8 @@ from handrail.model.history.run_state import Pending, RunState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.settings import AgentPolicy
-from handrail.ports.log import Log
+from handrail.ports.environments import RunEnvironments
+from handrail.ports.log import Holder, Lease, Log
 from handrail.runtime.history import GIVE_PLAIN, beginning
 
 MOST_BYTES = 16 * 1024 * 1024
@@ -99,17 +102,80 @@ class Heard(NamedTuple):
     """Messages to other runs that they bring about."""
 
 
+ATTENDED = "attended:"
+"""Begins the name of the lease by which a process attends to a run and to all that come from it."""
+
+
+def attendant_of(log: Log, root: str) -> Holder | None:
+    """Say which process attends to a run and to all that come from it: the background driver leaves them to it."""
+    return log.holder(f"{ATTENDED}{root}")
+
+
+@dataclass(slots=True)
+class RunClaim:
+    """The claim of a process to drive a run itself, or to say who does: no background driver takes it meanwhile.
+
+    It has two parts. Attending to a run holds off the background driver as long as this process lives, also while the
+    run waits. The lease of a new run is taken before its first event, and passed on to whoever drives it here.
+    """
+
+    log: Log
+    name: str
+    _attends: Lease | None = None
+    _first: Lease | None = None
+
+    def attend(self, root: str) -> bool:
+        """Attend to a run; False where another process does."""
+        if self._attends is None or self._attends.stream != f"{ATTENDED}{root}":
+            self.free()
+            found = self.log.acquire(f"{ATTENDED}{root}", self.name)
+            self._attends = None if isinstance(found, Holder) else found
+        return self._attends is not None
+
+    def begin(self, run: str) -> tuple[Lease, ...] | None:
+        """Attend to a run that does not exist yet, and take its lease; None where another process has either."""
+        if not self.attend(run):
+            return None
+        found = self.log.acquire(run, self.name)
+        if isinstance(found, Holder):
+            self.free()
+            return None
+        self._first = found
+        return (found,)
+
+    def pass_on(self) -> Lease | None:
+        """Give the lease of the new run to whoever drives it here, who releases it."""
+        lease, self._first = self._first, None
+        return lease
+
+    def free(self) -> None:
+        """Leave the run to whoever takes it."""
+        for lease in (self._first, self._attends):
+            if lease is not None:
+                with contextlib.suppress(StorageFault):
+                    self.log.release(lease)
+        self._first = self._attends = None
+
+
 @frozen
 class RunWriter:
     """A log, and what takes the secrets of the writer's environment out of all that is written to it."""
 
     log: Log
     redactor: Redactor
+    environments: RunEnvironments | None = None
+    """Knows the secrets of the runs that are written to, which are taken out of messages as well."""
 
-    def begin(self, run: str, first: Event, *later: Event) -> None:
+    def begin(self, run: str, first: Event, *later: Event, leases: tuple[Lease, ...] = ()) -> None:
         """Bring a run into being; a `VersionConflict` says that there is one of this name."""
-        self.log.append([beginning(self.log, self.redactor, run, first, *later)], [])
+        self.log.append([beginning(self.log, self.redactor, run, first, *later)], list(leases))
 
     def send(self, run: str, key: str, kind: str, /, **fields: object) -> bool:
         """Leave a message in the inbox of a run; False when the run was ever sent one with this key."""
-        return self.log.send(run, key, message(self.redactor, kind, **fields))
+        return self.log.send(run, key, message(self.redactor_for(run), kind, **fields))
+
+    def redactor_for(self, run: str) -> Redactor:
+        """Give what takes out the secrets of the writer and those of a run."""
+        if self.environments is None:
+            return self.redactor
+        return self.redactor.joined(self.environments.for_run(run).redactor)

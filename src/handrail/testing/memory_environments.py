@@ -18,6 +18,8 @@ class MemoryEnvironment:
     """Variables whose values must not be kept; commands get those that `pass_env` names."""
     accounts: Mapping[str, str] = field(default_factory=dict[str, str])
     """By agent, the account that it is logged in to."""
+    logged_out: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By agent that is not logged in, how a person logs in."""
 
     @property
     def redactor(self) -> Redactor:
@@ -31,6 +33,10 @@ class MemoryEnvironment:
     def account(self, agent: str, variables: Mapping[str, str]) -> str:  # noqa: ARG002 - no login depends on them here
         """Name the account of an agent."""
         return self.accounts.get(agent, "")
+
+    def missing_login(self, agent: str, argv: tuple[str, ...], variables: Mapping[str, str]) -> str:  # noqa: ARG002
+        """Say how a person logs in, where an agent is not logged in."""
+        return self.logged_out.get(agent, "")
 
 
 @frozen

@@ -18,18 +18,21 @@ from handrail.operations.runs.prepare import workflows_seen_from
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.processes.process_folder import Inside, callers, find_inside
+from handrail.processes.run_environment import HandedEnvironments
 from handrail.runtime.event_records import from_log
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import HOME, user_folders
 from handrail.sources.tiers import Place
 from handrail.wiring.machine import this_machine
 from handrail.wiring.place import current_place
-from handrail.wiring.system import System, open_system
+from handrail.wiring.system import SOCKETS, System, open_system
 
 if TYPE_CHECKING:
+    from handrail.operations.driving.handover import Handover
     from handrail.operations.views.diff import Differences
-    from handrail.wiring import run_list
+    from handrail.wiring import handover, run_list
 else:
+    handover = late_import("handrail.wiring.handover")
     run_list = late_import("handrail.wiring.run_list")
 
 
@@ -54,6 +57,21 @@ class Session:
     def machine(self) -> Machine:
         """The machine."""
         return self.system.machine
+
+    @property
+    def handover(self) -> "Handover":
+        """What leaves runs to the background driver, in the environment of this process."""
+        return handover.make_handover(self.system, self.place.folders)
+
+    def keep_environment(self, run: str) -> None:
+        """Let a run have the environment of this process: it is started here, or a person gives it another one."""
+        if isinstance(self.system.environments, HandedEnvironments):
+            self.system.environments.keep_own(run)
+
+    def offer_environment(self, run: str, *, instead: bool = False) -> None:
+        """Hand the environment of this process to a background driver that is at work, in case it gets the run."""
+        if any(self.system.folder.glob(SOCKETS)):
+            self.handover.offer(run, instead=instead)
 
     @property
     def differences(self) -> "Differences":

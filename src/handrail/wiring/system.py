@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING
 from handrail.agents.registry import BuiltInCatalog, KnownAgents
 from handrail.frozen import frozen
 from handrail.late_import import late_import
+from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import Command
 from handrail.operations.agents.configured_agents import ConfiguredAgents
+from handrail.operations.views.overview import root_of
 from handrail.ports.agents import Agents
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.processes.environment import redactor_here
 from handrail.processes.keeper_pool import NURSERY
-from handrail.processes.run_environment import SharedEnvironments
+from handrail.processes.local import LocalProcesses
+from handrail.processes.run_environment import HandedEnvironments, SharedEnvironments
 from handrail.processes.shell_command import Refused, prepare
 from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.agents.handler import AgentHandler
@@ -48,7 +51,9 @@ if TYPE_CHECKING:
     from handrail.runtime.handlers import items
     from handrail.sources.python import start_flow as flow_process
     from handrail.store import signing_keys
+    from handrail.wiring import driver_channel
 else:
+    driver_channel = late_import("handrail.wiring.driver_channel")
     flow_process = late_import("handrail.sources.python.start_flow")
     glimpses = late_import("handrail.runtime.glimpses")
     items = late_import("handrail.runtime.handlers.items")
@@ -69,8 +74,10 @@ class ShellCommands:
         return Prepared(made.argv, made.env)
 
 
-ENVIRONMENTS = SharedEnvironments(BuiltInCatalog().account)
+ENVIRONMENTS = SharedEnvironments(BuiltInCatalog().account, find_login=BuiltInCatalog().missing_login)
 """Every run works in the environment of the process that drives it."""
+SOCKETS = "driver/*.socket"
+"""Where background drivers listen, seen from their data folder."""
 FLOWS = Flows(lambda words, env: flow_process.start_flow(words, env), builtins)  # noqa: PLW0108 (loaded when used)
 
 
@@ -79,9 +86,9 @@ def make_starts() -> Starts:
     return Starts(this_machine().processes, ShellCommands(), ENVIRONMENTS)
 
 
-def make_writer(log: Log) -> RunWriter:
-    """Make what writes to the runs of a log without the secrets of this process."""
-    return RunWriter(log, redactor_here())
+def make_writer(log: Log, environments: RunEnvironments | None = None) -> RunWriter:
+    """Make what writes to the runs of a log without the secrets of this process, and those of the runs it writes to."""
+    return RunWriter(log, redactor_here(), environments)
 
 
 @frozen
@@ -128,8 +135,8 @@ class System:
 
     @property
     def writer(self) -> RunWriter:
-        """Give what writes to runs without the secrets of this process."""
-        return make_writer(self.log)
+        """Give what writes to runs without the secrets of this process and of the runs."""
+        return make_writer(self.log, None if self.environments is ENVIRONMENTS else self.environments)
 
     @property
     def glimpses(self) -> "glimpses.Glimpses":
@@ -142,8 +149,30 @@ class System:
         return GitWorkspaces(self.folder)
 
 
-def open_system(folders: Folders, workflows: Workflows, machine: Machine) -> System:
-    """Open the user's database and wire it up."""
+def open_system(
+    folders: Folders, workflows: Workflows, machine: Machine, environments: HandedEnvironments | None = None
+) -> System:
+    """Open the user's database and wire it up; each run has its own environment."""
     log = machine.log_files.open(folders.data)
-    agents = ConfiguredAgents(machine.agents, folders)
-    return System(log, folders.data, workflows, agents=agents, machine=machine, trusted=TrustStore(folders))
+    known = environments or HandedEnvironments(ENVIRONMENTS, root_of, partial(_fetch, folders.data))
+    machine = replace(machine, processes=LocalProcesses(partial(_redactor_for, known)))
+    return System(
+        log,
+        folders.data,
+        workflows,
+        environments=known,
+        agents=ConfiguredAgents(machine.agents, folders),
+        machine=machine,
+        trusted=TrustStore(folders),
+    )
+
+
+def _fetch(data: Path, run: str) -> Mapping[str, str] | None:
+    """Ask the background driver for the environment of a run; mostly there is none to ask."""
+    return driver_channel.driver_environments(data).fetch(run) if any(data.glob(SOCKETS)) else None
+
+
+def _redactor_for(environments: RunEnvironments, folder: str) -> Redactor:
+    """Give what takes the secrets of a run out of what its commands wrote, by the folder of one of them."""
+    run = folder.split("/")[-3:-2]
+    return environments.for_run(run[0] if run else "").redactor

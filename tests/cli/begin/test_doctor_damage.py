@@ -195,5 +195,11 @@ def test_doctor_says_whether_a_background_driver_is_running(runs: Runs) -> None:
     assert runs.json("doctor")["driver"] is None
     assert runs.text("doctor").splitlines()[-2] == "background driver   not running"
     runs.text("run", "ask", "--detach", HANDRAIL_DRIVER_IDLE="600")
-    assert runs.text("doctor").splitlines()[-2] == "background driver   running, process PID, since TIME"
-    assert runs.json("doctor")["driver"].keys() == {"pid", "since"}
+    running, holds = runs.text("doctor").splitlines()[-3:-1]
+    assert running == "background driver   running, process PID, since TIME"
+    said = "its own environment: no login by variable; holds those of ask-1 (no login by variable)"
+    assert holds.strip() == said
+    driver = runs.json("doctor")["driver"]
+    assert driver.keys() == {"pid", "since", "takes_environments", "logins", "environments"}
+    assert (driver["takes_environments"], driver["logins"]) == (True, [])
+    assert driver["environments"] == [{"run": "ask-1", "logins": []}]

@@ -74,34 +74,37 @@ def test_one_that_has_nothing_to_do_and_ends_at_once_has_started_well(
     assert isinstance(ensure(home.folders, LocalPrograms()), Started)
 
 
-def test_its_commands_have_the_environment_of_its_start_and_status_names_what_differs(
+def test_a_run_that_nobody_handed_an_environment_over_for_has_the_plain_one_of_the_drivers_start(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", "/first")
     monkeypatch.setenv("SHOP_TOKEN", "hunter2")
     monkeypatch.setenv("HANDRAIL_PASS_ENV", "SHOP_TOKEN")
     ensure(home.folders, LocalPrograms())
+    monkeypatch.delenv("HANDRAIL_PASS_ENV")
     monkeypatch.setenv("JAVA_HOME", "/second")
     monkeypatch.setenv("GOPATH", "/go")
     monkeypatch.setenv("TERM", "another")
     run = home.start("  - {name: env, command: 'echo $JAVA_HOME $GOPATH $SHOP_TOKEN', output: seen}\n")
-    assert home.reaches(run, "succeeded").names["seen"] == "/first hunter2"
+    assert home.reaches(run, "succeeded").names["seen"] == "/first"
     running = who(home.folders)
     assert running is not None
     assert differing(running, LocalPrograms()) == ("GOPATH", "JAVA_HOME")
     said = CliRunner().invoke(cli, ["status"]).output
-    note = "commands see the GOPATH, JAVA_HOME of where it was started, not yours"
-    assert f"background driver: process {running.pid}; {note}\n" in said
+    note = "runs whose environment it does not hold see the GOPATH, JAVA_HOME of where it was started"
+    assert f"background driver: process {running.pid}; its own environment: no login by variable; {note}\n" in said
     lock = (home.folders.data / "driver.lock").read_text()
     assert "hunter2" not in lock
     assert "/first" not in lock
+    assert b"hunter2" not in Path(f"/proc/{running.pid}/environ").read_bytes()
 
 
 def test_status_says_nothing_of_an_environment_that_is_the_same(home: Home) -> None:
     run = home.start("  - {name: hi, command: 'echo hi'}\n")
     ensure(home.folders, LocalPrograms())
     home.reaches(run, "succeeded")
-    assert CliRunner().invoke(cli, ["status"]).output.endswith(f"background driver: process {home.driver()}\n")
+    said = f"background driver: process {home.driver()}; its own environment: no login by variable\n"
+    assert CliRunner().invoke(cli, ["status"]).output.endswith(said)
 
 
 def test_a_driver_that_says_nothing_of_its_environment_is_taken_at_its_word(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 
 from handrail.engine.state.codec import decode_state, encode_state
 from handrail.model.workflow.actions import DynamicAction
-from handrail.operations.driving.background_driver import ensure, keep_going
+from handrail.operations.driving.background_driver import ensure
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prepare import Wanted, prepare
 from handrail.processes.local_programs import LocalPrograms
@@ -94,7 +94,7 @@ def test_a_call_that_a_pause_ended_is_made_again_and_those_before_it_are_not(flo
     flows.home.reaches(run, "waiting")
     (flows.home.shop / "go").touch()
     runs.resume(flows.home.writer, run, "me")
-    keep_going(flows.home.folders, LocalPrograms(), flows.home.log, run)
+    flows.home.keep_going(run)
     flows.home.reaches(run, "succeeded")
     assert flows.ran() == "1\n2\n3\n3\n4\n5\n"
 

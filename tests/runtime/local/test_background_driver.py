@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from handrail.model.history.events import TimerFired
-from handrail.operations.driving.background_driver import AlreadyRunning, Started, ensure, keep_going, who
+from handrail.operations.driving.background_driver import AlreadyRunning, Started, ensure, who
 from handrail.operations.runs import lifecycle as runs
-from handrail.ports.log import Holder, Lease
+from handrail.ports.log import Lease
 from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.local.driver_lock import DriverLock
 from handrail.sources.trust.store import TrustStore
@@ -97,11 +97,11 @@ def test_an_approval_continues_the_run_without_a_terminal(home: Home) -> None:
     run = home.start(
         "  - {name: ok, type: approval, message: 'go?'}\n  - {name: hi, command: 'echo hi', output: said}\n"
     )
-    keep_going(home.folders, LocalPrograms(), home.log, run)
+    home.keep_going(run)
     home.reaches(run, "waiting")
     runs.answer(home.writer, run, "approve", "me")
     # It may already, or still, have the run in hand; a second one is never started.
-    assert isinstance(keep_going(home.folders, LocalPrograms(), home.log, run), AlreadyRunning | Holder)
+    assert home.keep_going(run).pid == home.driver()
     assert home.reaches(run, "succeeded").names["said"] == "hi"
 
 
@@ -111,7 +111,7 @@ def test_a_failed_run_is_resumed_without_a_terminal(home: Home) -> None:
     home.reaches(run, "failed")
     (home.shop / "thing").touch()
     runs.resume(home.writer, run, "me")
-    keep_going(home.folders, LocalPrograms(), home.log, run)
+    home.keep_going(run)
     assert home.reaches(run, "succeeded").steps["need"].status == "succeeded"
 
 
@@ -157,9 +157,7 @@ def test_a_run_that_somebody_drives_is_left_to_them(home: Home) -> None:
     run = home.start("  - {name: hi, command: 'echo hi'}\n")
     elsewhere = open_log(home.folders.data)
     assert isinstance(elsewhere.acquire(run, "terminal"), Lease)
-    holder = keep_going(home.folders, LocalPrograms(), home.log, run)
-    assert isinstance(holder, Holder)
-    assert holder.name == "terminal"
+    assert home.keep_going(run).pid == os.getpid()
     assert who(home.folders) is None
     elsewhere.close()
 
@@ -169,7 +167,7 @@ def test_a_message_that_the_one_who_drives_does_not_take_calls_the_background_dr
     elsewhere = open_log(home.folders.data)
     elsewhere.acquire(run, "terminal on its way out")
     runs.stop(home.writer, run, "me")
-    assert isinstance(keep_going(home.folders, LocalPrograms(), home.log, run), Started)
+    assert home.keep_going(run).pid == home.driver()
     elsewhere.close()
     home.reaches(run, "cancelled")
 

@@ -10,13 +10,17 @@ from pathlib import Path
 
 from handrail.model.history.run_state import RunState
 from handrail.operations.driving.background_driver import who
+from handrail.operations.driving.handover import GoesOn, Handover, keep_going
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
+from handrail.processes.environment import handed_environment
+from handrail.processes.local_programs import LocalPrograms
 from handrail.runtime.history import state_of
 from handrail.runtime.ports import Pinned
 from handrail.runtime.run_writer import RunWriter
 from handrail.sources.folders import Folders, user_folders
 from handrail.store.sqlite.log import open_log
+from handrail.wiring.driver_channel import driver_environments
 from handrail.wiring.system import make_writer
 from support.compiler.native_case import compile_text, shown
 
@@ -59,6 +63,12 @@ class Home:
         """Wait until a run has a status."""
         eventually(lambda: self.state(run).status == status)
         return self.state(run)
+
+    def keep_going(self, run: str) -> GoesOn:
+        """Leave a run to whoever drives it, else to the background driver, in the environment of this process."""
+        held = driver_environments(self.folders.data)
+        over = Handover(self.folders, LocalPrograms(), self.log, held, lambda _: handed_environment(os.environ, ()))
+        return keep_going(over, run)
 
     def shows(self, name: str) -> None:
         """Wait until a file of the folder is there."""

@@ -61,7 +61,7 @@ class AcpAgent:
         given = self._definition
         places = {"{workspace}": call.workspace, "{folder}": folder}
         bare = given.without_project_files if call.project.files == "untrusted" else ()
-        words = [find_described_program(given), *given.command[1:], *bare]
+        words = [find_described_program(given, call.path), *given.command[1:], *bare]
         for place, value in places.items():
             words = [words[0], *(word.replace(place, value) for word in words[1:])]
         task: Task = {

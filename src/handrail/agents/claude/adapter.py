@@ -12,12 +12,12 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from handrail.agents.claude import guard as claude_guard
 from handrail.agents.claude.lines import ClaudeLines, glimpse_of
-from handrail.agents.claude.profile import CLOUDS, PROFILE
+from handrail.agents.claude.profile import PROFILE
 from handrail.agents.instructions import read_instructions
 from handrail.agents.programs import find_program
 from handrail.model.workflow.settings import Access
@@ -79,9 +79,12 @@ class ClaudeAgent:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Anthropic's, and those of a cloud where Claude Code was told to work through it."""
-        clouds = (names for switch, names in CLOUDS.items() if os.environ.get(switch, "") not in ("", "0", "false"))
-        return (*PROFILE.variables, *_PROXY, *(name for names in clouds for name in names))
+        """Anthropic's, and the way there."""
+        return (*PROFILE.variables, *_PROXY)
+
+    def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """The same, and those of a cloud where Claude Code was told to work through it."""
+        return (*PROFILE.variables_in(environ), *_PROXY)
 
     def project_files(self, access: Access) -> ProjectFiles:
         """Name the files of a repository that count; a step that may only read heeds none of them."""
@@ -94,7 +97,7 @@ class ClaudeAgent:
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Say how to start it; the rules of the call are written to `folder` for its hook."""
         files = (*_settings(call, Path(folder)), *_system_prompt(call, Path(folder)), *_server(call, Path(folder)))
-        program = find_program(PROFILE, self.program)
+        program = find_program(PROFILE, self.program, call.path)
         argv = (program, "-p", "--output-format=stream-json", "--verbose", *files, *_words(call))
         # A prompt that begins with a slash would be a command to Claude Code itself, answered without the model.
         prompt = f"\n{call.prompt}" if call.prompt.startswith("/") else call.prompt

@@ -3,11 +3,10 @@
 from handrail.model.history.prices import FamilyPrice, Price
 from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
-CLOUDS = {
-    "CLAUDE_CODE_USE_BEDROCK": ("AWS_*",),
-    "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_*", "CLOUD_ML_*", "VERTEX_*", "GCLOUD_*"),
-}
-"""Variables of other vendors, which it gets where it was told to work through them."""
+_CLOUDS = (
+    ("CLAUDE_CODE_USE_BEDROCK", ("AWS_*",)),
+    ("CLAUDE_CODE_USE_VERTEX", ("GOOGLE_*", "CLOUD_ML_*", "VERTEX_*", "GCLOUD_*")),
+)
 
 PROFILE = AgentProfile(
     name="claude",
@@ -26,7 +25,7 @@ PROFILE = AgentProfile(
     ),
     login=Login(
         way="claude auth login",
-        variables=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", *CLOUDS),
+        variables=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", *dict(_CLOUDS)),
         asks=("auth", "status"),
         account=AccountFile("CLAUDE_CONFIG_DIR", "", ".claude.json", ("oauthAccount", "accountUuid")),
     ),
@@ -42,6 +41,7 @@ PROFILE = AgentProfile(
     ),
     files_above=(".mcp.json",),
     reads_checkout=True,
+    switched=_CLOUDS,
     shell_marks=("CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION"),
     other_names=("claude-code",),
     models=r"(opus|sonnet|haiku)\b.*|claude-.+",

@@ -62,7 +62,7 @@ class CodexAgent:
         """Say how to start it, with the prompt on its input; the schema of a result is written to `folder`."""
         # Inside of Handrail's sandbox, which keeps it to the same, its own one seldom works.
         within = call.access == "full" or call.options.get("sandbox") == "bwrap"
-        codex = find_program(PROFILE, self.program)
+        codex = find_program(PROFILE, self.program, call.path)
         mode = f'sandbox_mode="{_SANDBOX["full" if within else call.access]}"'
         trust = _trust(call)
         words = ("exec", "--json", "--skip-git-repo-check", "-c", mode, "-c", 'approval_policy="never"', "-c", trust)

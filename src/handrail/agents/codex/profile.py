@@ -15,6 +15,7 @@ PROFILE = AgentProfile(
         variables=("CODEX_API_KEY",),
         asks=("login", "status"),
         account=AccountFile("CODEX_HOME", ".codex", "auth.json", ("tokens", "account_id")),
+        elsewhere=AccountFile("CODEX_HOME", ".codex", "config.toml", ("model_provider",)),
     ),
     config=ConfigFolders((".codex",), variable="CODEX_HOME"),
     project_files=(".codex/**/*",),

@@ -65,7 +65,7 @@ class CommandAgent:
         values = {"prompt": call.prompt.replace("\0", ""), "workspace": call.workspace, "folder": folder}
         if any("{prompt_file}" in word for word in given.command):
             values["prompt_file"] = _written(call.prompt, Path(folder))
-        program = find_described_program(given)
+        program = find_described_program(given, call.path)
         argv = (program, *_filled(_spliced(given.command[1:], _options(given, call)), values))
         _require_short(given, argv)
         prompt = call.prompt.encode(errors="replace") if given.on_stdin else b""

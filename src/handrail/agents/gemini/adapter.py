@@ -75,7 +75,7 @@ class GeminiAgent:
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
         """Say how to start it, with the prompt on its input; the policy of the call is written to `folder`."""
-        program, home = find_program(PROFILE, self.program), call.options.get("home")
+        program, home = find_program(PROFILE, self.program, call.path), call.options.get("home")
         policy = self._policy(call, Path(folder))
         options = (("--model", call.model), ("--resume", call.session), ("--admin-policy", policy))
         asked = tuple(f"{name}={value}" for name, value in options if value)

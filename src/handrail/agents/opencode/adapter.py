@@ -1,7 +1,6 @@
 """opencode: `opencode run`, kept to a step's access by the permissions of an agent that is made for the call."""
 
 import json
-import os
 import secrets
 from typing import Any, cast
 
@@ -74,7 +73,7 @@ class OpencodeAgent:
         how, env = _held(call)
         home = call.options.get("home")
         private = tuple((name, f"{home}/{name.lower()}") for name in XDG_VARIABLES) if home else ()
-        argv = (find_program(PROFILE, self.program), "run", "--format=json", *how, *asked)
+        argv = (find_program(PROFILE, self.program, call.path), "run", "--format=json", *how, *asked)
         return Launch(
             argv, (("OPENCODE_DISABLE_AUTOUPDATE", "1"), *env, *private), call.prompt.encode(errors="replace")
         )
@@ -93,12 +92,13 @@ def _held(call: AgentCall) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]
     denied = own_names(PROFILE.name, call.disallowed_tools, COMMON)
     allowed = None if call.allowed_tools is None else own_names(PROFILE.name, call.allowed_tools, COMMON)
     if call.access == "full" and allowed is None and not denied:
-        return ("--auto",), ((CONTENT, json.dumps({**_given(), **_server(call)})),) if call.server else ()
+        return ("--auto",), ((CONTENT, json.dumps({**_given(call), **_server(call)})),) if call.server else ()
     own = {} if call.server is None else {f"{SERVER}_{each}": "allow" for each in call.server.tools}
     permissions = {**_permissions(call, allowed, denied), **own}
     # Nobody can know the name beforehand, and so no file of a repository can grant it more.
     agent = f"handrail-{secrets.token_hex(4)}"
-    settings = {**_given(), **_server(call), "agent": {**_given().get("agent", {}), agent: _agent(permissions)}}
+    given = _given(call)
+    settings = {**given, **_server(call), "agent": {**given.get("agent", {}), agent: _agent(permissions)}}
     env = ((CONTENT, json.dumps(settings)), ("OPENCODE_PERMISSION", json.dumps(permissions)))
     return ("--pure", f"--agent={agent}"), env
 
@@ -123,17 +123,17 @@ def _server(call: AgentCall) -> dict[str, Any]:
     if call.server is None:
         return {}
     started = {"type": "local", "command": list(call.server.command), "environment": dict(call.server.env)}
-    return {"mcp": {**_given().get("mcp", {}), SERVER: {**started, "enabled": True}}}
+    return {"mcp": {**_given(call).get("mcp", {}), SERVER: {**started, "enabled": True}}}
 
 
 def _agent(permissions: dict[str, str]) -> dict[str, Any]:
     return {"mode": "primary", "description": "one step of a workflow", "permission": permissions}
 
 
-def _given() -> dict[str, Any]:
+def _given(call: AgentCall) -> dict[str, Any]:
     """The settings that the user gives in the same way."""
     try:
-        given = json.loads(os.environ.get(CONTENT) or "{}")
+        given = json.loads(call.environ.get(CONTENT) or "{}")
     except ValueError as error:
         message = f"opencode: the variable {CONTENT} is not JSON: {error}"
         raise UsageError(message, next_step="correct it, or unset it") from error

@@ -13,7 +13,7 @@ from handrail.cli.render.safe_text import harmless
 if TYPE_CHECKING:
     from handrail.operations.agents.health import AgentHealth
     from handrail.operations.doctor.check import Health, Tool, UsageLimit
-    from handrail.operations.driving.driver_info import DriverInfo
+    from handrail.operations.driving.driver_info import DriverInfo, HeldLogins
     from handrail.ports.log_care import Cut, Finding
     from handrail.sources.tiers import Place
 
@@ -25,17 +25,27 @@ if TYPE_CHECKING:
 def command(*, run: str | None, repair: bool, as_json: bool) -> int:
     """Check the tools that runs need, and that everything recorded is as it was written, or one RUN of it."""
     from handrail.operations.doctor.check import examine_health
+    from handrail.operations.driving.driver_info import held_logins
+    from handrail.wiring.driver_channel import driver_environments
     from handrail.wiring.machine import this_machine, unfinished_applies
 
-    place = current_place()
-    found = examine_health(this_machine(), place.folders.data, repair=repair, run=run)
+    place, machine = current_place(), this_machine()
+    found = examine_health(machine, place.folders.data, repair=repair, run=run)
+    held = None
+    if found.driver is not None:
+        held = held_logins(driver_environments(place.folders.data).list_held(), machine.agents.profiles)
     cut_off = unfinished_applies(place.folders.data)
     if as_json:
         applies = [{"run": each.run, "checkout": each.checkout, "undo": each.undo} for each in cut_off]
-        write_json({**_data(found), "unfinished_applies": applies})
+        write_json({**_data(found, held), "unfinished_applies": applies})
     else:
         unfinished = [each.words for each in cut_off]
-        lines = [*_lines(found), *unfinished, *(_next_lines(found) or [f"Next: {_first_step(place)}"])]
+        lines = [
+            *_lines(found),
+            *_driver_lines(found.driver, held),
+            *unfinished,
+            *(_next_lines(found) or [f"Next: {_first_step(place)}"]),
+        ]
         click.echo("\n".join(harmless(line) for line in lines))
     return 0 if found.healthy else 1
 
@@ -51,7 +61,7 @@ def _lines(found: "Health") -> list[str]:
     lines += [f"  {_cut_words(each)}" for each in found.cuts]
     lines += [f"  made the file anew: {found.runs} runs are in it"] if found.copy else []
     lines += [f"  the damaged file is kept as {found.copy}"] if found.copy else []
-    return [*lines, f"background driver   {_driver_words(found.driver)}"]
+    return lines
 
 
 def _tool_words(tool: "Tool") -> str:
@@ -92,10 +102,14 @@ def _cut_words(cut: "Cut") -> str:
     return ", ".join([f"cut {cut.stream} back to {cut.kept} events", *rest])
 
 
-def _driver_words(driver: "DriverInfo | None") -> str:
+def _driver_lines(driver: "DriverInfo | None", held: "tuple[HeldLogins, ...] | None") -> list[str]:
+    from handrail.operations.driving.driver_info import words_of_held
     from handrail.operations.views.run_document import iso
 
-    return "not running" if driver is None else f"running, process {driver.pid}, since {iso(driver.since)}"
+    if driver is None:
+        return ["background driver   not running"]
+    running = f"background driver   running, process {driver.pid}, since {iso(driver.since)}"
+    return [running, f"  {words_of_held(held)}"]
 
 
 def _next_lines(found: "Health") -> list[str]:
@@ -132,7 +146,8 @@ def _agent_data(agent: "AgentHealth") -> dict[str, Any]:
     }
 
 
-def _data(found: "Health") -> dict[str, Any]:
+def _data(found: "Health", held: "tuple[HeldLogins, ...] | None") -> dict[str, Any]:
+    from handrail.cli.render.driver import driver_data
     from handrail.operations.views.run_document import iso
 
     return {
@@ -162,5 +177,5 @@ def _data(found: "Health") -> dict[str, Any]:
         ],
         "copy": found.copy,
         "runs": found.runs,
-        "driver": None if found.driver is None else {"pid": found.driver.pid, "since": iso(found.driver.since)},
+        "driver": None if found.driver is None else driver_data(found.driver, held),
     }

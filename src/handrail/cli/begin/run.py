@@ -40,6 +40,7 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     TASK goes to the workflow's issue or its only text that must be given. Ctrl-C pauses; nothing is lost.
     """
     from handrail.cli.live.follow_run import go_on_detached, watch
+    from handrail.operations.driving.drive import RunClaim
     from handrail.operations.runs.lifecycle import start
     from handrail.operations.runs.prepare import Wanted
     from handrail.wiring.session import current_actor, open_session
@@ -49,13 +50,15 @@ def command(*, detach: bool, as_json: bool, record: str | None, **wanted: Any) -
     place, actor = current_place(), current_actor()
     prepared = _prepared(place, Wanted(**wanted, by=str(actor)), may_ask=actor.decides and not as_json)
     with open_session() as session:
-        run = start(session.writer, _request(session, prepared, with_changes=wanted["with_changes"]))
+        claim = RunClaim(session.log, "handrail run")
+        request = _request(session, prepared, with_changes=wanted["with_changes"])
+        run = start(session.writer, request, claim=claim)
         _introduce(session, run, prepared, as_json=as_json)
         if wanted["tmux"]:
             _open_windows(session, run)
         if not wanted["with_changes"]:
             _tell_left_out(prepared.left_out)
-        watched = watch(session, run, "handrail run", as_json=as_json, from_now=False)
+        watched = watch(session, run, "handrail run", as_json=as_json, claim=claim)
         if detach:
             return go_on_detached(watched)
         try:

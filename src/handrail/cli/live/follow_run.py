@@ -13,12 +13,12 @@ from handrail.cli.render.run_end import final_lines
 from handrail.cli.render.safe_text import harmless
 from handrail.errors import LogConflict
 from handrail.frozen import frozen
-from handrail.operations.driving.drive import Follower, Happened, until_taken_up
+from handrail.operations.driving.drive import Follower, Happened, RunClaim, lacks_login, until_taken_up
 from handrail.operations.driving.live import Activity
 from handrail.operations.views.costs import spent_before
 from handrail.operations.views.run_document import exit_code, run_document
 from handrail.operations.views.run_state import plan_of
-from handrail.operations.views.run_tree import held_words, holder_of
+from handrail.operations.views.run_tree import held_words, holder_of, root_of
 from handrail.wiring.session import Session, current_actor
 
 INTERRUPTED = 130
@@ -35,11 +35,16 @@ class Watch:
     as_json: bool
     follower: Follower
     activity: Activity
+    claim: RunClaim
+    """Keeps the background driver from the run until it is clear who drives it."""
     past: tuple[Happened, ...] = ()
     """What happened before: steps that began then end now."""
+    instead: bool = False
+    """Whether the run gets the environment of this process in the place of the one that it had: it lacked a login."""
 
     def go(self) -> int:
         """Drive the run until it is over or needs somebody, say how it stands, and give the exit code."""
+        self.session.offer_environment(root_of(self.run), instead=self.instead)
         attended = self.move(asks=True)
         if attended.hung_up:
             go_on_detached(self)
@@ -62,19 +67,26 @@ class Watch:
         view = view_of(self.session, self.run, self.activity, as_json=self.as_json, in_place=typed is not None)
         for happened in self.past:
             view.lines.line(happened)
-        attended = Attendance(self.session, self.run, self.name, view, self.follower, typed)
+        attended = Attendance(self.session, self.run, self.name, view, self.follower, typed, self.claim)
         asyncio.run(attended.go())
         return attended
 
 
-def watch(session: Session, run: str, name: str, *, as_json: bool, from_now: bool = True) -> Watch:
-    """Get ready to watch a run; from now on, or from its beginning."""
+def watch(session: Session, run: str, name: str, *, as_json: bool, claim: RunClaim | None = None) -> Watch:
+    """Get ready to watch a run and to drive it: from now on, or from its beginning where it is claimed already."""
     follower = Follower(session.log, run)
+    from_now = claim is None
+    claim = claim or RunClaim(session.log, name)
+    if from_now and holder_of(session.log, run) is None:
+        claim.attend(root_of(run))
+    instead = from_now and lacks_login(session.log, run)
+    if not from_now or instead:
+        session.keep_environment(run)
     activity = Activity(lambda digest: plan_of(session.log, digest), spent_before(session.log, run))
     past = tuple(follower.news()) if from_now else ()
     for happened in past:
         activity.see(happened)
-    return Watch(session, run, name, as_json, follower, activity, past)
+    return Watch(session, run, name, as_json, follower, activity, claim, past, instead)
 
 
 def echo_fitting(lines: list[str]) -> None:
@@ -103,6 +115,7 @@ def go_on(watched: Watch) -> int:
     holder = holder_of(session.log, watched.run)
     if holder is None:
         return watched.go()
+    watched.claim.free()
     asyncio.run(until_taken_up(session.log, watched.run))
     note(f"{watched.run} goes on in {held_words(holder)}")
     if watched.as_json:
@@ -112,10 +125,17 @@ def go_on(watched: Watch) -> int:
 
 def go_on_detached(watched: Watch) -> int:
     """Leave a run to whoever drives it, else to the background driver, and come back at once."""
-    from handrail.operations.driving.background_driver import keep_going
+    from handrail.operations.driving.handover import keep_going
 
     session, run = watched.session, watched.run
-    who = keep_going(session.place.folders, session.machine.programs, session.log, run)
+    watched.claim.attend(root_of(run))
+    first = watched.claim.pass_on()
+    if first is not None:
+        session.log.release(first)
+    who = keep_going(session.handover, run, instead=watched.instead)
+    watched.claim.free()
+    if who.warning:
+        note(f"warning: {who.warning}")
     note(f"{run} goes on in process {who.pid}; handrail status {run} shows how far it is")
     if watched.as_json:
         write_json(run_document(session.log, run))
@@ -128,4 +148,5 @@ def take_up(watched: Watch) -> None:
     if holder_of(log, watched.run) is None:
         watched.move()
     else:
+        watched.claim.free()
         asyncio.run(until_taken_up(log, watched.run))

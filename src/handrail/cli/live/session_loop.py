@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from handrail.cli.live.keyboard import Keyboard
 from handrail.cli.live.view import View
 from handrail.late_import import late_import
-from handrail.operations.driving.drive import Drive, Follower, Happened
+from handrail.operations.driving.drive import Drive, Follower, Happened, RunClaim
+from handrail.operations.views.overview import root_of
 from handrail.wiring.session import Session
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Attendance:
     follower: Follower
     keyboard: Keyboard | None
     """Where questions are answered; None where nobody can be asked."""
+    claim: RunClaim
+    """That of this process on the run."""
     drive: Drive = field(init=False)
     left: bool = False
     """Whether the person went away from a question, and nothing else was under way."""
@@ -85,7 +88,7 @@ class Attendance:
 
     def _move(self) -> None:
         supervisor = self.session.system.supervisor(self.name)
-        self.drive = Drive(self.session.log, supervisor, self.run, self._happened, self.follower)
+        self.drive = Drive(self.session.log, supervisor, self.run, self._happened, self.follower, self.claim)
         self._moving = asyncio.ensure_future(self.drive.go())
 
     def _happened(self, happened: Happened) -> None:
@@ -127,7 +130,7 @@ class Attendance:
             self.view.writer.typed()
         elif not typed:
             self._leave(question)
-        elif question.take(typed):
+        elif self._take(question, typed):
             self._passed_over.add(question.key)
             self._question = None
             self.view.writer.answered()
@@ -135,6 +138,16 @@ class Attendance:
                 self._move()
         else:
             self._prompt([])
+
+    def _take(self, question: "question_view.Question", typed: str) -> bool:
+        """Give what was typed to the question; the background driver does not get the answer before us."""
+        idle = self._moving.done()
+        if idle:
+            self.claim.attend(root_of(self.run))
+        taken = question.take(typed)
+        if idle and not taken:
+            self.claim.free()
+        return taken
 
     def _leave(self, question: "question_view.Question") -> None:
         """Let a question wait; what does not depend on it goes on."""

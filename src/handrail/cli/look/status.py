@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -103,17 +103,33 @@ def _show_unfinished(run: str | None = None) -> None:
 
 
 def _show_driver() -> None:
-    from handrail.operations.driving.driver_info import running_driver
+    from handrail.operations.driving.driver_info import held_logins, running_driver, words_of_held
 
     driver = running_driver(_data_folder())
     if driver is None:
         return
     from handrail.operations.driving.background_driver import differing
+    from handrail.wiring.driver_channel import driver_environments
     from handrail.wiring.machine import this_machine
 
-    others = ", ".join(differing(driver, this_machine().programs))
-    note = f"; commands see the {others} of where it was started, not yours" if others else ""
-    click.echo(f"background driver: process {driver.pid}{note}")
+    machine = this_machine()
+    others = ", ".join(differing(driver, machine.programs))
+    note = f"; runs whose environment it does not hold see the {others} of where it was started" if others else ""
+    held = held_logins(driver_environments(_data_folder()).list_held(), machine.agents.profiles)
+    click.echo(f"background driver: process {driver.pid}; {words_of_held(held)}{note}")
+
+
+def _driver_document() -> "dict[str, Any] | None":
+    from handrail.cli.render.driver import driver_data
+    from handrail.operations.driving.driver_info import held_logins, running_driver
+    from handrail.wiring.driver_channel import driver_environments
+    from handrail.wiring.machine import this_machine
+
+    driver = running_driver(_data_folder())
+    if driver is None:
+        return None
+    held = held_logins(driver_environments(_data_folder()).list_held(), this_machine().agents.profiles)
+    return driver_data(driver, held)
 
 
 def _write_documents(run: str | None) -> None:
@@ -122,10 +138,10 @@ def _write_documents(run: str | None) -> None:
 
     if run is not None:
         with run_session() as session:
-            write_json({"runs": listed_documents(session.log, session.find(run))})
+            write_json({"runs": listed_documents(session.log, session.find(run)), "driver": _driver_document()})
         return
     with existing_session() as found:
-        write_json({"runs": listed_documents(found.log) if found is not None else []})
+        write_json({"runs": listed_documents(found.log) if found is not None else [], "driver": _driver_document()})
 
 
 def _show_one(run: str) -> None:

@@ -13,18 +13,18 @@ def command() -> int:
     from handrail.operations.runs.prepare import workflows_seen_from
     from handrail.sources.folders import user_folders
     from handrail.sources.tiers import Place
+    from handrail.wiring.handover import open_background
     from handrail.wiring.machine import this_machine
-    from handrail.wiring.system import open_system
 
     folders = user_folders(os.environ)
     machine = this_machine()
-    system = open_system(folders, workflows_seen_from(os.environ, Place(folders, None)), machine)
+    system, holder = open_background(folders, workflows_seen_from(os.environ, Place(folders, None)), machine)
     supervisor = system.supervisor("background driver")
     supervisor.on_state = lambda state: _say(f"{state.run} {state.status} {state.message}")
     supervisor.on_unreadable = lambda error: _say(f"{error.message}; next: {error.next_step}")
     _say(f"background driver, process {os.getpid()}, of {folders.data}")
     try:
-        other = drive(folders, machine.programs, system.log, supervisor)
+        other = drive(folders, machine.programs, system.log, supervisor, holder)
     finally:
         system.log.close()
     if isinstance(other, AlreadyRunning):

@@ -34,12 +34,12 @@ def command(*, run: str, show: bool, yes: bool, detach: bool, as_json: bool) -> 
         raise click.UsageError("--show and --yes exclude each other", click.get_current_context())
     with run_session() as session:
         found = session.find(run)
+        watched = watch(session, found, "handrail release", as_json=as_json)
         if is_imported(session.log, found):
             if not _release_imported(session, found, show=show, yes=yes, as_json=as_json):
                 return 0
         else:
             release_family(session.writer, found, str(current_actor()))
-        watched = watch(session, found, "handrail release", as_json=as_json)
         note(f"{found} is Handrail's again")
         return go_on_detached(watched) if detach else go_on(watched)
 

@@ -149,7 +149,8 @@ def can_go_on(state: RunState) -> bool:
     """Whether a run that is blocked waits for nothing but somebody who performs its step."""
     # An agent's step is one of them where that agent is not there.
     steps_only = state.pending is None or state.pending.action in {*OUTSIDE, "agent"}
-    return state.status == "blocked" and state.reason in ("step", "capability") and state.failure is None and steps_only
+    lacks = state.reason in ("step", "capability", "login") and state.failure is None
+    return state.status == "blocked" and lacks and steps_only
 
 
 def left_behind(state: RunState, now: float) -> RunBlocked | None:

@@ -151,8 +151,8 @@ def resumed(state: RunState, event: ev.RunResumed) -> RunState:
         state = replace(state, stack=(*state.stack[:-1], replace(frame, work=work)))
     kept = state.pending
     # After a fault of the machine the step itself is as it was: what it has done is looked for, not done again.
-    # Where a capability lacked it is as it was too: who performs it goes on with it.
-    if kept is not None and kept.kind == "step" and state.reason not in ("fault", "capability"):
+    # Where a capability or a login lacked it is as it was too: who performs it goes on with it, and no try is spent.
+    if kept is not None and kept.kind == "step" and state.reason not in ("fault", "capability", "login"):
         kept = None
     return _goes_on(state, flows.goes_on_with(state, kept))
 

@@ -19,7 +19,7 @@ from handrail.model.workflow.values import JsonValue
 StepStatus: TypeAlias = Literal["running", "succeeded", "failed", "skipped", "passed_over", "waiting"]
 RunStatus: TypeAlias = Literal["queued", "running", "waiting", "blocked", "succeeded", "failed", "cancelled"]
 WaitReason: TypeAlias = Literal["approval", "review", "question", "quota", "timer", "pause"]
-BlockReason: TypeAlias = Literal["checks", "merge", "budget", "fault", "step", "capability"]
+BlockReason: TypeAlias = Literal["checks", "merge", "budget", "fault", "step", "capability", "login"]
 Decision: TypeAlias = Literal["approve", "revise", "reject"]
 Hands: TypeAlias = Literal["all", "agents"]
 """Which steps the holder of a run performs: every one, or those that are an agent's; the engine does the rest."""

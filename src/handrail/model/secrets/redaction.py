@@ -39,12 +39,18 @@ class Found:
 class Redactor:
     """Knows the secrets of one place: values by name, and the forms of credentials."""
 
-    def __init__(self, values: Mapping[str, str], forms: CredentialForms) -> None:
+    def __init__(self, values: Mapping[str, str], forms: CredentialForms, *others: "Redactor") -> None:
         self._names = _spellings(values.items())
+        for other in others:
+            self._names |= other._names
         self._forms = forms
         self._words = sorted(self._names, key=lambda word: (-len(word), word))
         self._begun = [word[: at + 1] for word in self._words for at in _line_ends(word)]
         """What a value of several lines may have begun with, up to the end of one of its lines."""
+
+    def joined(self, other: "Redactor") -> "Redactor":
+        """Give one that knows the secrets of two places."""
+        return Redactor({}, self._forms, other, self)
 
     def find(self, data: bytes, *, forms: bool = True) -> list[Found]:
         """Find the secrets, in order and apart from each other; without the forms only values that are known."""

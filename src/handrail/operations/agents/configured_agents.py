@@ -1,5 +1,6 @@
 """All agents that are known in a place: those of Handrail, of the user, and of a repository that is trusted."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from handrail.model.diagnostics import Report
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
 from handrail.operations.workflows.repository_config import CONFIG, Configured, read_configured
-from handrail.ports.agent_definitions import Defined
+from handrail.ports.agent_definitions import AgentDefinition, Defined
 from handrail.ports.agents import Agent, AgentCatalog, AgentTable
 from handrail.sources.folders import Folders
 from handrail.sources.tiers import Place
@@ -54,6 +55,14 @@ class ConfiguredAgents:
         table = self._table(configured)
         named = tuple(dict.fromkeys((*(each.name for each in self._catalog.profiles), *described)))
         return _here(table, named) or self._known_here(configured)
+
+    def variables_in(self, environ: Mapping[str, str], repository: str | None = None) -> tuple[str, ...]:
+        """Name the variables that any agent gets of an environment: Handrail's own, the described and the known."""
+        configured = self._configured(repository or self._repository)
+        own = () if configured is None or configured.distrust else configured.config.agents
+        described = (each for each in (*self._known(), *_users(self._folders), *own))
+        named = (name for each in described if isinstance(each, AgentDefinition) for name in each.variables)
+        return tuple(dict.fromkeys((*self._catalog.variables_in(environ), *named)))
 
     def _known_here(self, configured: Configured | None) -> tuple[str, ...]:
         known = self._known()

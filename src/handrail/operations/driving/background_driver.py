@@ -7,20 +7,22 @@ import time
 
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
-from handrail.ports.log import Holder, Log
+from handrail.operations.views.overview import root_of
+from handrail.ports.environments import EnvironmentHolder
+from handrail.ports.log import Log
 from handrail.ports.programs import Detached, Programs
 from handrail.runtime.local import background_driver as background
 from handrail.runtime.local.background_driver import Background
 from handrail.runtime.local.driver_lock import DriverInfo, DriverLock
 from handrail.runtime.local.driver_lock import who as who_drives
 from handrail.runtime.local.supervisor import Supervisor
+from handrail.runtime.run_writer import attendant_of
 from handrail.sources.folders import Folders
 
 IDLE = "HANDRAIL_DRIVER_IDLE"
 """Seconds without work after which the background driver ends; for tests."""
 SAYS = "driver.log"
 _STARTS_WITHIN = 20.0
-_CONSUMED_WITHIN = 1.0
 _LOOK_EVERY = 0.01
 
 
@@ -92,39 +94,35 @@ def _home(folders: Folders) -> dict[str, str]:
     return {"HANDRAIL_HOME": str(folders.config)} if folders.data == folders.config / "data" else {}
 
 
-def keep_going(folders: Folders, programs: Programs, log: Log, run: str) -> Holder | Started | AlreadyRunning:
-    """Let a run go on after a message was left for it: by whoever drives it, else by the background driver."""
-    holder = log.holder(run)
-    until = time.monotonic() + _CONSUMED_WITHIN
-    while holder is not None and time.monotonic() < until:
-        if not log.inbox(run, limit=1):
-            return holder
-        # It may have looked for the last time just before we wrote, and be on its way out.
-        time.sleep(_LOOK_EVERY)
-        holder = log.holder(run)
-    return ensure(folders, programs)
-
-
-def drive(folders: Folders, programs: Programs, log: Log, supervisor: Supervisor) -> AlreadyRunning | None:
+def drive(
+    folders: Folders, programs: Programs, log: Log, supervisor: Supervisor, holder: EnvironmentHolder
+) -> AlreadyRunning | None:
     """Be the background driver until there is nothing left to wait for; None when that was so."""
     lock = DriverLock(folders.data)
+    supervisor.is_attended = lambda run: attendant_of(log, root_of(run)) is not None
     while True:
-        other = lock.take(programs.environment_marks(os.environ))
+        other = lock.take(programs.environment_marks(os.environ), holder.open())
         if other is not None:
+            holder.close()
             return AlreadyRunning(other.pid, other.since)
         try:
+            holder.sweep()
             serving = Background(log, supervisor, supervisor.clock, float(os.environ.get(IDLE) or background.GRACE))
-            stopped = asyncio.run(_serve(serving))
+            stopped = asyncio.run(_serve(serving, holder))
         finally:
+            holder.close()
             lock.free()
         # Somebody may have left a message while we still held the lock, and trusts us to see it.
         if stopped or serving.settled():
             return None
 
 
-async def _serve(serving: Background) -> bool:
+async def _serve(serving: Background, holder: EnvironmentHolder) -> bool:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, serving.stop.set)
+    listening = asyncio.create_task(holder.serve(serving.wake))
     await serving.serve()
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
     return serving.stop.is_set()

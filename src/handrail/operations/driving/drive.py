@@ -5,17 +5,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from handrail.engine.fold.step_tools import started_by
+from handrail.errors import StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.model.history.events import ChildStarted, Event, ItemStarted
-from handrail.operations.views.run_tree import belongs_to, family, holder_of, pause
+from handrail.operations.views.run_tree import belongs_to, family, holder_of, pause, root_of, standing
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.runtime.clock_waits import Waits
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
 from handrail.runtime.local.supervisor import Supervisor
-from handrail.runtime.run_writer import RunWriter
+from handrail.runtime.run_writer import RunClaim, RunWriter
 
+__all__ = ["Drive", "Follower", "Happened", "RunClaim", "lacks_login", "until_taken_up"]
 LOOK_EVERY = 0.05
 PATIENCE = 10.0
 """Seconds in which another process should have taken up a message."""
@@ -76,6 +78,8 @@ class Drive:
     run: str
     show: Callable[[Happened], None]
     follower: Follower
+    claim: RunClaim | None = None
+    """That of this process on the run, where it has one already; it is given up when the drive is over."""
     pausing: bool = False
     _changed: int = -1
     _waits: Waits = field(init=False)
@@ -89,8 +93,13 @@ class Drive:
         return self.supervisor.handlers.environments
 
     async def go(self) -> None:
-        """Drive; times that are waited for are waited for."""
+        """Drive; times that are waited for are waited for, and no background driver takes the run meanwhile."""
         self.supervisor.wanted = belongs_to(self.run)
+        claim = self.claim or RunClaim(self.log, self.supervisor.name)
+        claim.attend(root_of(self.run))
+        first = claim.pass_on()
+        if first is not None:
+            self.supervisor.leases[self.run] = first
         watching = [asyncio.create_task(each) for each in (self._watch(), self._waits.watch())]
         try:
             while True:
@@ -107,6 +116,7 @@ class Drive:
             for each in watching:
                 each.cancel()
             await asyncio.gather(*watching, return_exceptions=True)
+            claim.free()
             self._tell()
 
     def pause(self) -> None:
@@ -142,8 +152,23 @@ class Drive:
         told = self._waits.told
         while self.supervisor.clock() < until and self._waits.told == told:
             await asyncio.sleep(min(LOOK_EVERY, max(0.0, until - self.supervisor.clock())))
-            if self.pausing:
+            if self.pausing or self._has_messages():
                 return
+
+    def _has_messages(self) -> bool:
+        """Tell whether somebody left a message, which no background driver takes up as long as we attend to the run."""
+        ours = belongs_to(self.run)
+        return any(ours(each) for each in self.log.pending_streams())
+
+
+def lacks_login(log: Log, run: str) -> bool:
+    """Tell whether a run waits for a person to log an agent in: then the environment that it had is of no use."""
+    try:
+        at = standing(log, run).acting
+    except (StorageDamaged, StorageTooNew):
+        return False
+    refused = at.failure is not None and at.failure.hindrance == "person"
+    return at.status == "blocked" and (at.reason == "login" or refused)
 
 
 async def until_taken_up(log: Log, run: str) -> bool:

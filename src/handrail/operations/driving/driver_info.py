@@ -1,12 +1,52 @@
-"""Who the background driver is, for commands that have to start fast."""
+"""Who the background driver is and which environments it holds, for commands that have to start fast."""
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from handrail.frozen import frozen
 from handrail.runtime.local.driver_lock import DriverInfo, who
 
-__all__ = ["DriverInfo", "running_driver"]
+if TYPE_CHECKING:
+    from handrail.ports.agent_profiles import AgentProfile
+    from handrail.ports.environments import HeldEnvironment
+
+__all__ = ["DriverInfo", "HeldLogins", "held_logins", "running_driver", "words_of_held"]
+
+
+@frozen
+class HeldLogins:
+    """The logins that an environment has by variables: each agent with the variable, and never its value."""
+
+    run: str
+    """The run that the environment is held for; empty for that of the driver itself."""
+    logins: tuple[tuple[str, str], ...]
+
+    @property
+    def words(self) -> str:
+        """Say it to a person: `claude by ANTHROPIC_API_KEY`."""
+        return ", ".join(f"{agent} by {variable}" for agent, variable in self.logins) or "no login by variable"
 
 
 def running_driver(folder: Path) -> DriverInfo | None:
     """Say which background driver is at work on a data folder."""
     return who(folder)
+
+
+def held_logins(
+    held: "Iterable[HeldEnvironment] | None", profiles: "Iterable[AgentProfile]"
+) -> tuple[HeldLogins, ...] | None:
+    """Name the logins of each environment that a driver holds, its own first; None where it does not tell."""
+    if held is None:
+        return None
+    known = tuple((each.name, variable) for each in profiles for variable in each.login.variables)
+    return tuple(HeldLogins(each.run, tuple(one for one in known if one[1] in each.names)) for each in held)
+
+
+def words_of_held(held: tuple[HeldLogins, ...] | None) -> str:
+    """Say to a person which environments a driver holds, its own first."""
+    if held is None:
+        return "of an older version: it holds no environments of runs"
+    own = next((f"its own environment: {each.words}" for each in held if not each.run), "")
+    runs = ", ".join(f"{each.run} ({each.words})" for each in held if each.run)
+    return "; ".join(part for part in (own, f"holds those of {runs}" if runs else "") if part)

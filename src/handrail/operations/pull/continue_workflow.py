@@ -35,6 +35,7 @@ class Handed:
 def advance_pulled(desk: Desk, token: Token, handed: Handed) -> Answer:
     """Complete the step that a token stands for; a token that was used before gives the answer it gave then."""
     here = on_branch(desk, token)
+    desk.offer(here.run)
     answer = _advanced(desk, here, handed)
     if here.run == token.run:
         return answer
@@ -124,10 +125,8 @@ def _completed(desk: Desk, token: Token, handed: Handed) -> Answer:
         _require_somebody_to_ask(desk, state)
         plan = plan_of(desk.log, state.plan)
         given = Given(by=by, notes=handed.notes, artifacts=handed.artifacts, context=handed.context)
-        writer, names = desk.writer, desk.agents.catalog.names
-        recorder = Recorder(
-            desk.log, lease, desk.clock, writer.redactor, found.checkpointed, desk.known, agent_names=names
-        )
+        redactor, names = desk.writer.redactor_for(token.run), desk.agents.catalog.names
+        recorder = Recorder(desk.log, lease, desk.clock, redactor, found.checkpointed, desk.known, agent_names=names)
         turn = recorder.turn(plan, state, complete_guided(plan, state, token.seq, given, desk.clock()).events)
         recorder.commit(turn)
         reached = first_stand(desk, state, turn.events)

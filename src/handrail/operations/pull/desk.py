@@ -50,7 +50,7 @@ class Desk:
     place: Callable[[Path], Place]
     """Where workflows are looked for, seen from a folder."""
     wake: Callable[[str], None]
-    """Lets the engine go on with a run."""
+    """Lets the engine go on with a run, in the environment of this process where the run has none yet."""
     machine: Machine
     clock: Clock = field(default_factory=machine_clock)
     known: Known = field(default_factory=Known)
@@ -59,6 +59,8 @@ class Desk:
     """Reads the keys again: another process may sign with a newer one since."""
     caller: Actor = CONNECTED
     """Who calls: an agent that a person talks to, or one inside a step, which has nobody to ask."""
+    offer: Callable[[str], None] = lambda _: None
+    """Hands the environment of this process to a background driver that is at work, for a run that has none yet."""
     agents: Agents = field(kw_only=True)
     """The agents that may perform steps of the runs."""
 

@@ -81,9 +81,9 @@ def checkpoint(desk: Desk, token: Token) -> Kept:
         address = at.pending.address if at.pending is not None else at.previous
         if not _was_kept(desk, token):
             made = CheckpointMade(address=address, began=token.seq, by=held_name(token.holder), at=desk.clock())
-            writer, names = desk.writer, desk.agents.catalog.names
+            redactor, names = desk.writer.redactor_for(token.run), desk.agents.catalog.names
             recorder = Recorder(
-                desk.log, lease, desk.clock, writer.redactor, found.checkpointed, desk.known, agent_names=names
+                desk.log, lease, desk.clock, redactor, found.checkpointed, desk.known, agent_names=names
             )
             recorder.commit(recorder.turn(plan_of(desk.log, found.state.plan), found.state, (made,)))
     finally:

@@ -24,6 +24,7 @@ from handrail.operations.runs.lifecycle import Request, once_named, start
 from handrail.operations.runs.prefer import configured_wish
 from handrail.operations.runs.prepare import Wanted, pin, prepare
 from handrail.operations.runs.secrets import Secrecy
+from handrail.runtime.run_writer import RunClaim
 from handrail.sources.tiers import Place
 
 
@@ -49,7 +50,12 @@ def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
     holder = new_name()
     preferences = configured_wish(place)
     begins = _Beginning(request.pinned.plan, holder, preferences.wish)
-    run = _started(desk, request, begins)
+    claim = RunClaim(desk.log, held_name(holder))
+    try:
+        run = _started(desk, request, begins, claim)
+        desk.offer(run)
+    finally:
+        claim.free()
     found = desk.known.folded(desk.log, run)
     desk.known.keep(found)
     answer = answer_at(desk, found.state, "start")
@@ -60,10 +66,10 @@ def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
     return at_start(desk, answer)
 
 
-def _started(desk: Desk, request: Request, begins: "_Beginning") -> str:
+def _started(desk: Desk, request: Request, begins: "_Beginning", claim: RunClaim) -> str:
     """Start a run; a start that was made before gives the run that it made then."""
     try:
-        return start(desk.writer, request, then=_held_from_the_start(desk, begins))
+        return start(desk.writer, request, then=_held_from_the_start(desk, begins), claim=claim)
     except VersionConflict:
         run = once_named(request)
         if desk.known.folded(desk.log, run).state.task != request.task:

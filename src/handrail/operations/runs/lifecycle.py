@@ -25,7 +25,7 @@ from handrail.ports.log import Filter, Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import events_of, plan_of, put_calls, require_plan, state_before, state_of, written_plan
 from handrail.runtime.ports import Pinned
-from handrail.runtime.run_writer import RunWriter, require_recordable
+from handrail.runtime.run_writer import RunClaim, RunWriter, require_recordable
 
 if TYPE_CHECKING:
     from handrail.engine.decide import from_outside
@@ -68,10 +68,16 @@ def _nothing_more(_: RunStarted) -> tuple[Event, ...]:
     return ()
 
 
-def start(writer: RunWriter, request: Request, then: Callable[[RunStarted], tuple[Event, ...]] = _nothing_more) -> str:
+def start(
+    writer: RunWriter,
+    request: Request,
+    then: Callable[[RunStarted], tuple[Event, ...]] = _nothing_more,
+    claim: RunClaim | None = None,
+) -> str:
     """Bring a run into being, pinned to its plan; give its id, such as `fix-bug-1`.
 
-    `then` gives what is recorded with its first event, in the same append.
+    `then` gives what is recorded with its first event, in the same append. With a `claim` the run is this process's
+    before that append: a background driver that is at work never takes it.
     """
     log = writer.log
     data = _plan_bytes(request)
@@ -83,6 +89,11 @@ def start(writer: RunWriter, request: Request, then: Callable[[RunStarted], tupl
     source = request.source
     while True:
         run = once_named(request) if request.once else f"{request.pinned.plan.name}-{number}"
+        leases = () if claim is None else claim.begin(run)
+        if leases is None and not request.once:
+            # Another process is about to start a run of this name.
+            number += 1
+            continue
         started = RunStarted(
             run=run,
             workflow=request.pinned.plan.name,
@@ -106,8 +117,10 @@ def start(writer: RunWriter, request: Request, then: Callable[[RunStarted], tupl
             at=time.time(),
         )
         try:
-            writer.begin(run, started, *then(started))
+            writer.begin(run, started, *then(started), leases=leases or ())
         except VersionConflict:
+            if claim is not None:
+                claim.free()
             if request.once:
                 raise
             number += 1

@@ -67,7 +67,7 @@ def _note(writer: RunWriter, state: RunState, attempt: Attempt) -> None:
         return
     try:
         refused = CommandRefused(command=attempt.command, about=about, address=address, by=by, at=time.time())
-        event = without_secrets(refused, writer.redactor)
+        event = without_secrets(refused, writer.redactor_for(run))
         state = state_of(log, run)
         after = apply(state, event, state.seq + 1, log.get_blob)
         log.append([Append(run, state.seq, (to_log(event),), summary=summary_of(after))], [lease])

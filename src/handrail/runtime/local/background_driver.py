@@ -38,6 +38,7 @@ class Background:
     _due: float | None = None
     _stays: bool = False
     _waits: Waits = field(init=False)
+    _woken: bool = False
 
     def __post_init__(self) -> None:
         self._waits = Waits(self.log, self.supervisor.handlers.environments, self.clock, self.steady)
@@ -63,20 +64,25 @@ class Background:
         finally:
             watching.cancel()
 
+    def wake(self) -> None:
+        """Look again before it ends: whoever has just called trusts that it does."""
+        self._woken = True
+
     def settled(self) -> bool:
-        """Whether no message and no time waits for somebody to act on it."""
-        return not self.supervisor.called()
+        """Whether nobody called, and no message and no time waits for somebody to act on it."""
+        return not self._woken and not self.supervisor.called()
 
     def _called(self) -> bool:
         retry = self.supervisor.retry_at()
         return (
-            self.log.changed() != self._seen
+            self._woken
+            or self.log.changed() != self._seen
             or (self._due is not None and self._due <= self.clock())
             or (retry is not None and retry <= _now())
         )
 
     async def _move(self) -> None:
-        self._seen = self.log.changed()
+        self._seen, self._woken = self.log.changed(), False
         moving = asyncio.ensure_future(self.supervisor.run_until_idle())
         told = asyncio.ensure_future(self.stop.wait())
         await asyncio.wait({moving, told}, return_when=asyncio.FIRST_COMPLETED)

@@ -24,6 +24,8 @@ class DriverInfo:
     since: float
     environment: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     """A mark for each variable that it was started with and that commands see."""
+    socket: str = ""
+    """The name of the socket on which it takes environments; empty for one of an older version."""
 
 
 class DriverLock:
@@ -33,8 +35,8 @@ class DriverLock:
         self._path = folder / LOCK
         self._file: int | None = None
 
-    def take(self, environment: Mapping[str, str] | None = None) -> DriverInfo | None:
-        """Take it and give None, or say who has it; `environment` is what others are told of ours."""
+    def take(self, environment: Mapping[str, str] | None = None, socket: str = "") -> DriverInfo | None:
+        """Take it and give None, or say who has it; others are told marks of our `environment`, and our `socket`."""
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             until = time.monotonic() + _PATIENCE
@@ -43,7 +45,7 @@ class DriverLock:
                     return _read(file)
                 time.sleep(0.01)
             os.ftruncate(file, 0)
-            about = {"pid": os.getpid(), "since": time.time(), "environment": dict(environment or {})}
+            about = {"pid": os.getpid(), "since": time.time(), "environment": dict(environment or {}), "socket": socket}
             os.pwrite(file, json.dumps(about).encode(), 0)
             self._file = file
             return None
@@ -85,4 +87,6 @@ def _read(file: int) -> DriverInfo:
     except ValueError:
         # It has the lock and is about to write who it is.
         return DriverInfo(0, 0.0)
-    return DriverInfo(int(data["pid"]), float(data["since"]), data.get("environment") or {})
+    return DriverInfo(
+        int(data["pid"]), float(data["since"]), data.get("environment") or {}, str(data.get("socket") or "")
+    )

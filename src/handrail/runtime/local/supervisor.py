@@ -4,7 +4,8 @@
 2. A run waits in line for a free place; one that moved and can move again goes to the end of the line.
 3. A fault of the machine blocks the run that met it and no other. Where even that cannot be recorded, what is
    recorded stays as it is, and the fault is raised once nothing else can move.
-4. A run whose history cannot be read is listed as such, reported once, and left alone until its history changes. What
+4. A run that another process attends to is left to it, with all that come from it, and looked at again later.
+5. A run whose history cannot be read is listed as such, reported once, and left alone until its history changes. What
    waits for a stream that is no run, or for a run that does not exist, is nothing of ours.
 """
 
@@ -52,12 +53,18 @@ class Supervisor:
     wanted: Callable[[str], bool] = lambda _: True
     on_state: Callable[[RunState], None] = lambda _: None
     on_unreadable: Callable[[HandrailError], None] = lambda _: None
+    is_attended: Callable[[str], bool] = lambda _: False
+    """Tells whether another process attends to a run."""
+    leases: dict[str, Lease] = field(default_factory=dict[str, Lease])
+    """Leases of runs that this process took before there was anything to drive."""
     _busy: dict[str, "asyncio.Task[None]"] = field(default_factory=dict[str, "asyncio.Task[None]"])
     _line: dict[str, None] = field(default_factory=dict[str, None])
     """Runs that can move and have no place yet, the first one first."""
     _settled: dict[str, int] = field(default_factory=dict[str, int])
     """Where the runs that were driven here stood afterwards."""
     _held: dict[str, float] = field(default_factory=dict[str, float])
+    _attended: dict[str, float] = field(default_factory=dict[str, float])
+    """Runs that others attend to, as it was seen at the last look."""
     _faults: dict[str, HandrailError] = field(default_factory=dict[str, HandrailError])
     """What could not be recorded."""
     _spent: set[Timer] = field(default_factory=set[Timer])
@@ -68,8 +75,8 @@ class Supervisor:
     _known: Known = field(default_factory=Known)
 
     def retry_at(self) -> float | None:
-        """Say when, on the loop's clock, a run that another process drives is worth another try."""
-        return min(self._held.values(), default=None)
+        """Say when, on the loop's clock, a run that another process drives or attends to is worth another try."""
+        return min((*self._held.values(), *self._attended.values()), default=None)
 
     async def run_until_idle(self) -> None:
         """Go on until no wanted run can move by itself; cancelled, it lets go of all and leaves what they started."""
@@ -113,10 +120,11 @@ class Supervisor:
         """Put runs in line that are running, have a message, or whose time has come."""
         due = self._due()
         seen, before = self.log.changed(), self._seen
-        if seen == before and not due and not self._held:
+        if seen == before and not due and not self._held and not self._attended:
             return
         self._seen = seen
         now = asyncio.get_running_loop().time()
+        self._attended.clear()
         # Whoever drove them may have finished them: then nothing would ever ask for them again.
         self._held = {run: again for run, again in self._held.items() if again > now}
         rows = sorted((row.position, row.key) for row in self.log.summaries(Filter(status="running")))
@@ -125,7 +133,11 @@ class Supervisor:
         self._line.update(dict.fromkeys(run for run in self._existing(tuple(wanted)) if run not in self._line))
 
     def _may(self, run: str) -> bool:
-        return run not in self._busy and run not in self._faults and run not in self._held and self.wanted(run)
+        if run in self._busy or run in self._faults or run in self._held or not self.wanted(run):
+            return False
+        if self.is_attended(run):
+            self._attended[run] = asyncio.get_running_loop().time() + HELD
+        return run not in self._attended
 
     def _fill(self) -> None:
         while self._line and len(self._busy) < self.limit:
@@ -145,6 +157,9 @@ class Supervisor:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
+        for run in tuple(self.leases):
+            with contextlib.suppress(StorageFault):
+                self.log.release(self.leases.pop(run))
 
     def _raise_fault(self) -> None:
         faults, self._faults = self._faults, {}
@@ -153,7 +168,7 @@ class Supervisor:
 
     async def _one(self, run: str) -> None:
         try:
-            lease = self.log.acquire(run, self.name)
+            lease = self.leases.pop(run, None) or self.log.acquire(run, self.name)
         except StorageFault as fault:
             self._faults[run] = fault
             return

@@ -3,10 +3,11 @@
 import os
 from pathlib import Path
 
-from handrail.operations.driving.background_driver import ensure
 from handrail.operations.pull.desk import CONNECTED, Desk
+from handrail.operations.views.overview import root_of
 from handrail.sources.tiers import Place, here
 from handrail.store.signing_keys import keys_in
+from handrail.wiring.handover import make_handover
 from handrail.wiring.session import current_actor
 from handrail.wiring.system import System
 
@@ -17,8 +18,13 @@ def desk_of(system: System, place: Place) -> Desk:
     def seen_from(folder: Path) -> Place:
         return here(folder, os.environ)
 
-    def wake(_: str) -> None:
-        ensure(place.folders, system.machine.programs)
+    over = make_handover(system, place.folders)
+
+    def wake(run: str) -> None:
+        over.wake(root_of(run))
+
+    def offer(run: str) -> None:
+        over.offer_once(root_of(run))
 
     def keys() -> tuple[bytes, ...]:
         return keys_in(place.folders.data)
@@ -34,4 +40,5 @@ def desk_of(system: System, place: Place) -> Desk:
         keys_now=keys,
         agents=system.agents,
         caller=CONNECTED if actor.decides else actor,
+        offer=offer,
     )

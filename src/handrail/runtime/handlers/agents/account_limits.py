@@ -15,8 +15,8 @@ from typing import Any, cast
 
 from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState
-from handrail.ports.agents import Agent, AgentOutcome
-from handrail.ports.environments import RunEnvironments
+from handrail.ports.agents import Agent, AgentOutcome, variables_of
+from handrail.ports.environments import RunEnvironment, RunEnvironments
 from handrail.runtime.ports import Clock
 
 FOLDER = "limits"
@@ -113,9 +113,15 @@ class Accounts:
     def _account(self, state: RunState, agent: Agent) -> str:
         environment = self.environments.for_run(state.run)
         usual = environment.variables(state.pass_env)
-        given = environment.variables((*state.pass_env, *agent.variables))
+        given = agent_environment(environment, agent, state.pass_env)
         own = {name: value for name, value in given.items() if name not in usual}
         return account_of(agent.name, own, environment.account(agent.name, given))
+
+
+def agent_environment(environment: RunEnvironment, agent: Agent, pass_env: tuple[str, ...]) -> dict[str, str]:
+    """Give what an agent sees of a run's environment: what every command does, and the variables of its vendor."""
+    usual = environment.variables((*pass_env, *agent.variables))
+    return environment.variables((*pass_env, *variables_of(agent, usual)))
 
 
 def account_of(agent: str, variables: Mapping[str, str], login: str = "") -> str:

@@ -24,7 +24,13 @@ from handrail.model.workflow.values import JsonValue
 from handrail.ports.agent_demands import unmet
 from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, Configurable, Launch
 from handrail.ports.processes import Ended, Gone, ProcessSpec
-from handrail.runtime.handlers.agents.account_limits import FOLDER, AccountLimits, Accounts, Pace
+from handrail.runtime.handlers.agents.account_limits import (
+    FOLDER,
+    AccountLimits,
+    Accounts,
+    Pace,
+    agent_environment,
+)
 from handrail.runtime.handlers.agents.call import (
     NOTE,
     call_of,
@@ -41,6 +47,7 @@ from handrail.runtime.handlers.agents.hindrances import (
     ended_by_budget,
     explain_failure,
     refused,
+    require_login,
     weighed,
 )
 from handrail.runtime.handlers.agents.host import AgentHost, show, unwrapped, wished
@@ -192,6 +199,9 @@ class AgentHandler:
         hindrance = (self.host and self.host.hindrance(manner)) or untooled(call.server, manner)
         if hindrance is not None:
             return hindrance
+        environment = self.starts.environments.for_run(effect.run)
+        variables = agent_environment(environment, agent, effect.pass_env)
+        call = replace(call, environ=variables)
         inputs = inputs_of(place)
         inputs.mkdir(mode=0o700, parents=True, exist_ok=True)
         if call.options.get("script"):
@@ -201,12 +211,13 @@ class AgentHandler:
             launch = self._launch(state, agent, call, inputs)  # The files may have changed meanwhile.
         if isinstance(launch, Refusal):
             return launch
+        own = {} if call.server is None else dict(call.server.env)
+        env = {**variables, **own, **dict(launch.env)}
+        way = await asyncio.to_thread(environment.missing_login, agent.name, launch.argv, env)
+        if way:
+            return require_login(agent.name, way, effect.run)
         talk = opened(launch, inputs)
         stdin = launch.stdin if talk is None else b""
-        passed = (*effect.pass_env, *agent.variables)
-        own = {} if call.server is None else dict(call.server.env)
-        environment = self.starts.environments.for_run(effect.run)
-        env = {**environment.variables(passed), **own, **dict(launch.env)}
         places = Path(effect.workspace), inputs
         argv = launch.argv if self.host is None else self.host.wrap(launch.argv, manner, agent.name, env, places)
         key = f"{effect.run}:{effect.seq}:{place.name}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from handrail.frozen import frozen
-from handrail.model.history.events import QuestionAsked, RunBlocked, StepBegan, StepEnded
+from handrail.model.history.events import BlockReason, QuestionAsked, RunBlocked, StepBegan, StepEnded
 from handrail.model.history.run_state import Hindrance, Pending, RunState
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import AgentOutcome, OutcomeStatus
@@ -17,6 +17,8 @@ PERSON: frozenset[OutcomeStatus] = frozenset({"auth", "denied"})
 """Outcomes that only a person can do something about."""
 PATIENCE = 3
 """How often an overloaded agent is waited for before another one is turned to."""
+_CHILD = re.compile(r"(\.[0-9]+)+$", re.ASCII)
+"""What the id of a run that another one started has beyond that of the run which a person started."""
 NO_MODEL = re.compile(
     r"\bmodel\b.*\b(not found|not exist|not supported|not available|unknown|invalid|no access|have access)\b"
     r"|model_not_found|\b(unknown|invalid|no such) model\b",
@@ -41,6 +43,16 @@ class Refusal:
     """Whether the agent is not there, and not only unable to do what is asked."""
     limit: Limit | None = None
     """What it has to be waited for."""
+    reason: BlockReason = "step"
+    """Why a person is needed, where no other agent can do it."""
+
+
+def require_login(agent: str, way: str, run: str) -> Refusal:
+    """Ask a person to log an agent in, before it is called in an environment in which it cannot work."""
+    why = f"log in to {agent}: the environment of this run has no login for it; it was not called, and no try is spent"
+    root = _CHILD.sub("", run)
+    hint = f"{way}, then from that shell: handrail resume {root}"
+    return Refusal(why, hint, missing=False, reason="login")
 
 
 def refused(
@@ -56,7 +68,7 @@ def refused(
             address=pending.address, began=pending.seq, status="failed", error=refusal.why, details=details, at=now
         )
     message = f"step '{pending.address}': {refusal.why}"
-    return RunBlocked(reason="step", message=message, address=pending.address, next_step=refusal.hint, at=now)
+    return RunBlocked(reason=refusal.reason, message=message, address=pending.address, next_step=refusal.hint, at=now)
 
 
 def weighed(state: RunState, began: StepBegan, outcome: AgentOutcome, judged: Answered) -> Answered:

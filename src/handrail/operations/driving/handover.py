@@ -1,0 +1,141 @@
+"""Leaves runs to the background driver, in the environment of whoever does; what it asks before it holds one."""
+
+import contextlib
+import time
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import field
+
+from handrail.errors import StorageFault
+from handrail.frozen import frozen
+from handrail.model.actors import is_agents
+from handrail.model.history.events import RunForked, RunStarted
+from handrail.operations.driving.background_driver import ensure, who
+from handrail.operations.views.overview import root_of
+from handrail.ports.environments import DriverEnvironments, Handed
+from handrail.ports.log import Filter, Log
+from handrail.ports.programs import Programs
+from handrail.runtime.event_records import from_log
+from handrail.runtime.run_writer import RunClaim, attendant_of
+from handrail.sources.folders import Folders
+
+_CONSUMED_WITHIN = 1.0
+_LOOK_EVERY = 0.01
+_TRIES = 5
+"""How often an environment is offered to a background driver that is just ending."""
+
+
+@frozen
+class Handover:
+    """What it takes to leave a run to the background driver, in the environment of whoever is here."""
+
+    folders: Folders
+    programs: Programs
+    log: Log
+    environments: DriverEnvironments
+    choose: Callable[[str], Mapping[str, str]]
+    """Chooses what a run is handed of the environment of this process."""
+    _offered: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]], init=False)
+    """The runs for which an environment was offered, each with the driver that it was offered to."""
+
+    def hand_over(self, root: str, *, instead: bool = False) -> "GoesOn":
+        """See to it that there is a background driver, and that it holds an environment for a run of ours."""
+        for _ in range(_TRIES):
+            driver = ensure(self.folders, self.programs)
+            handed = self.environments.offer(root, self.choose(root), instead=instead)
+            if handed != "gone":
+                return GoesOn(driver.pid, handed)
+            # It is just ending, with its lock still held, or it died.
+            time.sleep(_LOOK_EVERY)
+        return GoesOn(ensure(self.folders, self.programs).pid, "gone")
+
+    def wake(self, root: str) -> None:
+        """Let a run go on in the background driver, in this environment where it has none yet."""
+        with self._attending(root):
+            self.hand_over(root)
+
+    def offer_once(self, root: str) -> None:
+        """Hand an environment over for a run where a background driver is at work; each driver is asked once."""
+        driver = who(self.folders)
+        if driver is None or not driver.socket or (root, driver.pid) in self._offered:
+            return
+        with self._attending(root):
+            self.offer(root)
+        self._offered.add((root, driver.pid))
+
+    @contextlib.contextmanager
+    def _attending(self, root: str) -> Generator[None]:
+        """Keep the background driver from a run until it holds the environment; where we do already, we still do."""
+        claim = RunClaim(self.log, "handrail")
+        claim.attend(root)
+        try:
+            yield
+        finally:
+            claim.free()
+
+    def offer(self, root: str, *, instead: bool = False) -> Handed:
+        """Hand an environment over for a run where a background driver is at work; it may get the run one day."""
+        return self.environments.offer(root, self.choose(root), instead=instead)
+
+
+@frozen
+class GoesOn:
+    """Where a run goes on, and what became of the environment that was handed over for it."""
+
+    pid: int
+    handed: Handed = "kept"
+
+    @property
+    def warning(self) -> str:
+        """What a person has to know; empty where all is well."""
+        if self.handed == "older":
+            return (
+                f"the background driver (process {self.pid}) is of an older version and cannot be handed your "
+                f"environment: agents get the one it was started in; to change that: kill {self.pid}, then resume"
+            )
+        if self.handed == "gone":
+            return (
+                "the background driver took no environment: agents get the one it was started in, without the logins "
+                "in your variables; to give the run yours: handrail resume RUN"
+            )
+        return ""
+
+
+def keep_going(over: Handover, run: str, *, instead: bool = False) -> GoesOn:
+    """Let a run go on after a message was left for it: by whoever drives it, else by the background driver."""
+    log = over.log
+    holder = log.holder(run)
+    until = time.monotonic() + _CONSUMED_WITHIN
+    while holder is not None and time.monotonic() < until:
+        if not log.inbox(run, limit=1):
+            return GoesOn(holder.pid)
+        # It may have looked for the last time just before we wrote, and be on its way out.
+        time.sleep(_LOOK_EVERY)
+        holder = log.holder(run)
+    return over.hand_over(root_of(run), instead=instead)
+
+
+@frozen
+class AttendedRuns:
+    """What the background driver asks of the log before it holds an environment for a run."""
+
+    log: Log
+
+    def may_hand(self, run: str, pid: int, *, by_agent: bool) -> bool:
+        """Tell whether a process attends to a run; an agent has a say only in a run that an agent started."""
+        attendant = attendant_of(self.log, run)
+        if attendant is None or (pid and attendant.pid != pid):
+            return False
+        return not by_agent or is_agents(_starter(self.log, run))
+
+    def is_done(self, run: str) -> bool:
+        """Tell whether a run is over for good; a failed one may be resumed."""
+        with contextlib.suppress(StorageFault):
+            rows = self.log.summaries(Filter(prefix=run))
+            return any(row.key == run and row.document.get("status") in ("succeeded", "cancelled") for row in rows)
+        return False
+
+
+def _starter(log: Log, run: str) -> str:
+    """Give who started a run, as its first event has it."""
+    first = (from_log(each) for each in log.read(run, 0, 1))
+    return next((each.by for each in first if isinstance(each, RunStarted | RunForked)), "")

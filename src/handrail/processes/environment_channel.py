@@ -1,0 +1,145 @@
+"""The private channel on which environments of runs are handed over: a Unix socket that one user alone can reach.
+
+1. The socket lies in a folder that only its owner may enter, and both ends ask the kernel who the other one is: another
+   user is told nothing, nor is a process other than the one that holds the lock of the background driver.
+2. A call is one JSON document, an answer another; both are bounded, and so is the time they may take. What is passed is
+   in the memory of the two processes alone: never on a disk, in a command line or in a process's own environment.
+3. Whoever is called inside of a step speaks for its agent, and gets no environment.
+"""
+
+import contextlib
+import json
+import os
+import socket
+import struct
+import time
+from collections.abc import Callable, Generator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from handrail.frozen import frozen
+from handrail.ports.environments import Handed, HeldEnvironment
+
+FOLDER = "driver"
+"""Where the sockets of background drivers are, in the data folder."""
+MOST_BYTES = 1 << 20
+"""Of a call, and of an answer."""
+PATIENCE = 5.0
+"""Seconds in which a call and its answer must be over."""
+_LONGEST = 100
+"""Bytes of a path that any system takes for a socket."""
+_CREDENTIALS = struct.Struct("iII")
+
+
+@frozen
+class Peer:
+    """The process at the other end."""
+
+    pid: int
+    uid: int
+
+
+@frozen
+class Endpoint:
+    """Where the background driver listens."""
+
+    pid: int
+    socket: str
+    """The name of its socket in the folder; empty where it has none, as one of an older version."""
+
+
+class ChannelFault(OSError):
+    """The other end is gone, does not answer in time, or is not who it should be."""
+
+
+def find_peer(connected: socket.socket) -> Peer | None:
+    """Ask the kernel who is at the other end; None where this system does not tell."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return None
+    pid, uid, _ = _CREDENTIALS.unpack(connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    return Peer(pid, uid)
+
+
+@contextlib.contextmanager
+def reachable(path: Path) -> Generator[str]:
+    """Give a name for a socket's path that is short enough for the kernel."""
+    if len(os.fsencode(path)) <= _LONGEST:
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
+class SocketEnvironments:
+    """The `DriverEnvironments` of a data folder, asked over its driver's socket."""
+
+    def __init__(self, data: Path, find_driver: Callable[[], Endpoint | None]) -> None:
+        self._folder = data / FOLDER
+        self._find_driver = find_driver
+
+    def offer(self, run: str, variables: Mapping[str, str], *, instead: bool = False) -> Handed:
+        """Hand an environment over for a run that this process attends to."""
+        driver = self._find_driver()
+        if driver is None:
+            return "gone"
+        if not driver.socket:
+            return "older"
+        told = self._ask(driver, {"ask": "hold", "run": run, "variables": dict(variables), "instead": instead})
+        return "gone" if told is None else "held" if told.get("held") is True else "kept"
+
+    def fetch(self, run: str) -> Mapping[str, str] | None:
+        """Give the environment that is held for a run; None where none is."""
+        told = self._ask(self._find_driver(), {"ask": "give", "run": run})
+        found = None if told is None else told.get("variables")
+        return cast("dict[str, str]", found) if isinstance(found, dict) else None
+
+    def list_held(self) -> tuple[HeldEnvironment, ...] | None:
+        """Tell which environments are held; None where no driver tells that."""
+        told = self._ask(self._find_driver(), {"ask": "list"})
+        if told is None or not isinstance(told.get("runs"), dict):
+            return None
+        return tuple(HeldEnvironment(run, tuple(names)) for run, names in sorted(told["runs"].items()))
+
+    def _ask(self, driver: Endpoint | None, call: Mapping[str, object]) -> dict[str, Any] | None:
+        if driver is None or not driver.socket or "/" in driver.socket:
+            return None
+        try:
+            return ask(self._folder / driver.socket, driver.pid, call)
+        except (OSError, ValueError):
+            return None
+
+
+def ask(path: Path, pid: int, call: Mapping[str, object]) -> dict[str, Any]:
+    """Make one call to the driver with this process id, and give its answer."""
+    data = json.dumps(call).encode()
+    if len(data) > MOST_BYTES:
+        raise ChannelFault(f"an environment of {len(data)} bytes is too large to be handed over")
+    until = time.monotonic() + PATIENCE
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line, reachable(path) as name:
+        line.settimeout(PATIENCE)
+        line.connect(name)
+        peer = find_peer(line)
+        if peer is not None and (peer.uid != os.getuid() or peer.pid != pid):
+            raise ChannelFault("another process than the background driver listens there")
+        line.sendall(data)
+        line.shutdown(socket.SHUT_WR)
+        answer: object = json.loads(_read(line, until))
+    return cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
+
+
+def _read(line: socket.socket, until: float) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        left = until - time.monotonic()
+        if left <= 0 or size > MOST_BYTES:
+            raise ChannelFault("the background driver does not answer")
+        line.settimeout(left)
+        part = line.recv(1 << 16)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+        size += len(part)

@@ -1,0 +1,16 @@
+"""The private channel to the background driver of a data folder."""
+
+from pathlib import Path
+
+from handrail.processes.environment_channel import Endpoint, SocketEnvironments
+from handrail.runtime.local.driver_lock import who
+
+
+def driver_environments(data: Path) -> SocketEnvironments:
+    """Give the environments that the background driver of a data folder holds."""
+
+    def find() -> Endpoint | None:
+        driver = who(data)
+        return None if driver is None else Endpoint(driver.pid, driver.socket)
+
+    return SocketEnvironments(data, find)

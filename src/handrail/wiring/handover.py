@@ -1,0 +1,47 @@
+"""The private channel to the background driver of a data folder, and what a run is handed over on it."""
+
+import os
+from collections.abc import Mapping
+
+from handrail.errors import HandrailError
+from handrail.operations.driving.handover import AttendedRuns, Handover
+from handrail.operations.views.overview import root_of
+from handrail.ports.machine import Machine
+from handrail.processes.environment import handed_environment
+from handrail.processes.environment_server import EnvironmentServer
+from handrail.processes.run_environment import HandedEnvironments
+from handrail.runtime.history import state_of
+from handrail.runtime.ports import Workflows
+from handrail.sources.folders import Folders
+from handrail.wiring.driver_channel import driver_environments
+from handrail.wiring.system import ENVIRONMENTS, System, open_system
+
+
+def make_handover(system: System, folders: Folders) -> Handover:
+    """Give what leaves runs to the background driver, in the environment of this process."""
+
+    def choose(run: str) -> Mapping[str, str]:
+        return choose_environment(system, run)
+
+    return Handover(folders, system.machine.programs, system.log, driver_environments(folders.data), choose)
+
+
+def choose_environment(system: System, run: str) -> dict[str, str]:
+    """Choose what a run is handed of the environment of this process: what its commands and its agents may see."""
+    try:
+        state = state_of(system.log, run)
+    except HandrailError:
+        # Whoever drives it says what is wrong with it.
+        return handed_environment(os.environ, ())
+    source = state.pinned or state.source
+    repository = state.workspace if source is None else source.repository
+    named = system.agents.variables_in(os.environ, repository or None)
+    return handed_environment(os.environ, (*state.pass_env, *named))
+
+
+def open_background(folders: Folders, workflows: Workflows, machine: Machine) -> tuple[System, EnvironmentServer]:
+    """Open the user's database for the background driver, with its own end of the channel."""
+    # Environments are handed to this process; it asks nobody for one.
+    environments = HandedEnvironments(ENVIRONMENTS, root_of)
+    system = open_system(folders, workflows, machine, environments)
+    return system, EnvironmentServer(folders.data, environments, AttendedRuns(system.log))
