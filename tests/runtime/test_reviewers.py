@@ -184,21 +184,98 @@ def test_checks_that_stay_red_block_the_run(shop: StepsRoom) -> None:
     assert shop.path(state.run).count("review@1/fixer") == 3
 
 
+UNSHAPED = [
+    pytest.param({"say": "ok"}, id="ok"),
+    pytest.param({"say": "Looks good to me"}, id="approval in words"),
+    pytest.param({"say": "Keine Einwände, alles in Ordnung."}, id="another language"),
+    pytest.param({"say": "問題ありません"}, id="another script"),
+    pytest.param({"say": "- src/a.py:3 [high] the total is not rounded"}, id="a finding in words"),
+    pytest.param({"say": "I could not open the repository, sorry."}, id="excuse"),
+    pytest.param({"say": "It calls `run([])`, and that is fine."}, id="a list within words"),
+    pytest.param({"say": ""}, id="nothing"),
+    pytest.param({"say": '```json\n{"findings": [{"file": "a.py", "mess'}, id="cut off"),
+    pytest.param({"output": {"findings": "many"}}, id="wrong type"),
+    pytest.param({"output": {"findings": ["ok"]}}, id="items in words"),
+    pytest.param({"output": {"findings": [{"severity": "high"}]}}, id="items without a message"),
+    pytest.param({"output": {"answer": 42}}, id="another shape"),
+    pytest.param({"output": {"message": "ok", "severity": "medium"}}, id="one finding alone"),
+    pytest.param({"output": {"approved": True}}, id="approval as data"),
+    pytest.param({"output": []}, id="an empty list"),
+    pytest.param({"output": ["ok"]}, id="a list of words"),
+    pytest.param({"output": [{"file": "a.py", "message": "wrong", "severity": "high"}]}, id="a list of findings"),
+]
+
+
+@pytest.mark.parametrize("turn", UNSHAPED)
+def test_a_review_in_another_form_is_asked_for_once_more_and_then_is_no_answer(
+    shop: StepsRoom, turn: dict[str, Any]
+) -> None:
+    state = shop.run(loop(), {"review/reviewer": [turn, turn]})
+    found = result(state)
+    assert (found["stopped"], found["open_findings"], found["rounds"]) == ("no_answer", [], 0)
+    assert shop.path(state.run) == ["review@1/reviewer", "review@1/reviewer"]
+
+
+def test_a_reviewer_is_told_in_its_conversation_what_was_wrong_with_its_answer(shop: StepsRoom) -> None:
+    state = shop.run(loop(), {"review/reviewer": [{"say": "Looks good to me"}, *reports("")]})
+    assert (result(state)["stopped"], result(state)["rounds"]) == ("clean", 1)
+    again = shop.prompts(state.run, "review@1/reviewer")[1]
+    assert "does not have the asked form: it must be a JSON object with a list `findings`" in again
+    assert "Review the change." not in again
+
+
+def test_an_answer_in_the_asked_form_at_the_second_asking_counts_in_every_round(shop: StepsRoom) -> None:
+    (first,), (second,) = reports("a"), reports("")
+    words = script()
+    words["review/reviewer"] = [{"say": "ok"}, first, {"say": "ok"}, second]
+    found = result(shop.run(loop(), words))
+    assert (found["stopped"], found["rounds"], len(found["fixed"])) == ("clean", 2, 1)
+
+
 @pytest.mark.parametrize(
     "turn",
     [
-        {"say": "I could not open the repository, sorry."},
-        {"output": {"findings": "many"}},
-        {"output": {"answer": 42}},
+        {"say": "ok"},
         {"say": ""},
-        {"say": '```json\n{"findings": [{"file": "a.py", "mess'},
+        {"say": "No, nothing of it matters."},
+        {"output": []},
+        {"output": {"verdict": "fine"}},
+        {"output": [{"decision": "accept", "reason": "it is right"}]},
     ],
-    ids=["excuse", "wrong shape", "another shape", "nothing", "cut off"],
+    ids=["ok", "nothing", "words", "empty list", "another shape", "list"],
 )
-def test_a_garbled_review_is_never_clean(shop: StepsRoom, turn: dict[str, Any]) -> None:
-    words = {"review/reviewer": [turn, turn], "review/fixer": {"say": "Done.", "repeat": True}}
-    state = shop.run(loop(most=2), words)
-    assert state.status != "succeeded" or result(state)["stopped"] != "clean"
+def test_a_judgement_in_another_form_is_asked_for_once_more_and_then_is_no_answer(
+    shop: StepsRoom, turn: dict[str, Any]
+) -> None:
+    state = shop.run(loop(ARBITER), script("a", arbiter=[turn, turn]))
+    found = result(state)
+    assert (found["stopped"], found["declined"], len(found["open_findings"])) == ("no_answer", [], 1)
+    assert shop.path(state.run) == ["review@1/reviewer", "review@1/arbiter", "review@1/arbiter"]
+
+
+@pytest.mark.parametrize(("on_max", "status"), [("continue", "succeeded"), ("block", "blocked"), ("fail", "failed")])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (script("a", "a"), "stopped as 'repeated' in round 2 with 1 finding open"),
+        (script("a", "b", "a"), "stopped as 'oscillation' in round 3 with 1 finding open"),
+        (script("ab", "b", "ac"), "stopped as 'reseeded' in round 3 with 2 findings open"),
+        (script("a", "b", "c"), "stopped as 'plateau' in round 3 with 1 finding open"),
+        ({"review/reviewer": {"say": "ok", "repeat": True}}, "the reviewer of review loop 'review' gave no answer"),
+    ],
+    ids=["repeated", "oscillation", "reseeded", "plateau", "no answer"],
+)
+def test_a_loop_that_ends_with_findings_open_or_unanswered_does_what_on_max_says(
+    shop: StepsRoom, words: dict[str, Any], message: str, on_max: str, status: str
+) -> None:
+    state = shop.run(loop(f"    on_max: {on_max}\n"), words)
+    assert state.status == status
+    assert status == "succeeded" or message in state.message
+
+
+@pytest.mark.parametrize("rounds", [("",), ("a", "")], ids=["at once", "after a fix"])
+def test_a_clean_review_goes_on_whatever_on_max_says(shop: StepsRoom, rounds: tuple[str, ...]) -> None:
+    assert result(shop.run(loop("    on_max: block\n"), script(*rounds)))["stopped"] == "clean"
 
 
 def test_a_reviewer_that_fails_ends_no_loop_as_clean(shop: StepsRoom) -> None:
@@ -221,8 +298,8 @@ def test_a_review_step_decides(shop: StepsRoom, rounds: tuple[str, ...], decisio
 
 def test_a_review_that_nobody_could_make_needs_clarification(shop: StepsRoom) -> None:
     words = {"review/reviewer": {"say": "I could not look.", "repeat": True}, "default": {"repeat": True}}
-    state = shop.run(REVIEW, words)
-    assert result(state)["decision"] == "needs_clarification"
+    found = result(shop.run(REVIEW, words))
+    assert (found["stopped"], found["decision"]) == ("no_answer", "needs_clarification")
 
 
 def test_the_reviewer_is_told_what_changed_and_the_fixer_what_was_found(shop: StepsRoom) -> None:

@@ -9,6 +9,7 @@ from handrail.compiler.compile import compile_document
 from handrail.compiler.constant import decided, fixed
 from handrail.frozen import frozen
 from handrail.model.workflow.actions import (
+    MOST_ASKS,
     MOST_REPAIRS,
     Action,
     AgentAction,
@@ -161,7 +162,7 @@ def _review(action: AgentLoopAction) -> Bound:
     rounds = action.max_iterations
     looks = rounds * (2 if action.arbiter is not None else 1)
     fixes = 1 if action.checks is None else MOST_REPAIRS
-    return Bound(1, looks + (rounds - 1) * fixes)
+    return Bound(1, looks * MOST_ASKS + (rounds - 1) * fixes)
 
 
 def _delivery(action: Action) -> Bound:

@@ -67,7 +67,9 @@ FINDING = RecordType(
 )
 OPEN = record(critical=INT, high=INT, medium=INT, low=INT)
 REVIEW = record(
-    stopped=ChoiceType(("clean", "met", "declined", "repeated", "oscillation", "plateau", "reseeded", "max")),
+    stopped=ChoiceType(
+        ("clean", "met", "declined", "repeated", "oscillation", "plateau", "reseeded", "max", "no_answer")
+    ),
     rounds=INT,
     fixed=ListType(FINDING),
     declined=ListType(FINDING),

@@ -171,7 +171,7 @@ def _review_loop(said: Said) -> Workflow:
             ),
             Approval(
                 "decide",
-                when="review.stopped in ['oscillation', 'plateau', 'reseeded', 'max']",
+                when="review.stopped in ['oscillation', 'plateau', 'reseeded', 'max', 'no_answer']",
                 message="${summary}",
                 show=["diff", "review.open_findings"],
                 revise="review",

@@ -4,6 +4,9 @@
 2. The verdict is asked after the review and after the judgement; see `convergence` for what each one means.
 3. The last round ends with its review: nothing is fixed that nobody will look at.
 4. After a fix the checks must pass before the next review; the fixer gets what failed, three times in a round.
+5. An answer of reviewer or arbiter that is not in the asked form is asked for once more, in the same conversation.
+   After that the loop ends as `no_answer`: what nobody reviewed is neither clean nor a finding.
+6. `on_max` says what follows whenever the loop ends with findings open that count, or without an answer.
 """
 
 from typing import cast
@@ -12,16 +15,25 @@ from handrail.engine.composite.command_spec import checks_of, gate_spec
 from handrail.engine.composite.context import Scene
 from handrail.engine.prompts.agent_call import Ask
 from handrail.engine.review import convergence
-from handrail.engine.review.answers import JUDGE_SCHEMA, REVIEW_SCHEMA, read_findings, read_judgement
+from handrail.engine.review.answers import (
+    JUDGE_SCHEMA,
+    REVIEW_SCHEMA,
+    judgement_problem,
+    read_findings,
+    read_judgement,
+    review_problem,
+)
 from handrail.engine.state.budgets import Limit, spent_at
 from handrail.engine.state.scope import condition, value_of
 from handrail.model.history.events import Event, RunEnded, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState
-from handrail.model.workflow.actions import MOST_REPAIRS, AgentLoopAction
+from handrail.model.workflow.actions import MOST_ASKS, MOST_REPAIRS, AgentLoopAction
 from handrail.model.workflow.settings import AgentTask
 from handrail.model.workflow.values import JsonValue
 
 Data = dict[str, JsonValue]
+SETTLED = ("clean", "met", "declined")
+"""The reasons with which a loop has done what it is for."""
 
 
 def first(state: RunState, action: AgentLoopAction) -> Data:
@@ -39,6 +51,9 @@ def first(state: RunState, action: AgentLoopAction) -> Data:
         "repairs": 0,
         "failed": "",
         "error": "",
+        "asked": 0,
+        "misfit": "",
+        "silent": "",
     }
 
 
@@ -47,6 +62,8 @@ def following(scene: Scene, action: AgentLoopAction) -> Event:
     data = scene.data
     if data["error"]:
         return scene.failed(str(data["error"]))
+    if data.get("silent"):
+        return _ended_open(scene, action, "no_answer")
     match data["phase"]:
         case "review":
             return _called(scene, _ask(scene, action.reviewer, "reviewer", REVIEW_SCHEMA))
@@ -76,11 +93,11 @@ def _stopped(scene: Scene, action: AgentLoopAction) -> Event | None:
     verdict = convergence.verdict(ledger)
     if verdict not in ("clean", "declined") and _met(scene, action):
         verdict = "met"
-    if verdict is not None:
+    if verdict in SETTLED:
         return scene.done(convergence.result(ledger, verdict, decides=action.decides))
-    if fixing and cast("int", data["round"]) >= action.max_iterations:
-        return _at_limit(scene, action)
-    return None
+    if verdict is None and fixing and cast("int", data["round"]) >= action.max_iterations:
+        verdict = "max"
+    return None if verdict is None else _ended_open(scene, action, verdict)
 
 
 def _met(scene: Scene, action: AgentLoopAction) -> bool:
@@ -88,12 +105,29 @@ def _met(scene: Scene, action: AgentLoopAction) -> bool:
     return action.exit_when is not None and condition(action.exit_when, scene.state, names).result is True
 
 
-def _at_limit(scene: Scene, action: AgentLoopAction) -> Event:
-    result = convergence.result(scene.data["ledger"], "max", decides=action.decides)
-    message = f"review loop '{scene.work.address}' has open findings after its last round, {action.max_iterations}"
+def _ended_open(scene: Scene, action: AgentLoopAction, stopped: str) -> Event:
+    """End without having settled anything, as `on_max` says."""
+    result = convergence.result(scene.data["ledger"], stopped, decides=action.decides)
+    if action.on_max == "continue":
+        return scene.done(result)
+    message = _open_words(scene, action, stopped)
     if action.on_max == "fail":
         return RunEnded(status="failed", message=message, at=scene.now)
-    return scene.done(result) if action.on_max == "continue" else scene.failed(message, result)
+    return scene.failed(message, result)
+
+
+def _open_words(scene: Scene, action: AgentLoopAction, stopped: str) -> str:
+    loop = f"review loop '{scene.work.address}'"
+    match stopped:
+        case "no_answer":
+            role, misfit = scene.data["silent"], scene.data["misfit"]
+            return f"the {role} of {loop} gave no answer in the asked form, also when asked again: {misfit}"
+        case "max":
+            return f"{loop} has open findings after its last round, {action.max_iterations}"
+        case _:
+            count = len(convergence.open_findings(scene.data["ledger"]))
+            found = "1 finding" if count == 1 else f"{count} findings"
+            return f"{loop} stopped as '{stopped}' in round {scene.data['round']} with {found} open"
 
 
 def _check(scene: Scene, action: AgentLoopAction) -> Event:
@@ -108,7 +142,8 @@ def _address(scene: Scene, role: str) -> str:
 
 
 def _ask(scene: Scene, task: AgentTask, role: str, schema: JsonValue) -> Ask:
-    repairs = cast("int", scene.data["repairs"]) if role == "fixer" else 0
+    fixes = role == "fixer"
+    before = cast("int", scene.data.get("repairs" if fixes else "asked", 0))
     this = cast("int", scene.data["round"])
     names = _names(scene)
     return Ask(
@@ -117,9 +152,9 @@ def _ask(scene: Scene, task: AgentTask, role: str, schema: JsonValue) -> Ask:
         names={**names, **scene.own},
         findings=None if role == "reviewer" else names["findings"],
         schema=schema,
-        attempt=repairs + 1,
-        attempts=MOST_REPAIRS,
-        failed=str(scene.data["failed"]) if repairs else "",
+        attempt=before + 1,
+        attempts=MOST_REPAIRS if fixes else MOST_ASKS,
+        failed=str(scene.data["failed" if fixes else "misfit"]) if before else "",
         timeout=scene.step.timeout,
         counted=tuple(f"{scene.work.address}@{number}/{role}" for number in range(1, this + 1)),
     )
@@ -140,15 +175,33 @@ def heard(data: Data, event: StepEnded) -> Data:
         return _checked(data, event)
     if failed:
         return {**data, "error": f"the {event.address.rpartition('/')[2]} failed: {event.error}"}
+    if phase not in ("review", "judge"):
+        return {**data, "phase": "check"} if data["checked"] else _next_round(data)
     said = str(event.details.get("summary") or event.stdout or "")
-    if phase == "review":
-        found = read_findings(event.output, said)
-        ledger = convergence.reviewed(data["ledger"], found)
-        return {**data, "phase": data["after"], "ledger": ledger}
-    if phase == "judge":
-        judgement = read_judgement(event.output, said, convergence.open_findings(data["ledger"]))
-        return {**data, "phase": "fix", "ledger": convergence.judged(data["ledger"], judgement)}
-    return {**data, "phase": "check"} if data["checked"] else _next_round(data)
+    # Loops that began before the form counted have no such field, and are read as they were then.
+    misfit = _misfit(data, event.output, said) if "asked" in data else ""
+    return _asked_again(data, misfit) if misfit else _answered(data, event.output, said)
+
+
+def _misfit(data: Data, output: JsonValue, said: str) -> str:
+    if data["phase"] == "review":
+        return review_problem(output, said)
+    return judgement_problem(output, said, convergence.open_findings(data["ledger"]))
+
+
+def _asked_again(data: Data, misfit: str) -> Data:
+    asked = cast("int", data["asked"]) + 1
+    silent = "" if asked < MOST_ASKS else "reviewer" if data["phase"] == "review" else "arbiter"
+    return {**data, "asked": asked, "misfit": f"the answer does not have the asked form: {misfit}", "silent": silent}
+
+
+def _answered(data: Data, output: JsonValue, said: str) -> Data:
+    settled = {**data, "asked": 0, "misfit": ""} if "asked" in data else data
+    if data["phase"] == "review":
+        ledger = convergence.reviewed(data["ledger"], read_findings(output, said))
+        return {**settled, "phase": data["after"], "ledger": ledger}
+    judgement = read_judgement(output, said, convergence.open_findings(data["ledger"]))
+    return {**settled, "phase": "fix", "ledger": convergence.judged(data["ledger"], judgement)}
 
 
 def _checked(data: Data, event: StepEnded) -> Data:

@@ -1,4 +1,9 @@
-"""What reviewer and arbiter of a review loop answered, as data; and the shape of answer that they are asked for."""
+"""What reviewer and arbiter of a review loop answered, as data; and the shape of answer that they are asked for.
+
+An answer counts only in the form that was asked for: a map with a list `findings`, each item a map with a message;
+of an arbiter a map that decides. Other words are no answer: neither a finding nor a clean review.
+The readers of words serve loops that began before this held.
+"""
 
 import json
 import re
@@ -13,7 +18,16 @@ from handrail.engine.review.finding import LONGEST_TEXT, SEVERITIES, Finding, fi
 from handrail.engine.review.prose_findings import finding_in, findings_in, says_nothing
 from handrail.model.workflow.values import JsonValue
 
-__all__ = ["JUDGE_SCHEMA", "REVIEW_SCHEMA", "Finding", "Judgement", "read_findings", "read_judgement"]
+__all__ = [
+    "JUDGE_SCHEMA",
+    "REVIEW_SCHEMA",
+    "Finding",
+    "Judgement",
+    "judgement_problem",
+    "read_findings",
+    "read_judgement",
+    "review_problem",
+]
 
 MOST_FINDINGS = 100
 """Of one round; the worst are kept."""
@@ -88,12 +102,47 @@ def read_judgement(output: JsonValue, text: str, findings: Sequence[Finding]) ->
     return judgement_of(data, _words(output, text), findings)
 
 
+def review_problem(output: JsonValue, text: str) -> str:
+    """Say what is wrong with the form of a reviewer's answer; nothing where it is as asked for."""
+    data = _data(output, text)
+    if not isinstance(data, dict):
+        return (
+            f"it must be a JSON object with a list `findings`, empty where there is nothing to fix; it is {_kind(data)}"
+        )
+    listed = data.get("findings")
+    if not isinstance(listed, list):
+        return "it has no list `findings`; where nothing is wrong, the list is empty"
+    wrong = (number for number, item in enumerate(listed, 1) if not isinstance(item, dict) or not _first(item, _TEXTS))
+    number = next(wrong, None)
+    return "" if number is None else f"item {number} of `findings` is not an object with a `message`"
+
+
+def judgement_problem(output: JsonValue, text: str, findings: Sequence[Finding]) -> str:
+    """Say what is wrong with the form of an arbiter's answer; nothing where it is as asked for."""
+    data = _data(output, text)
+    if not isinstance(data, dict):
+        return f"it must be a JSON object with `decisions` and `actionable`; it is {_kind(data)}"
+    if not judgement_of(data, "", findings).understood:
+        return (
+            "it decides nothing: `actionable` must be true or false, or `decisions` must name the findings by their id"
+        )
+    return ""
+
+
+def _data(output: JsonValue, text: str) -> JsonValue:
+    return output if isinstance(output, dict | list) else _data_in(_words(output, text))
+
+
+def _kind(data: JsonValue) -> str:
+    return "a list" if isinstance(data, list) else "text"
+
+
 def _words(output: JsonValue, text: str) -> str:
     return output if isinstance(output, str) and output.strip() else text
 
 
 def _read(output: JsonValue, text: str) -> Iterable[Finding]:
-    data = output if isinstance(output, dict | list) else _data_in(_words(output, text))
+    data = _data(output, text)
     listed = _listed(data)
     if listed is not None:
         return (each for item in listed if (each := _one(item)) is not None)

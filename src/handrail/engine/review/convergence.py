@@ -17,7 +17,8 @@ that holds is the reason:
 - `plateau`: for `converge.plateau` rounds the burden has not gone below its lowest: new findings take the place of
   the old ones.
 
-`met` (the workflow's `exit_when` held) and `max` (no round is left) are the caller's to tell. The last four look at
+`met` (the workflow's `exit_when` held), `max` (no round is left) and `no_answer` (reviewer or arbiter gave no answer in
+the asked form, though asked twice) are the caller's to tell. The four from `oscillation` on look at
 what the arbiter leaves open, so in a loop with an arbiter they speak only after its judgement; `converge: off`
 silences them. A reviewer that only ever drops findings meets none of them and ends `clean`.
 
@@ -27,7 +28,7 @@ code differs. Declined findings are matched by identity or id only, so that noth
 
 The result of a loop that decides: `score` is 100 less the burden of everything open, at least 0. `decision` is
 `reject` with an open critical or high finding; else `needs_clarification` when something that counts is open and
-`exit_when` was not met, or when a reviewer could not look; else `approve`. `confidence` says how settled that is,
+`exit_when` was not met, or when there was no answer; else `approve`. `confidence` says how settled that is,
 by the reason alone (`CONFIDENCE`).
 """
 
@@ -197,7 +198,7 @@ def _actionable(book: Ledger) -> bool:
 
 
 def _decided(book: Ledger, stopped: str, still_open: Sequence[Finding]) -> dict[str, JsonValue]:
-    unseen = any(each.rule == UNREVIEWED for each in still_open)
+    unseen = stopped == "no_answer" or any(each.rule == UNREVIEWED for each in still_open)
     grave = any(rank(each.severity) <= rank("high") for each in still_open if each.rule != UNREVIEWED)
     unsettled = unseen or (stopped != "met" and bool(book.rounds) and bool(book.rounds[-1].counting))
     return {

@@ -21,6 +21,10 @@ def moves(world: World, state: RunState, place: str) -> Iterator[Choice]:
     """Give what the role whose turn it is may come to."""
     work = state.stack[-1].work
     data = {} if work is None else work.data
+    if data.get("asked"):
+        # An answer at the second asking leads where one at the first does.
+        yield _said(state, place, "still no answer in the asked form", "")
+        return
     match data.get("phase"):
         case "review":
             yield from _reviews(world, state, data, place)
@@ -33,14 +37,20 @@ def moves(world: World, state: RunState, place: str) -> Iterator[Choice]:
             yield _said(state, place, "fixed", "fixed")
     if data.get("round") != 1:
         return
+    if data.get("phase") in ("review", "judge"):
+        yield _said(state, place, "no answer in the asked form", "")
     yield Choice("an agent fails", (ended(state, ok=False, output=None, details=priced(1)),), place, 1)
     if world.limited and not state.spent.usd:
-        spent = ended(state, ok=True, output=[_finding(1)], details=priced(1, all_spent=True))
+        spent = ended(state, ok=True, output=_report([_finding(1)]), details=priced(1, all_spent=True))
         yield Choice("an agent uses the budget up", (spent,), place, 1)
 
 
 def _said(state: RunState, place: str, says: str, output: JsonValue) -> Choice:
     return Choice(says, (ended(state, ok=True, output=output, details=priced(1)),), place, 1)
+
+
+def _report(findings: Found) -> JsonValue:
+    return {"findings": findings}
 
 
 def _finding(number: int, severity: str = "high") -> JsonValue:
@@ -50,7 +60,7 @@ def _finding(number: int, severity: str = "high") -> JsonValue:
 
 def _reviews(world: World, state: RunState, data: dict[str, JsonValue], place: str) -> Iterator[Choice]:
     """Nothing, the same, fewer, others, or what was gone already."""
-    yield _said(state, place, "review finds nothing", [])
+    yield _said(state, place, "review finds nothing", _report([]))
     number = cast("int", data.get("round", 1))
     seen = [list(each.open) for each in convergence.read(data["ledger"]).rounds]
     if number == 1 or not seen:
@@ -59,10 +69,10 @@ def _reviews(world: World, state: RunState, data: dict[str, JsonValue], place: s
         rounds, met = (action.max_iterations, action.exit_when) if isinstance(action, AgentLoopAction) else (1, None)
         count = max(2, min(rounds, MOST_FINDINGS))
         first: Found = [_finding(each) for each in range(1, count + 1)]
-        yield _said(state, place, "review finds something", first)
+        yield _said(state, place, "review finds something", _report(first))
         if met is not None:
             milder: Found = [_finding(each, "medium") for each in range(1, count + 1)]
-            yield _said(state, place, "review finds something of medium severity", milder)
+            yield _said(state, place, "review finds something of medium severity", _report(milder))
         return
     yield from _later(state, data, place, number)
 
@@ -71,13 +81,13 @@ def _later(state: RunState, data: dict[str, JsonValue], place: str, number: int)
     last = convergence.names(data["ledger"])["findings"]
     known: Found = last if isinstance(last, list) else []
     if len(known) > 1:
-        yield _said(state, place, "review finds less", known[1:])
-    yield _said(state, place, "review finds the same", known)
+        yield _said(state, place, "review finds less", _report(known[1:]))
+    yield _said(state, place, "review finds the same", _report(known))
     if number <= NEW_UNTIL or len(known) == 1:
         fresh: Found = [_finding(100 * number + each) for each in range(len(known) or 1)]
-        yield _said(state, place, "review finds other things", fresh)
+        yield _said(state, place, "review finds other things", _report(fresh))
     if number > 2:
-        yield _said(state, place, "review finds again what was gone", [_finding(1), *known])
+        yield _said(state, place, "review finds again what was gone", _report([_finding(1), *known]))
 
 
 def _checks(state: RunState, data: dict[str, JsonValue], place: str) -> Iterator[Choice]:

@@ -14,7 +14,7 @@ from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 
-REDUCER = 11
+REDUCER = 12
 """Version of the fold; a checkpoint of another version is not used."""
 
 FILTER_GAP = "git filter"

@@ -46,6 +46,8 @@ class Convergence:
 
 MOST_REPAIRS = 3
 """Fixes in one round of a review loop that may leave its checks red."""
+MOST_ASKS = 2
+"""How often reviewer and arbiter are asked in one round until their answer has the asked form."""
 
 
 @frozen(kw_only=True)

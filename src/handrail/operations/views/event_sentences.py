@@ -22,6 +22,7 @@ REASONS = {
     "plateau": "new findings take the place of the old ones",
     "met": "its condition to end was met",
     "max": "no round is left",
+    "no_answer": "reviewer or arbiter gave no answer in the asked form",
 }
 """Why a review loop ended."""
 MOST_LEFT_OUT = 3
