@@ -117,7 +117,7 @@ def test_after_kill_9_stop_ends_the_command_that_still_runs(runs: Runs) -> None:
 
 def on_terminal(runs: Runs, *args: str) -> Screen:
     """Run a command on a terminal."""
-    return Screen(args, cwd=runs.shop.root, env={**runs.environ(), "NO_COLOR": "1"}, columns=200)
+    return Screen(runs.shop.in_place(args), cwd=runs.shop.root, env={**runs.environ(), "NO_COLOR": "1"}, columns=200)
 
 
 def test_on_a_terminal_an_approval_is_asked_in_place(runs: Runs) -> None:

@@ -66,7 +66,7 @@ def test_a_flow_calls_steps_and_goes_where_their_results_lead(flows: Flows) -> N
 def test_its_source_is_pinned_with_the_plan(flows: Flows) -> None:
     flows.start(FIVE)
     place = here(flows.home.shop, os.environ)
-    first, second = (prepare(this_machine(), place, Wanted("flowing")).request.pinned for _ in range(2))
+    first, second = (prepare(this_machine(), place, Wanted("flowing", folder=".")).request.pinned for _ in range(2))
     (step,) = first.plan.steps
     assert step.action == DynamicAction(FIVE, "workflow.py")
     assert first.definition == second.definition

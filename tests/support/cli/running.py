@@ -36,6 +36,7 @@ steps:
 """
 WIDTH = "110"
 MASKS = (
+    (re.compile(r" · works in \S+"), ""),
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
     (re.compile(r"(?<= )(\d+h\d\dm|\d+m\d\ds|\d+(\.\d)?s)\b"), "0.0s"),
     (re.compile(r"pinned [0-9a-f]{4}"), "pinned 0000"),
@@ -91,7 +92,7 @@ class Runs:
     def process(self, *args: str) -> "subprocess.Popen[str]":
         """Start the command as a process of its own, without a terminal."""
         return subprocess.Popen(
-            [HANDRAIL, *args],
+            [HANDRAIL, *self.shop.in_place(args)],
             cwd=self.shop.root,
             env=self.environ(),
             stdin=subprocess.DEVNULL,

@@ -51,7 +51,7 @@ class Ran:
 def run_process(runs: Runs, *args: str, through: tuple[str, ...] = ()) -> Ran:
     """Run the command as a process of its own, through another program if given."""
     ran = subprocess.run(
-        [*through, HANDRAIL, *args],
+        [*through, HANDRAIL, *runs.shop.in_place(args)],
         cwd=runs.shop.root,
         env=runs.environ(),
         stdin=subprocess.DEVNULL,

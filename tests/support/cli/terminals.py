@@ -25,7 +25,7 @@ def shown_on_terminal(runs: Runs, *args: str, typed: bytes = b"", **environ: str
     os.write(ours, typed)
     env = {**runs.environ(), "COLUMNS": "80", "LINES": "24", **environ}
     process = subprocess.Popen(
-        [HANDRAIL, *args], cwd=runs.shop.root, stdin=theirs, stdout=theirs, stderr=theirs, env=env
+        [HANDRAIL, *runs.shop.in_place(args)], cwd=runs.shop.root, stdin=theirs, stdout=theirs, stderr=theirs, env=env
     )
     os.close(theirs)
     text = _read_all(ours)

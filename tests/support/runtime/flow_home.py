@@ -34,7 +34,7 @@ class Flows:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(dedent(source))
         TrustStore(self.home.folders).trust_snapshot(take(file))
-        wanted = Wanted("flowing", inputs=inputs)
+        wanted = Wanted("flowing", inputs=inputs, folder=str(shop))
         return runs.start(self.home.writer, prepare(this_machine(), here(shop, os.environ), wanted).request)
 
     def drive(self, run: str) -> RunState:

@@ -109,7 +109,10 @@ def _tell_recorded(session: "Session", run: str, record: str | None) -> None:
 
 
 def _introduce(session: "Session", run: str, prepared: "Prepared", *, as_json: bool) -> None:
-    """Say what begins: the run, its version, what it may take at most and, on a terminal, where it works."""
+    """Say what begins: the run, its version, what it may take at most and where it works.
+
+    The worktree is told on a terminal alone; a folder that is worked on as it is, everywhere.
+    """
     from handrail.cli.live.area import terminal_columns
     from handrail.cli.live.view import is_live
     from handrail.cli.render.layout import flow, short_path
@@ -122,13 +125,17 @@ def _introduce(session: "Session", run: str, prepared: "Prepared", *, as_json: b
     most = most_words(prepared.request.pinned.plan.budget)
     bound = ", ".join(part for part in (bound_words(prepared.bound), most) if part)
     parts = [f"run {run}", f"pinned {pinned}", bound]
-    if not is_live(as_json=as_json):
+    live, in_place = is_live(as_json=as_json), prepared.request.source is None
+    if not live:
+        if in_place:
+            parts.append(f"works in {harmless(prepared.request.workspace)}")
         click.echo(" · ".join(parts), err=as_json)
         return
     tree = future_tree(session.system.workspaces, prepared.request.source, run)
     columns = terminal_columns()
-    if tree is not None:
-        parts.append(f"worktree {harmless(short_path(tree, columns - len('  worktree ')))}")
+    where, path = ("works in", prepared.request.workspace) if in_place else ("worktree", tree)
+    if path is not None:
+        parts.append(f"{where} {harmless(short_path(path, columns - len(f'  {where} ')))}")
     click.echo("\n".join(flow(parts, columns, between=" · ")))
 
 

@@ -43,6 +43,9 @@ else:
     workflow_list = late_import("handrail.operations.workflows.list")
     trust = late_import("handrail.operations.workflows.trust")
 
+_NO_WORKTREE = "a run gets a worktree of its own there; here it would change your files in place"
+_NAME_THE_FOLDER = "start in a repository (git init, and a first commit); to work on this folder as it is: --in ."
+
 LookUp: TypeAlias = Callable[[Place, str], tuple[Checked, Catalog]]
 """Gives a workflow by name or path as it compiles, and what it may draw on."""
 
@@ -102,6 +105,8 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     folder = _folder(place, wanted.folder)
     repositories, catalog = machine.repositories, machine.agents
     ground = ground_of(repositories, place, configured, wanted.base) if wanted.folder is None else None
+    if ground is None and wanted.folder is None and not wanted.connected:
+        raise UsageError(f"{folder} is not in a git repository: {_NO_WORKTREE}", next_step=_NAME_THE_FOLDER)
     known = ConfiguredAgents(catalog, place.folders, place.repository)
     said = wanted.agent or ("" if wanted.script is None else SCRIPTED)
     # Where one agent performs every step, nobody asks which ones are installed.
@@ -128,7 +133,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
         project=project,
     )
     if wanted.with_changes and ground is None:
-        where = f"--in {wanted.folder} works on the folder as it is" if wanted.folder else "there is no repository here"
+        where = f"--in {wanted.folder} works on the folder as it is"
         raise UsageError(f"--with-changes has nothing to take along: {where}", next_step="leave it out")
     prepares = tuple(_preparations((pinned.plan, *called)))
     if ground is None:
