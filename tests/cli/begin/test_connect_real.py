@@ -17,7 +17,7 @@ pytestmark = pytest.mark.system("claude", "codex")
 WALKED = ["run_taken", "step_ended first", "step_ended second", "run_ended"]
 STARTS = "Your user wants you to walk the Handrail workflow"
 SKILL = "Walk a Handrail workflow with its MCP tools"
-AWAITS = {"MCP_CONNECTION_NONBLOCKING": "false"}
+AWAITS = {"MCP_CONNECTION_NONBLOCKING": "false", "MCP_CONNECT_TIMEOUT_MS": "60000"}
 """Lets Claude Code wait for its servers before it takes up a single prompt."""
 PRINTS = ("--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions")
 EXECUTES = ("exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")

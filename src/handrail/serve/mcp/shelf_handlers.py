@@ -89,7 +89,7 @@ class ListWatch:
             await anyio.sleep(LOOK_EVERY)
             try:
                 stamp = await self._look(stamp)
-            except (HandrailError, OSError):
+            except Exception:  # noqa: BLE001 - whatever went wrong, the client asks again when it needs a list
                 stamp = None
 
     async def _look(self, before: object) -> object:
