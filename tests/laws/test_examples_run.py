@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from handrail.model.history.events import RoundEnded
+from handrail.model.workflow.settings import Project
 from handrail.operations.views.run_tree import family
 from support.runtime.room import of_kind
 from support.runtime.steps_room import StepsRoom, git
@@ -84,7 +85,8 @@ class Terminal:
 
 def test_fix_bug_runs_up_to_its_pull_request(shop: StepsRoom, monkeypatch: pytest.MonkeyPatch) -> None:
     tools(shop, monkeypatch, pytest=f'exec {sys.executable} -m pytest -p no:cacheprovider "$@"')
-    config = '[checks]\nnotes = "test -e NOTES.md"\n'
+    config = '[project]\nsources = ["src/**"]\n[checks]\nnotes = "test -e NOTES.md"\n'
+    config += '[checks.test_one]\ncommand = "pytest -q"\nfailed = [1]\n'
     for name, text in {"src/total.py": BUGGY, ".handrail/config.toml": config}.items():
         (shop.repo / name).parent.mkdir(exist_ok=True)
         (shop.repo / name).write_text(text)
@@ -233,30 +235,23 @@ def test_review_loop_asks_a_person_when_the_fixes_walk_in_a_circle(shop: StepsRo
     assert shop.path(state.run)[-1] == "review@1/reviewer"
 
 
-NPM = """
-case "$1" in
-outdated) cat outdated.json; exit 1;;
-install) echo "$2" >> installed.txt;;
-test) ! grep -q bad installed.txt && { ! grep -q odd installed.txt || test -e adapted.txt; };;
-esac
-"""
-OUTDATED = {name: {"current": "1.0.0", "wanted": "2.0.0"} for name in ("fine", "odd", "bad", "good")}
+TEST_DEPS = "! grep -q bad installed.txt && { ! grep -q odd installed.txt || test -e adapted.txt; }"
+OUTDATED = "".join(f"{name} 1.0.0 2.0.0\n" for name in ("fine", "odd", "bad", "good"))
 
 
-def nightly(shop: StepsRoom, monkeypatch: pytest.MonkeyPatch, outdated: dict[str, Any]) -> None:
-    tools(shop, monkeypatch, npm=NPM, npx="exit 0")
-    (shop.repo / "outdated.json").write_text(json.dumps(outdated))
+def nightly(shop: StepsRoom, outdated: str) -> None:
+    shop.checks = {"test": TEST_DEPS}
+    shop.project = Project(outdated="cat outdated.txt", update='echo "$PACKAGE@$VERSION" >> installed.txt')
+    (shop.repo / "outdated.txt").write_text(outdated)
     git(shop.repo, "add", "-A")
     git(shop.repo, "commit", "-qm", "more")
 
 
-def test_deps_nightly_keeps_what_passes_and_takes_back_what_does_not(
-    shop: StepsRoom, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    nightly(shop, monkeypatch, OUTDATED)
+def test_deps_nightly_keeps_what_passes_and_takes_back_what_does_not(shop: StepsRoom) -> None:
+    nightly(shop, OUTDATED)
     script = {
         "bump[odd]/test/fix": {
-            "expect_prompt": "`odd` went from `1.0.0` to `2.0.0`",
+            "expect_prompt": "odd 1.0.0 2.0.0",
             "files": {"adapted.txt": "yes\n"},
         },
         "bump[bad]/test/fix": {
@@ -282,7 +277,7 @@ def test_deps_nightly_keeps_what_passes_and_takes_back_what_does_not(
     assert log == [f"build(deps): bump {name} to 2.0.0" for name in ("good", "odd", "fine")]
 
 
-def test_deps_nightly_ends_when_all_is_current(shop: StepsRoom, monkeypatch: pytest.MonkeyPatch) -> None:
-    nightly(shop, monkeypatch, {})
+def test_deps_nightly_ends_when_all_is_current(shop: StepsRoom) -> None:
+    nightly(shop, "")
     state = shop.run("deps-nightly", {})
     assert (state.status, state.message) == ("succeeded", "All dependencies are current.")

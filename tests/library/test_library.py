@@ -26,7 +26,7 @@ FOREIGN_WORDS = re.compile(r"grimoire|subroutine|\bseeds?\b", re.IGNORECASE)
 HEADER = re.compile(r"<!-- Version: v\d+ -->\n<!-- Description: \S[^\n]{10,} -->\n\n")
 NAME = re.compile(r"\{\{ *([a-z_]+)|\{% if ([a-z_]+)|\{% for [a-z]+ in ([a-z_]+)")
 IN_SCOPE = {
-    "reproduce": {"issue", "base"},
+    "reproduce": {"issue", "base", "project"},
     "address-review": {"issue", "base", "repro"},
     "split-spec": {"spec", "base", "width"},
     "implement-task": {"spec", "task", "tasks", "other"},

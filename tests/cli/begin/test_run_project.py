@@ -97,3 +97,11 @@ def test_an_input_of_the_same_name_goes_before_the_project(runs: Runs) -> None:
         "own", "name: NAME\ninput: {project: string}\nsteps:\n  - {name: a, command: 'echo ${project}', output: o}\n"
     )
     assert runs.json("run", "own", "mine")["outputs"]["o"] == "mine"
+
+
+def test_a_pattern_that_cannot_be_looked_for_in_bounded_time_is_refused_before_the_start(runs: Runs) -> None:
+    runs.add("proving", PROVING)
+    configure(runs, '[project]\nsources = ["a"]\n[checks.test_one]\ncommand = "x"\nfailed_when = "(?=x)y"\n')
+    assert "failed_when of [checks.test_one] in .handrail/config.toml cannot be used" in runs.text(
+        "run", "proving", code=2
+    )

@@ -73,8 +73,8 @@ def test_what_is_wrong_is_said_at_its_place(work: Workplace, text: str, message:
     assert found == [message]
 
 
-@pytest.mark.parametrize("pattern", ["(", "(?=x)y", "(a)\\\\1"])
-def test_a_pattern_that_cannot_be_looked_for_in_bounded_time_is_refused(work: Workplace, pattern: str) -> None:
+@pytest.mark.parametrize("pattern", ["(", "*", "[a"])
+def test_a_pattern_that_is_none_is_refused(work: Workplace, pattern: str) -> None:
     config, found = read(work, f'[checks.one]\ncommand = "x"\nfailed_when = "{pattern}"\n')
     assert len(found) == 1
     assert "'failed_when' is no pattern that can be used" in found[0]

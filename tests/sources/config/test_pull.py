@@ -5,8 +5,8 @@ from pathlib import Path
 from inline_snapshot import snapshot
 
 from handrail.model.diagnostics import Report
+from handrail.model.workflow.settings import NO_PULL, PullSetting
 from handrail.sources.config.config import read_repository_config
-from handrail.sources.config.pull import NO_PULL, PullSetting
 
 
 def read(root: Path, text: str) -> tuple[PullSetting, list[str]]:

@@ -20,7 +20,7 @@ from handrail.model.history.events import Decision, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import TreeSource
 from handrail.model.source import Document
-from handrail.model.workflow.settings import NO_POLICY, AgentPolicy
+from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Project
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.runs import lifecycle as runs
 from handrail.ports.log import Log
@@ -86,6 +86,7 @@ class StepsRoom:
     prompt_files: dict[str, str] = field(default_factory=dict[str, str])
     """Prompts of a workflow that is given as a text, by name."""
     checks: dict[str, str] = field(default_factory=dict[str, str])
+    project: Project = NO_PROJECT
     clock: Callable[[], float] = time.time
     agent: str = "scripted"
     """What performs every step; nothing lets each step have its own."""
@@ -145,7 +146,7 @@ class StepsRoom:
         request = runs.Request(
             pinned, "", {**given, **inputs}, self.checks, "", "ann", source, self.agent, json.dumps(script).encode()
         )
-        request = replace(request, agents=self.agents)
+        request = replace(request, agents=self.agents, project=self.project)
         return runs.start(self.writer, request)
 
     def drive(self) -> None:

@@ -99,6 +99,17 @@ NO_POLICY = AgentPolicy()
 
 
 @frozen
+class PullSetting:
+    """What is preferred for new runs of connected agents; empty where nothing is said."""
+
+    autonomy: str = ""
+    risk: str = ""
+
+
+NO_PULL = PullSetting()
+
+
+@frozen
 class FileCheck:
     """How a project checks one file, and what shows that a test in it failed."""
 

@@ -7,11 +7,11 @@ from handrail.engine.guided.preferences import Wish, preferred
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
+from handrail.model.workflow.settings import NO_PULL
 from handrail.operations.workflows.repository_config import read_configured
 from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_writer import RunWriter, require_recordable
 from handrail.sources.config.config import read_user_config
-from handrail.sources.config.pull import NO_PULL
 from handrail.sources.tiers import Place
 
 Preference: TypeAlias = Wish

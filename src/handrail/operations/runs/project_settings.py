@@ -5,14 +5,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from handrail.engine.state.scope import parsed
-from handrail.errors import NotConfigured
+from handrail.errors import NotConfigured, UsageError
 from handrail.frozen import frozen
+from handrail.language.patterns.match import BadPattern
+from handrail.language.patterns.read import pattern_of
 from handrail.model.names import spoken
 from handrail.model.parts import every_step, parts
 from handrail.model.workflow.actions import ScriptAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.proofs import CheckProof
-from handrail.model.workflow.settings import Project
+from handrail.model.workflow.settings import FileCheck, Project
 from handrail.model.workflow.values import Expression, Prompt
 from handrail.operations.workflows.repository_config import CONFIG, Configured
 
@@ -78,6 +80,9 @@ def project_for(needs: Needs, configured: Configured | None, branch: Callable[[]
 def require_project(needs: Needs, project: Project) -> None:
     """Refuse a start that lacks some setting of the project, with the lines to add."""
     missing = [name for name in EXAMPLES if name in needs.names and not getattr(project, name)]
+    for each in project.file_checks:
+        if each.name in needs.file_checks:
+            _require_pattern(each)
     known = {each.name for each in project.file_checks}
     checks = sorted(needs.file_checks - known)
     if not missing and not checks:
@@ -88,6 +93,14 @@ def require_project(needs: Needs, project: Project) -> None:
     lines += [line for name in checks for line in (f"[checks.{name}]", *FILE_CHECK)]
     hint = f"handrail init finds it for most projects; or write into {CONFIG}:"
     raise NotConfigured(message, lines, next_step=hint)
+
+
+def _require_pattern(check: FileCheck) -> None:
+    try:
+        pattern_of(check.failed_when)
+    except BadPattern as error:
+        message = f"failed_when of [checks.{check.name}] in {CONFIG} cannot be used: {error}; nothing was started"
+        raise UsageError(message, next_step="write a pattern without look-arounds and back references") from error
 
 
 def _uses(needs: Needs, project: Project) -> bool:

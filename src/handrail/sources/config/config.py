@@ -7,18 +7,18 @@ from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.suggest import did_you_mean
-from handrail.model.workflow.settings import NO_PROJECT, Limits, Project, Sandbox
+from handrail.model.workflow.settings import NO_PROJECT, NO_PULL, Limits, Project, PullSetting, Sandbox
 from handrail.ports.agent_definitions import Defined
-from handrail.sources.config.pull import NO_PULL, PullSetting, read_pull
 from handrail.sources.config.toml_file import TomlFile, read_toml
 from handrail.sources.folders import Folders
 from handrail.sources.foreign_files import contained, stays_inside
 
 if TYPE_CHECKING:
-    from handrail.sources.config import agents_file, project_file
+    from handrail.sources.config import agents_file, project_file, pull
 else:
     agents_file = late_import("handrail.sources.config.agents_file")
     project_file = late_import("handrail.sources.config.project_file")
+    pull = late_import("handrail.sources.config.pull")
 
 REPOSITORY_TABLES = (
     "workflows",
@@ -124,7 +124,7 @@ def config_in(file: TomlFile, root: Path, report: Report) -> RepositoryConfig:
         agents_file.definitions_in(file, report) if "agents" in file.tables else (),
         _seconds(file, ("agent", "idle_timeout"), agent, 600, report) if "idle_timeout" in agent else 0,
         read_sandbox(file, agent, report),
-        read_pull(file, report),
+        pull.read_pull(file, report) if "pull" in file.tables else NO_PULL,
         _keep_snapshots(file, report),
         project_file.read_project(file, report) if _has_project(file) else NO_PROJECT,
     )
@@ -207,7 +207,9 @@ def read_user_config(folders: Folders, report: Report) -> UserConfig:
     _check_keys(file, "trust", table, ("repositories",), report)
     listed = _texts(file, "trust", "repositories", table, report)
     trusted = tuple(path for text in listed if (path := _absolute(file, text, report)) is not None)
-    return UserConfig(trusted, read_pull(file, report), _keep_snapshots(file, report))
+    return UserConfig(
+        trusted, pull.read_pull(file, report) if "pull" in file.tables else NO_PULL, _keep_snapshots(file, report)
+    )
 
 
 def _check_tables(file: TomlFile, known: tuple[str, ...], report: Report) -> None:

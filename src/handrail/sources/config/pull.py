@@ -2,24 +2,12 @@
 
 from typing import get_args
 
-from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.suggest import did_you_mean
-from handrail.model.workflow.settings import Autonomy, Risk
+from handrail.model.workflow.settings import Autonomy, PullSetting, Risk
 from handrail.sources.config.toml_file import TomlFile
 
 CHOICES: dict[str, tuple[str, ...]] = {"autonomy": get_args(Autonomy), "risk": get_args(Risk)}
-
-
-@frozen
-class PullSetting:
-    """What is preferred for new runs of connected agents; empty where nothing is said."""
-
-    autonomy: str = ""
-    risk: str = ""
-
-
-NO_PULL = PullSetting()
 
 
 def read_pull(file: TomlFile, report: Report) -> PullSetting:
