@@ -33,6 +33,7 @@ RUNS: dict[str, tuple[str, str]] = {
     "release": ("handrail.cli.steer.release:command", "Give a run back to Handrail, which goes on with it."),
     "export": ("handrail.cli.keep.export:command", "Write a run into one file."),
     "import-run": ("handrail.cli.keep.import_run:command", "Take in a run that was exported."),
+    "notify": ("handrail.cli.begin.notify:command", "Try out who is told when a run needs a person."),
     "doctor": ("handrail.cli.begin.doctor:command", "Check the tools and everything that is recorded."),
     "help": ("handrail.cli.help:command", "Explain a topic or a command."),
     "completion": ("handrail.cli.completion:command", "Print the script that completes commands in your shell."),
@@ -78,12 +79,15 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Steer": ("resume", "stop", "rewind", "fork", "prefer", "take", "release"),
     "Keep the work, or not": ("apply", "merge", "discard", "clean", "export", "import-run"),
     "Workflows": tuple(WORKFLOWS),
-    "Help": ("doctor", "help", "completion"),
+    "Help": ("doctor", "notify", "help", "completion"),
 }
 """Every command by what it is for: the page of all commands."""
 
-ALIASES = {"ps": "status", "code": "run", "review": "run", "plan": "run"}
+ALIASES = {"ps": "status"}
 """Other names of commands."""
+
+INSTEAD = dict.fromkeys(("plan", "code", "review"), 'handrail run WORKFLOW "..." (handrail list shows the workflows)')
+"""What people try that is no command, with what to type instead."""
 
 HIDDEN: dict[str, str] = {
     "drive": "handrail.cli.steer.background_driver:command",
@@ -111,6 +115,7 @@ PEOPLES: dict[str, str] = {
     "discard": "it stops a run for good and removes its files",
     "clean": "it removes worktrees, branches and snapshots",
     "doctor": "a repair cuts what was recorded",
+    "notify": "it runs the person's own command, and sends in their name",
     "mcp": "a new key makes tokens of connected agents void",
 }
 """Commands that speak for a person, with the reason: called by an agent or the command of a step they are refused."""

@@ -295,6 +295,12 @@ def _tried(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     return (refused,)
 
 
+def _notified(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """Record that somebody is told what the run needs, or could not be."""
+    told = ev.PersonNotified(need=int(data["need"]), to=str(data["to"]), problem=str(data["problem"]), at=scene.now)
+    return (told,)
+
+
 _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
     "answer": _answer,
     "say": _say,
@@ -303,6 +309,7 @@ _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
     "tool": _tool,
     "tell": _tell,
     "tried": _tried,
+    "notified": _notified,
     "stop": _stop,
     "stop_with": _stop_with,
     "resume": _resume,

@@ -32,6 +32,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "stop": _BY,
     "stop_with": {"around": str},
     "tried": {"command": str, "about": str, "address": str, **_BY},
+    "notified": {"need": int, "to": str, "problem": str},
     "resume": _BY,
     "pause": {},
     "rewind": {"to": str, "seq": int, "state": str, "crossed": tuple[str, ...], **_BY},

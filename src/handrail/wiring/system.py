@@ -51,13 +51,14 @@ if TYPE_CHECKING:
     from handrail.runtime.handlers import items
     from handrail.sources.python import start_flow as flow_process
     from handrail.store import signing_keys
-    from handrail.wiring import driver_channel
+    from handrail.wiring import driver_channel, notices
 else:
     driver_channel = late_import("handrail.wiring.driver_channel")
     flow_process = late_import("handrail.sources.python.start_flow")
     glimpses = late_import("handrail.runtime.glimpses")
     items = late_import("handrail.runtime.handlers.items")
     signing_keys = late_import("handrail.store.signing_keys")
+    notices = late_import("handrail.wiring.notices")
 
 
 @frozen
@@ -89,6 +90,16 @@ def make_starts() -> Starts:
 def make_writer(log: Log, environments: RunEnvironments | None = None) -> RunWriter:
     """Make what writes to the runs of a log without the secrets of this process, and those of the runs it writes to."""
     return RunWriter(log, redactor_here(), environments)
+
+
+def tell_people(supervisor: Supervisor, folders: Folders, writer: RunWriter, *, watched: bool = False) -> None:
+    """Let a supervisor tell people what its runs need, where the user's configuration says how."""
+    try:
+        said = (folders.config / "config.toml").read_bytes()
+    except OSError:
+        return
+    if b"notify" in said:
+        notices.attach_notices(supervisor, folders, writer, watched=watched)
 
 
 @frozen

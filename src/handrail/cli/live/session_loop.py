@@ -19,6 +19,7 @@ from handrail.late_import import late_import
 from handrail.operations.driving.drive import Drive, Follower, Happened, RunClaim
 from handrail.operations.views.overview import root_of
 from handrail.wiring.session import Session
+from handrail.wiring.system import tell_people
 
 if TYPE_CHECKING:
     from handrail.cli.live import question as question_view
@@ -88,6 +89,7 @@ class Attendance:
 
     def _move(self) -> None:
         supervisor = self.session.system.supervisor(self.name)
+        tell_people(supervisor, self.session.place.folders, self.session.writer, watched=self.keyboard is not None)
         self.drive = Drive(self.session.log, supervisor, self.run, self._happened, self.follower, self.claim)
         self._moving = asyncio.ensure_future(self.drive.go())
 

@@ -80,7 +80,7 @@ def next_round(plan: Plan, state: RunState, now: float) -> Event:
         why = _tested(state, step.action, While)
         return RoundStarted(address=loop.address, round=loop.round + 1, at=now, why=why)
     if ended.reason == "max" and step.action.on_max != "continue":
-        return _at_limit(step.action, loop, now)
+        return _at_limit(step.action, loop, now, step.escalate_to or "")
     return ended
 
 
@@ -110,12 +110,13 @@ def _tested(state: RunState, action: LoopAction, kind: type[While] | type[Until]
     return None
 
 
-def _at_limit(action: LoopAction, loop: LoopState, now: float) -> Event:
+def _at_limit(action: LoopAction, loop: LoopState, now: float, escalate_to: str) -> Event:
     message = f"loop '{loop.address}' reached its limit of {action.max_iterations} rounds"
     if action.on_max == "fail":
         return RunEnded(status="failed", message=message, at=now)
     hint = "look at what the last round left, then resume, or rewind to an earlier step"
-    return RunBlocked(reason="checks", message=message, address=loop.address, next_step=hint, at=now)
+    to = escalate_to if action.escalate else ""
+    return RunBlocked(reason="checks", message=message, address=loop.address, next_step=hint, escalate_to=to, at=now)
 
 
 def round_over(state: RunState, now: float) -> Event:

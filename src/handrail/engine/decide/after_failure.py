@@ -13,7 +13,14 @@ from handrail.model.history.events import (
     StepPassedOver,
 )
 from handrail.model.history.run_state import Failure, RunState
-from handrail.model.workflow.actions import AgentLoopAction, ApprovalAction, GateAction, LoopAction, body
+from handrail.model.workflow.actions import (
+    AgentLoopAction,
+    ApprovalAction,
+    GateAction,
+    LoopAction,
+    body,
+    has_escalation,
+)
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
 
@@ -101,6 +108,6 @@ def _for_good(step: Step, failure: Failure, now: float) -> Event:
         message=message,
         address=failure.address,
         next_step="mend what failed, then resume the run: the step begins anew",
-        escalate_to=step.escalate_to or "" if step.on_fail == "escalate" else "",
+        escalate_to=step.escalate_to or "" if step.on_fail == "escalate" or has_escalation(step.action) else "",
         at=now,
     )

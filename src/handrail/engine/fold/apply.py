@@ -64,6 +64,7 @@ _FOLDS: dict[str, Callable[[RunState, Any], RunState]] = {
     "approval_decided": approvals.answered,
     "child_started": steps.child_started,
     "command_refused": runs.command_refused,
+    "person_notified": runs.person_notified,
     "git_settings_changed": runs.git_settings_changed,
     "clock_noted": runs.clock_noted,
     "run_waits": runs.waits,

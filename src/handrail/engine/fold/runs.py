@@ -119,6 +119,11 @@ def command_refused(state: RunState, event: ev.CommandRefused) -> RunState:
     return replace(state, tried=(*state.tried, tried)[-MOST_TRIED:])
 
 
+def person_notified(state: RunState, _: ev.PersonNotified) -> RunState:
+    """Leave the run as it is: that somebody is told changes nothing about what it needs."""
+    return state
+
+
 def git_settings_changed(state: RunState, event: ev.GitSettingsChanged) -> RunState:
     """Keep what differs, so that a person is told wherever the run asks for one."""
     return replace(state, git_changes=event.changes, git_changed_at=event.at)

@@ -55,6 +55,7 @@ ANYTIME = frozenset(
         "tool_called",
         "child_ended",
         "command_refused",
+        "person_notified",
         "git_settings_changed",
         "clock_noted",
     }

@@ -658,6 +658,20 @@ class CommandRefused:
 
 
 @frozen(kw_only=True)
+class PersonNotified:
+    """Somebody is told, outside of Handrail, that the run needs a person; or could not be told."""
+
+    need: int
+    """The number of the event by which the run needs a person."""
+    at: float
+    to: str = ""
+    """The channel; empty: the user."""
+    problem: str = ""
+    """What did not work."""
+    kind: Literal["person_notified"] = "person_notified"
+
+
+@frozen(kw_only=True)
 class GitSettingsChanged:
     """What makes the user's git start programs in the repository differs from what a person knows; or no more."""
 
@@ -811,6 +825,7 @@ Event: TypeAlias = (
     | ApprovalDecided
     | ChildStarted
     | CommandRefused
+    | PersonNotified
     | GitSettingsChanged
     | ClockNoted
     | RunWaits

@@ -316,3 +316,8 @@ def body(action: Action) -> tuple["Step", ...]:
             return action.steps
         case _:
             return ()
+
+
+def has_escalation(action: Action) -> bool:
+    """Whether a step of several rounds tells somebody when it ends without having done what it is for."""
+    return isinstance(action, LoopAction | AgentLoopAction) and action.escalate

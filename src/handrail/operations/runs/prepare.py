@@ -37,8 +37,9 @@ from handrail.sources.trust.store import TrustStore
 if TYPE_CHECKING:
     from handrail.operations.runs import project_settings
     from handrail.operations.workflows import list as workflow_list
-    from handrail.operations.workflows import trust
+    from handrail.operations.workflows import notify_channels, trust
 else:
+    notify_channels = late_import("handrail.operations.workflows.notify_channels")
     project_settings = late_import("handrail.operations.runs.project_settings")
     workflow_list = late_import("handrail.operations.workflows.list")
     trust = late_import("handrail.operations.workflows.trust")
@@ -99,6 +100,8 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     called = tuple(each.plan for each in pinned.calls.values())
     for plan in (pinned.plan, *called):
         secrecy.require_none_in(plan)
+    if any(step.escalate_to for plan in (pinned.plan, *called) for _, step in every_step(plan.steps)):
+        notify_channels.require_channels(place, (pinned.plan, *called))
     configured = read_configured(place)
     checks = project_checks(configured, needed=any(map(_asks_for_checks, (pinned.plan, *called))))
     project = _project(machine, place, configured, (pinned.plan, *called))
@@ -135,7 +138,9 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     if wanted.with_changes and ground is None:
         where = f"--in {wanted.folder} works on the folder as it is"
         raise UsageError(f"--with-changes has nothing to take along: {where}", next_step="leave it out")
-    prepares = tuple(_preparations((pinned.plan, *called)))
+    refused = ("[notify] in .handrail/config.toml is not used: it counts in your own config.toml only",)
+    repository_notes = () if configured is None or not configured.config.has_notify else refused
+    prepares = (*repository_notes, *_preparations((pinned.plan, *called)))
     if ground is None:
         return Prepared(request, bound, diagnostics, notices=prepares)
     return Prepared(request, bound, diagnostics, ground.uncommitted, (*ground.notices, *prepares))

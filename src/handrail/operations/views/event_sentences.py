@@ -192,6 +192,11 @@ _WORDS: dict[str, Callable[[Any], str]] = {
         f"{actor_words(event.by)} tried `handrail {event.command}{f' {event.about}' if event.about else ''}`:"
         " refused, only a person may do that"
     ),
+    "person_notified": lambda event: (
+        f"{event.to or 'the user'} could not be notified: {event.problem}"
+        if event.problem
+        else f"{event.to or 'the user'} is notified"
+    ),
     "git_settings_changed": lambda event: (
         git_changes_words(event.changes) or "settings that make git start programs were undone or accepted"
     ),

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from handrail.errors import InvalidWorkflow, UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report, Severity
-from handrail.operations.workflows.check import check
+from handrail.operations.workflows.check import Checked, check
 from handrail.operations.workflows.find_targets import several
+from handrail.operations.workflows.notify_channels import channel_problems
 from handrail.sources.open_workflow import catalog_for
 from handrail.sources.tiers import Found, Place, Tier, discover
 
@@ -54,9 +55,18 @@ def validate(place: Place, targets: Sequence[str], *, library: bool = False, adv
     files: list[CheckedFile] = []
     for each in found:
         checked = check(place, each, catalog, advise=advise)
+        unreached = _unreached(place, checked)
         said = tuple(one for one in checked.diagnostics if advise or one.severity is not Severity.ADVICE)
-        files.append(CheckedFile(place.shown(each.main), checked.ok, checked.hash, said, checked.opened.report.dropped))
+        ok = checked.ok and not unreached
+        dropped = checked.opened.report.dropped
+        files.append(CheckedFile(place.shown(each.main), ok, checked.hash, (*said, *unreached), dropped))
     return Validation(tuple(files), tuple(report))
+
+
+def _unreached(place: Place, checked: Checked) -> tuple[Diagnostic, ...]:
+    if checked.plan is None or checked.opened.document is None:
+        return ()
+    return channel_problems(place, checked.opened.document, checked.plan)
 
 
 def _chosen(place: Place, targets: Sequence[str], report: Report, *, library: bool) -> list[Found]:

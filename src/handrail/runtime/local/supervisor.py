@@ -11,8 +11,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from typing import Any
 
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.transitions import ALLOWED
@@ -52,12 +53,15 @@ class Supervisor:
     limit: int = 8
     wanted: Callable[[str], bool] = lambda _: True
     on_state: Callable[[RunState], None] = lambda _: None
+    announce: Callable[[RunState], "Coroutine[Any, Any, None] | None"] = lambda _: None
+    """Gives what tells a person about a run that was driven; it is done beside the runs."""
     on_unreadable: Callable[[HandrailError], None] = lambda _: None
     is_attended: Callable[[str], bool] = lambda _: False
     """Tells whether another process attends to a run."""
     leases: dict[str, Lease] = field(default_factory=dict[str, Lease])
     """Leases of runs that this process took before there was anything to drive."""
     _busy: dict[str, "asyncio.Task[None]"] = field(default_factory=dict[str, "asyncio.Task[None]"])
+    _notices: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
     _line: dict[str, None] = field(default_factory=dict[str, None])
     """Runs that can move and have no place yet, the first one first."""
     _settled: dict[str, int] = field(default_factory=dict[str, int])
@@ -85,9 +89,10 @@ class Supervisor:
             while True:
                 self._look()
                 self._fill()
-                if not self._busy:
+                if not self._busy and not self._notices:
                     break
-                await asyncio.wait(self._busy.values(), return_when=asyncio.FIRST_COMPLETED, timeout=IDLE)
+                under_way = (*self._busy.values(), *self._notices)
+                await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED, timeout=IDLE)
                 self._clear()
         finally:
             await self._let_go()
@@ -150,10 +155,18 @@ class Supervisor:
         for run in done:
             self._busy.pop(run).result()
             self._seen = None
+        self._notices = {each for each in self._notices if not each.done()}
+
+    def _settle(self, state: RunState) -> None:
+        """Say how a run stands that was driven, to whoever looks on and to the person that it needs."""
+        self.on_state(state)
+        telling = self.announce(state)
+        if telling is not None:
+            self._notices.add(asyncio.create_task(telling))
 
     async def _let_go(self) -> None:
-        left = tuple(self._busy.values())
-        self._busy, self._line = {}, {}
+        left = (*self._busy.values(), *self._notices)
+        self._busy, self._line, self._notices = {}, {}, set()
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
@@ -200,7 +213,7 @@ class Supervisor:
             what = f"something that should not happen: {type(error).__name__}: {error}"
             self._fault(lease, EnvironmentFault(what, next_step="resume the run; if it comes again, report it"))
         else:
-            self.on_state(state)
+            self._settle(state)
 
     def _position(self, run: str) -> int:
         """The position of a run's last event, as its summary has it."""
@@ -245,4 +258,4 @@ class Supervisor:
         state = apply(before, event, before.seq + 1, self.log.get_blob)
         events, timers = (to_log(event),), timers_of(before, state)
         self.log.append([Append(state.run, before.seq, events, timers=timers, summary=summary_of(state))], [lease])
-        self.on_state(state)
+        self._settle(state)

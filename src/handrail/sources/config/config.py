@@ -32,7 +32,7 @@ REPOSITORY_TABLES = (
     "pull",
     "cleanup",
 )
-USER_TABLES = ("trust", *REPOSITORY_TABLES)
+USER_TABLES = ("trust", "notify", *REPOSITORY_TABLES)
 BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
 KNOWN = ("kind", "network")
 CONFIG = ".handrail/config.toml"
@@ -89,6 +89,8 @@ class RepositoryConfig:
     keep_snapshots: int | None = None
     """Days for which `clean` keeps the snapshots of a run whose work has arrived."""
     project: Project = NO_PROJECT
+    has_notify: bool = False
+    """Whether it says whom to tell, which only the user may."""
 
 
 @frozen
@@ -127,6 +129,7 @@ def config_in(file: TomlFile, root: Path, report: Report) -> RepositoryConfig:
         pull.read_pull(file, report) if "pull" in file.tables else NO_PULL,
         _keep_snapshots(file, report),
         project_file.read_project(file, report) if _has_project(file) else NO_PROJECT,
+        "notify" in file.tables,
     )
 
 
@@ -219,6 +222,9 @@ def _check_tables(file: TomlFile, known: tuple[str, ...], report: Report) -> Non
             report.warning(
                 "config-key", "[trust] in a repository's configuration has no effect", file.place(name), hint
             )
+        elif name == "notify" and name not in known:
+            hint = "put [notify] into your own config.toml; a repository runs no commands and sends nothing by it"
+            report.error("config-key", "[notify] in a repository's configuration is refused", file.place(name), hint)
         elif name not in known:
             message = f"unknown table '{name}'{did_you_mean(name, known)}"
             report.warning("config-key", message, file.place(name), f"known are {', '.join(known)}")

@@ -1,0 +1,52 @@
+"""`handrail notify`."""
+
+import click
+
+from handrail.cli.options import current_place
+from handrail.cli.output import note
+
+
+@click.command("notify", epilog="Example: handrail notify test '#dev'")
+@click.argument("action", metavar="test", type=click.Choice(["test"]))
+@click.argument("channel", required=False, default="")
+def command(*, action: str, channel: str) -> int:  # noqa: ARG001 (there is one so far)
+    """Try out who is told when a run needs a person: send a test to you, or to a CHANNEL.
+
+    Whom Handrail tells, and how, stands under [notify] in your own config.toml: `desktop = true`, `command`, `webhook`;
+    channels for `escalate_to` stand under [notify.channels."#dev"].
+    """
+    from handrail.cli.render.diagnostics import render_diagnostics
+    from handrail.cli.render.safe_text import harmless
+    from handrail.errors import UsageError
+    from handrail.model.diagnostics import Report
+    from handrail.ports.notices import Notice
+    from handrail.sources.config.notify import WAYS, read_notify
+    from handrail.wiring.notices import send_notice
+
+    folders, report = current_place().folders, Report()
+    setting = read_notify(folders, report)
+    if found := tuple(report):
+        note(render_diagnostics(found))
+    target = setting.channel(channel) if channel else setting.own
+    if target is None or target.is_empty:
+        table = f'[notify.channels."{channel}"]' if channel else "[notify]"
+        whom = f"the channel '{channel}'" if channel else "you"
+        message = f"there is no way to tell {whom} yet"
+        hint = f"write {table} with desktop = true, command or webhook into {folders.config / 'config.toml'}"
+        raise UsageError(message, next_step=hint)
+    notice = Notice(
+        run="test-1",
+        workflow="test",
+        need="test",
+        step="",
+        message="this is what you are told when a run needs you",
+        next_step="handrail status",
+    )
+    problems = send_notice(target, notice)
+    for problem in problems:
+        click.echo(harmless(f"failed: {problem}"))
+    failed = {each.partition(":")[0] for each in problems}
+    sent = [way for way in WAYS if getattr(target, way) and way not in failed]
+    if sent:
+        click.echo(f"sent by {', '.join(sent)}")
+    return 1 if problems else 0

@@ -1,0 +1,101 @@
+"""Tells a person once that a run needs them: by the process that drives it, and across restarts.
+
+1. A need is an event by which a person is asked, or the run blocked; its number in the run's history names it.
+2. The message that claims a need has a key that the log takes once. Only who placed it tells the person.
+3. The message becomes a fact of the run (`person_notified`); what did not work becomes another.
+4. Telling happens beside the run: nothing waits for it but the end of this process, and no failure of it fails a run.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeAlias
+
+from handrail.errors import HandrailError
+from handrail.frozen import frozen
+from handrail.model.history.events import ApprovalRequested, QuestionAsked, RunBlocked
+from handrail.model.history.run_state import RunState
+from handrail.ports.log import Log
+from handrail.ports.notices import Notice, SendNotice, Target
+from handrail.runtime.event_records import from_log
+from handrail.runtime.run_writer import RunWriter
+from handrail.sources.config.notify import NotifySetting
+
+Need: TypeAlias = ApprovalRequested | QuestionAsked | RunBlocked
+LOOK_BACK = 200
+"""Events after a need that are looked through for it."""
+
+
+@frozen
+class Notices:
+    """Whom to tell, and how."""
+
+    log: Log
+    writer: RunWriter
+    setting: NotifySetting
+    send: SendNotice
+    watched: bool = False
+    """Whether a person sees the run in a terminal; then only channels are told."""
+
+    def announce(self, state: RunState) -> "Coroutine[Any, Any, None] | None":
+        """Give what tells a person about a run as it stands now; None where nobody is to be told, or has been."""
+        try:
+            found = find_need(self.log, state)
+            return None if found is None else self._claimed(state, *found)
+        except HandrailError:
+            return None
+
+    def _claimed(self, state: RunState, seq: int, need: Need) -> "Coroutine[Any, Any, None] | None":
+        to = need.escalate_to if isinstance(need, RunBlocked) else ""
+        target = self.setting.channel(to) if to else self.setting.own
+        if not to and (self.watched or self.setting.own.is_empty):
+            return None
+        if not self.writer.send(state.run, f"notify:{seq}", "notified", need=seq, to=to, problem=""):
+            return None
+        return self._tell(target, to, seq, notice_of(state, need))
+
+    async def _tell(self, target: Target | None, to: str, seq: int, notice: Notice) -> None:
+        if target is None or target.is_empty:
+            problems: tuple[str, ...] = (f"your configuration has no way to reach '{to}'",)
+        else:
+            problems = await asyncio.to_thread(self.send, target, self._masked(notice))
+        if problems:
+            key, problem = f"notify:{seq}:problem", "; ".join(problems)
+            self.writer.send(notice.run, key, "notified", need=seq, to=to, problem=problem)
+
+    def _masked(self, notice: Notice) -> Notice:
+        mask = self.writer.redactor.text
+        return Notice(
+            run=notice.run,
+            workflow=notice.workflow,
+            need=notice.need,
+            step=notice.step,
+            message=mask(notice.message),
+            next_step=mask(notice.next_step),
+        )
+
+
+def find_need(log: Log, state: RunState) -> tuple[int, Need] | None:
+    """Find the event by which a run needs a person now, with its number; None where it needs nobody."""
+    asks = state.status == "waiting" and state.pending is not None and state.pending.kind in ("approval", "question")
+    if state.status != "blocked" and not asks:
+        return None
+    for stored in reversed(log.read(state.run, after=max(0, state.seq - LOOK_BACK))):
+        event = from_log(stored)
+        if isinstance(event, ApprovalRequested | QuestionAsked | RunBlocked):
+            return stored.seq, event
+    return None
+
+
+def notice_of(state: RunState, need: Need) -> Notice:
+    """Say what a run needs, and what to do about it."""
+    match need:
+        case ApprovalRequested():
+            kind, message, next_step = "approval", need.message or "approve?", f"handrail approve {state.run}"
+        case QuestionAsked():
+            kind, message, next_step = "question", need.question, f"handrail answer {state.run}"
+        case RunBlocked():
+            kind = "budget" if need.reason == "budget" else "blocked"
+            message, next_step = need.message, need.next_step or f"handrail status {state.run}"
+    return Notice(
+        run=state.run, workflow=state.workflow, need=kind, step=need.address, message=message, next_step=next_step
+    )
