@@ -170,6 +170,7 @@ Workflows:
 
 Help:
   doctor      Check the tools and everything that is recorded.
+  notify      Try out who is told when a run needs a person.
   help        Explain a topic or a command.
   completion  Print the script that completes commands in your shell.
 
@@ -178,10 +179,7 @@ Groups:
             trust import
 
 Other names:
-  ps      the same as status
-  code    the same as run
-  review  the same as run
-  plan    the same as run
+  ps  the same as status
 
 Every command takes --help. Topics: handrail help. All commands: handrail help
 commands.
@@ -211,6 +209,13 @@ def test_an_alias_does_the_same_and_says_so(name: str, target: str) -> None:
     assert f"The same as `handrail {target}`." in text
     assert text.partition("Options:")[2] == said(target, "--help").partition("Options:")[2]
     assert f"  {name} " not in said("--help")
+
+
+@pytest.mark.parametrize("name", ["plan", "code", "review"])
+def test_what_is_no_command_yet_says_what_to_use_instead(shop: Shop, name: str) -> None:
+    result = shop.call(name, "add a discount")
+    assert result.exit_code == 2
+    assert f"there is no command '{name}'; use handrail run WORKFLOW" in " ".join(result.output.split())
 
 
 def test_ps_is_status(shop: Shop) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import click
 
-from handrail.cli.command_table import ANYONES, HIDDEN
+from handrail.cli.command_table import ANYONES, HIDDEN, INSTEAD
 
 Table: TypeAlias = dict[str, tuple[str, str]]
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
@@ -49,7 +49,8 @@ class CommandGroup(click.Group):
         if args[0] not in known and args[0] not in HIDDEN and not args[0].startswith("-") and not ctx.resilient_parsing:
             from handrail.model.suggest import did_you_mean
 
-            raise click.UsageError(f"there is no command '{args[0]}'{did_you_mean(args[0], known)}", ctx)
+            near = f"; use {INSTEAD[args[0]]}" if args[0] in INSTEAD else did_you_mean(args[0], known)
+            raise click.UsageError(f"there is no command '{args[0]}'{near}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
