@@ -128,6 +128,36 @@ flowchart TD
 """)
 
 
+FAN_OUT = """\
+name: NAME
+steps:
+  - name: spread
+    type: parallel-agents
+    for_each: [a, b]
+    steps: [{name: look, command: "true"}]
+  - {name: last, command: "true"}
+"""
+
+
+def test_a_fan_out_is_drawn_as_parts_that_come_together_and_not_as_a_loop(shop: Shop) -> None:
+    shop.workflow("fan", FAN_OUT)
+    drawn = shop.call("simulate", "fan", "--draw", "mermaid").output
+    assert "again" not in drawn
+    assert drawn == snapshot("""\
+flowchart TD
+    n0(["fan"])
+    n1[["spread (parallel-agents)"]]
+    n2["look (script)"]
+    n3["last (script)"]
+    n4(["done"])
+    n0 --> n1
+    n1 -->|"each"| n2
+    n2 -->|"all done"| n3
+    n1 -->|"no items"| n3
+    n3 --> n4
+""")
+
+
 def test_the_flow_is_drawn_as_valid_xml_into_a_file(shop: Shop, tmp_path: Path) -> None:
     shop.workflow("ship", FAULTY)
     file = tmp_path / "flow.svg"

@@ -110,6 +110,9 @@ def _step(graph: FlowGraph, step: Step, loose: list[_Loose], prefix: str, depth:
     last = _steps(graph, inner, [_Loose(box, _entering(step))], f"{place}/", depth + 1)
     if isinstance(step.action, GroupAction):
         return last
+    if isinstance(step.action, ParallelAction):
+        # Items go on side by side, and what follows waits for all of them: nothing leads back.
+        return [*(replace(each, label=each.label or "all done") for each in last), _Loose(box, "no items")]
     graph.join([replace(each, label=each.label or "again") for each in last], box)
     return [_Loose(box, "over")]
 
