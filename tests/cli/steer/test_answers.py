@@ -211,3 +211,17 @@ next: handrail approve ask-1, or revise, or reject
 error: nobody holds ask-1
 next: handrail status ask-1
 """)
+
+
+def test_an_approval_of_a_taken_run_names_no_agent_that_is_not_started(runs: Runs) -> None:
+    runs.add(
+        "hand",
+        "name: NAME\nsteps:\n  - {name: ok, type: approval, message: Go on?}\n"
+        "  - {name: polish, prompt: Make it shine., agent: claude}\n",
+    )
+    runs.shop.write("play.yaml", "default: {say: done}\n")
+    runs.call("run", "hand", "--script", "play.yaml")
+    runs.text("take", "hand-1")
+    said = runs.call("approve", "hand-1").output
+    assert "hand-1 is held by connected agent" in said
+    assert "polish" not in said

@@ -63,6 +63,8 @@ class StepLines:
         self._began: dict[tuple[str, str], float] = {}
         self._gates: dict[tuple[str, str], bool] = {}
         """Gates that are under way, with whether their checks failed before."""
+        self._held: set[str] = set()
+        """Runs whose agents' steps a connected agent performs."""
 
     def line(self, happened: Happened, most: int = WIDTH, more: str = "") -> str | None:
         """Give the line that an event is worth, if any, in at most so many columns; `more` is added to its words."""
@@ -73,6 +75,7 @@ class StepLines:
             self._began[key] = event.at
         if isinstance(event, ev.ClockNoted):
             self._began |= {each: at + event.by for each, at in self._began.items() if each[0] == happened.run}
+        self._note_holder(happened)
         said = self._of_gate(key, event) if key in self._gates else _said(event)
         if isinstance(event, ev.WorkEntered) and event.action == "gate":
             self._gates[key] = False
@@ -93,9 +96,18 @@ class StepLines:
         event = happened.event
         if event.kind in OF_RUN and root_of(happened.run) != happened.run:
             return True
+        if isinstance(event, ev.StepBegan) and happened.run in self._held and agent_call_in(event) is not None:
+            # It only waits for its holder: the agent that is named in it is not started.
+            return True
         made = isinstance(event, ev.WorkspaceReady) and not event.again
         reports = isinstance(event, ev.ToolCalled) and event.success and event.tool == "report_progress"
         return self._live and (made or reports or event.kind in LIVE)
+
+    def _note_holder(self, happened: Happened) -> None:
+        if isinstance(happened.event, ev.RunTaken):
+            self._held.add(happened.run)
+        elif isinstance(happened.event, ev.RunReleased):
+            self._held.discard(happened.run)
 
     def _of_gate(self, key: tuple[str, str], event: ev.Event) -> tuple[str, str] | None:
         """A gate with a fix is one line when it is over, with a line for each time that its checks failed."""
