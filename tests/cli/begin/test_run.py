@@ -229,6 +229,7 @@ def test_a_task_without_a_workflow_lists_the_workflows(runs: Runs) -> None:
     runs.add("bare", RUN_TASK)
     said = runs.text("run", "login times out", code=2)
     assert said.startswith("error: 'login times out' is no workflow; which one shall do it? Known here: bare, ")
+    assert said.endswith("next: for example: handrail run fix-bug 'login times out'\n")
     assert runs.text("run", code=2).startswith("error: which workflow? Known here: bare, ")
 
 

@@ -223,7 +223,9 @@ def names_for(place: Place, words: str) -> UsageError:
     names = [name for name in workflow_list.workflow_names(place) if "routine-" not in name]
     known = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     message = f"'{words}' is no workflow; which one shall do it?" if words else "which workflow?"
-    return UsageError(f"{message} Known here: {known or 'none'}", next_step='handrail run WORKFLOW "what to do"')
+    likely = "fix-bug" if "fix-bug" in names else names[0] if names else "WORKFLOW"
+    line = f"handrail run {likely} {shlex.quote(words or 'what to do')}"
+    return UsageError(f"{message} Known here: {known or 'none'}", next_step=f"for example: {line}")
 
 
 def _pinned(place: Place, words: str, look_up: LookUp) -> tuple[Pinned, Bound, tuple[Diagnostic, ...]]:
