@@ -170,5 +170,9 @@ class Workspaces(Protocol):
         ...
 
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:
-        """Give the same as a patch."""
+        """Give the same as a patch that can be applied, or as a summary."""
+        ...
+
+    def readable_diff(self, tree: Tree, since: str, until: str) -> str:
+        """Give the same for readers: without the contents of binary files and the whole names of objects."""
         ...

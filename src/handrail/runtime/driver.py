@@ -14,12 +14,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from handrail.engine.state.agent_calls import GUIDED, is_for_holder, is_holders
+from handrail.engine.state.scope import DiffWanted
 from handrail.errors import MessagesWaiting
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import (
     ChildStarted,
     Event,
+    FilesCompared,
     RunReleased,
     StepBegan,
     StepRefused,
@@ -42,9 +44,10 @@ from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.watched_effect import LOOK_EVERY, Watch
 
 if TYPE_CHECKING:
-    from handrail.runtime import recorded_files
+    from handrail.runtime import recorded_diffs, recorded_files
     from handrail.runtime.dynamic import handler as dynamic
 else:
+    recorded_diffs = late_import("handrail.runtime.recorded_diffs")
     recorded_files = late_import("handrail.runtime.recorded_files")
     dynamic = late_import("handrail.runtime.dynamic.handler")
 
@@ -126,13 +129,23 @@ class Driver:
         # An outcome is recorded without a look at the inbox, which the log then does for less: mostly it is empty.
         look = not caused
         while True:
-            turn = self.recorder.turn(plan, state, caused, look=look)
+            try:
+                turn = self.recorder.turn(plan, state, caused, look=look)
+            except DiffWanted as wanted:
+                caused = (*caused, await self._compared(state.run, wanted))
+                continue
             for pending in turn.given_up:
                 await self._end(state, pending)
             try:
                 return self.recorder.commit(await self._with_record(plan, turn))
             except MessagesWaiting:
                 look = True
+
+    async def _compared(self, run: str, wanted: DiffWanted) -> FilesCompared:
+        """Look at what differs, since what is decided next reads it."""
+        if self.handlers.steps is not None:
+            return await recorded_diffs.compare(self.handlers.steps.trees, wanted, run)
+        return FilesCompared(since=wanted.since, until=wanted.until, diff="", at=self.clock())
 
     async def _with_record(self, plan: Plan, turn: Turn) -> Turn:
         """Record the ignored files that a step must leave alone, before anything is recorded by which it begins."""
@@ -176,7 +189,11 @@ class Driver:
         quiet = self._seen == before or not self.log.inbox(state.run, limit=1)
         if quiet and (state.pending is None or not is_set(self.clock, state)):
             return state
-        turn = self.recorder.turn(plan, state)
+        try:
+            turn = self.recorder.turn(plan, state)
+        except DiffWanted:
+            # The message lets the run go on to something that reads a difference: it is recorded without a hurry.
+            return None
         ends = turn.given_up or (state.pending is None and turn.events)
         return None if ends else self.recorder.commit(turn)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any, TypeAlias, cast
 
+from handrail.engine.decide import after_failure
 from handrail.engine.decide.from_outside import Answer, decide_approval
 from handrail.engine.fold.apply import apply
 from handrail.engine.fold.step_tools import Call, child_ended, decided
@@ -217,7 +218,7 @@ def _time(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     """A time has come by a clock that nobody set back; another time that is waited for meanwhile has not."""
     if scene.state.until != data["due"]:
         return ()
-    event = timed_out(scene.state, str(data["key"]), scene.now)
+    event = timed_out(scene.plan, scene.state, str(data["key"]), scene.now)
     return () if event is None else (event,)
 
 
@@ -323,7 +324,7 @@ _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
 }
 
 
-def timed_out(state: RunState, key: str, now: float) -> ev.Event | None:
+def timed_out(plan: Plan, state: RunState, key: str, now: float) -> ev.Event | None:
     """Give the event of a timer that came due, if the run still waits for it."""
     if state.status != "waiting":
         return None
@@ -331,11 +332,5 @@ def timed_out(state: RunState, key: str, now: float) -> ev.Event | None:
         return ev.TimerFired(key="retry", at=now)
     pending = state.pending
     if key == "approval" and pending is not None and pending.kind == "approval":
-        return ev.RunBlocked(
-            reason="step",
-            message=f"nobody answered '{pending.address}' in time",
-            address=pending.address,
-            next_step=f"handrail approve, revise or reject {state.run}: an answer still counts",
-            at=now,
-        )
+        return after_failure.unanswered(plan, state, pending, now)
     return None

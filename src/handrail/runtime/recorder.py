@@ -110,7 +110,7 @@ class Recorder:
         state = heard.state
         fired, stale = (), ()
         if self._timed or state.until is not None:
-            fired, stale, state = self._timers(state, now, 0.0 if noted is None else noted.by)
+            fired, stale, state = self._timers(plan, state, now, 0.0 if noted is None else noted.by)
         moved = advance(plan, state, now, self.log.get_blob, self.agent_names)
         decided = tuple(map(self._clean, moved.events))
         after = moved.state
@@ -141,14 +141,16 @@ class Recorder:
         known = self._written.get(id(event))
         return known[1] if known is not None and known[0] is event else to_log(event)
 
-    def _timers(self, state: RunState, now: float, by: float) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
+    def _timers(
+        self, plan: Plan, state: RunState, now: float, by: float
+    ) -> tuple[tuple[Event, ...], tuple[str, ...], RunState]:
         """Find what came due; the timers were set by the clock before it was set by so many seconds."""
         fired: list[Event] = []
         stale: list[str] = []
         for timer in self.log.due(now if state.reason == "quota" else now - by):
             if timer.stream != state.run:
                 continue
-            event = inbox_events.timed_out(state, timer.key, now)
+            event = inbox_events.timed_out(plan, state, timer.key, now)
             if event is None:
                 stale.append(timer.key)
             else:

@@ -132,6 +132,10 @@ class GitWorkspaces:
         """List such files that were added, changed or removed since a record."""
         return recorded_files.differing(self.places, tree, chosen, record)
 
+    def readable_diff(self, tree: Tree, since: str, until: str) -> str:
+        """Give what differs, for readers."""
+        return changes.readable_diff(self.places, tree, since, until)
+
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:
         """Give the same as a patch."""
         return changes.diff(self.places, tree, since, until, stat=stat)

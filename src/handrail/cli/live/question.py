@@ -16,7 +16,8 @@ from handrail.model.history.events import Decision
 from handrail.model.history.run_state import RunState
 from handrail.operations.driving.resume import stop_family
 from handrail.operations.runs.lifecycle import answer, resume, say
-from handrail.operations.views.questions import Kind, approval_of, asked_at
+from handrail.operations.views.questions import Kind, asked_at
+from handrail.operations.views.run_document import approval_of
 from handrail.operations.views.run_tree import root_of
 from handrail.wiring.session import Session, current_actor
 
@@ -46,6 +47,8 @@ class Question:
     kind: Kind
     prompt: str = PROMPT
     _decision: Decision | None = None
+    _looked: bool = False
+    """Whether something long was shown since it was asked."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -71,6 +74,11 @@ class Question:
         head = [f"? {self.asks.run}  needs you"] if self.kind == "budget" else []
         return [*head, *said, *self._shown(columns), *more, *self._choices(columns)]
 
+    def again(self, columns: int) -> list[str]:
+        """Give what is shown above the prompt after a line that was not the answer: after a difference the choices."""
+        looked, self._looked = self._looked, False
+        return self._choices(columns) if looked else []
+
     def take(self, typed: str) -> bool:
         """Take a line that was typed; whether that was the answer."""
         if not typed.endswith("\n"):
@@ -95,6 +103,7 @@ class Question:
         choice = self._choose(typed)
         if choice == "diff":
             _show_diff(self.session, self.asks.run)
+            self._looked = True
         elif choice in ("revise", "reject"):
             self._decision, self.prompt = choice, MORE[choice]
         elif choice == "approve":
@@ -148,9 +157,10 @@ class Question:
         found: list[str] = []
         for name, value in ({} if asked is None else asked.show).items():
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-            told = harmless_lines(f"{name}: {text}".rstrip())
+            told = harmless_lines((f"{name}:\n{text}" if "\n" in text.rstrip() else f"{name}: {text}").rstrip())
             found += [line for each in told[:MOST_SHOWN] for line in _indented(each, columns)]
-            found += [f"    … {len(told) - MOST_SHOWN} more lines"] if len(told) > MOST_SHOWN else []
+            rest = " ([d]iff shows all)" if name == "diff" else f": handrail show {self.asks.run}"
+            found += [f"    … {len(told) - MOST_SHOWN} more lines{rest}"] if len(told) > MOST_SHOWN else []
         return found
 
 

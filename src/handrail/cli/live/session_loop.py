@@ -139,7 +139,7 @@ class Attendance:
             if self._moving.done():
                 self._move()
         else:
-            self._prompt([])
+            self._prompt(question.again(self.view.writer.columns))
 
     def _take(self, question: "question_view.Question", typed: str) -> bool:
         """Give what was typed to the question; the background driver does not get the answer before us."""

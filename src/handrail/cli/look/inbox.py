@@ -1,9 +1,14 @@
 """`handrail inbox`."""
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from handrail.cli.options import json_option
 from handrail.cli.output import write_json
+
+if TYPE_CHECKING:
+    from handrail.operations.views.overview import Line
 
 WAITS_FOR_ME = ("needs you", "paused")
 
@@ -18,7 +23,7 @@ def command(*, as_json: bool) -> None:
     needed = [line for line in lines if line.section in WAITS_FOR_ME]
     others = [line for line in lines if line.notice and line not in needed]
     if as_json:
-        items = [{"run": each.run, "step": each.step, "says": each.words, "next": each.next_step} for each in needed]
+        items = _items(needed)
         notices = [{"run": each.run, "says": each.notice} for each in lines if each.notice]
         write_json({"inbox": items, "notices": notices})
         return
@@ -26,3 +31,24 @@ def command(*, as_json: bool) -> None:
 
     shown = [render_overview(needed) if needed else "nothing needs you", *render_notices(others)]
     click.echo("\n".join(shown))
+
+
+def _items(needed: "list[Line]") -> list[dict[str, Any]]:
+    """Each run that needs somebody, an approval with its message and the values that it shows."""
+    asked = _approvals([each.run for each in needed])
+    said = [{"run": each.run, "step": each.step, "says": each.words, "next": each.next_step} for each in needed]
+    return [{**each, "approval": asked.get(each["run"])} for each in said]
+
+
+def _approvals(runs: list[str]) -> dict[str, Any]:
+    from handrail.operations.views.questions import asked_by
+    from handrail.operations.views.run_document import approval_data
+    from handrail.wiring.session import existing_session
+
+    if not runs:
+        return {}
+    with existing_session() as session:
+        if session is None:
+            return {}
+        found = {run: asked_by(session.log, run) for run in runs}
+        return {run: approval_data(session.log, asks[0]) for run, asks in found.items() if asks is not None}

@@ -42,7 +42,7 @@ def command(*, run: str, step: str | None, prompt: bool, as_json: bool) -> None:
             text = "\n\n".join(_step(each) for each in details)
         else:
             shown = run_document(session.log, found)
-            text = "\n".join([*_head(shown), render_steps(shown), *_outputs(shown["outputs"])])
+            text = "\n".join([*_head(shown), render_steps(shown), *_outputs(shown["outputs"]), *_approval(shown)])
     if as_json:
         write_json(shown)
     else:
@@ -84,6 +84,19 @@ def _gap(gap: dict[str, Any]) -> str:
 
 def _outputs(outputs: dict[str, Any]) -> list[str]:
     return [harmless(f"output     {name} = {_json(value)}") for name, value in outputs.items()]
+
+
+def _approval(document: dict[str, Any]) -> list[str]:
+    """What is to be approved, with the values that are shown."""
+    asked = document.get("approval")
+    if asked is None:
+        return []
+    lines = ["", f"? {asked['step']} needs you: {asked['message'] or 'approve?'}"]
+    for name, value in asked["show"].items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+        lines += [f"  {name}", *(f"    {line}" for line in text.rstrip("\n").splitlines())]
+    lines += [f"  answer: handrail {' | '.join(asked['answers'])} {asked['run']}"]
+    return [row for line in lines for row in harmless_lines(line)]
 
 
 def _step(details: dict[str, Any]) -> str:

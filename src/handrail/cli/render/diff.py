@@ -1,5 +1,6 @@
 """Patches on a terminal, and as they are everywhere else."""
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from handrail.cli.render.safe_text import harmless
 if TYPE_CHECKING:
     from handrail.ports.workspaces import FileChange
 
+OBJECTS = re.compile(r"index [0-9a-f]{40,}\.\.[0-9a-f]{40,}")
+"""The names of the contents, which tell a person nothing."""
 COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -19,6 +22,8 @@ def echo_patch(text: str, *, err: bool = False) -> None:
         click.echo(text, nl=False, err=err)
         return
     for line in text.splitlines():
+        if OBJECTS.match(line):
+            continue
         color = None if line.startswith(("+++", "---")) else COLORS.get(line[:1])
         click.echo(click.style(harmless(line), fg=color), err=err)
 

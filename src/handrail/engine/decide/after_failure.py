@@ -1,7 +1,7 @@
 """What follows when a step has failed: another try, the loop around it, a person, or the end."""
 
 from handrail.engine.decide.begin import begin
-from handrail.engine.state.position import Moment
+from handrail.engine.state.position import Moment, current
 from handrail.engine.state.scope import condition
 from handrail.model.history.events import (
     BlockReason,
@@ -12,7 +12,7 @@ from handrail.model.history.events import (
     RunEnded,
     StepPassedOver,
 )
-from handrail.model.history.run_state import Failure, RunState
+from handrail.model.history.run_state import Failure, Pending, RunState
 from handrail.model.workflow.actions import (
     AgentLoopAction,
     ApprovalAction,
@@ -29,7 +29,7 @@ def after_failure(plan: Plan, state: RunState, step: Step, now: float, agent_nam
     """Another try while there are any, then what the step says, or the loop around it."""
     failure = state.failure or Failure("", 1, "")
     if isinstance(step.action, ApprovalAction):
-        return RunEnded(status="failed", message=f"rejected at '{failure.address}': {failure.error}", at=now)
+        return _unapproved(step, failure.address, f"rejected at '{failure.address}': {failure.error}", now)
     if failure.attempt <= step.retry.more and failure.blocks != "budget":
         return _retry(plan, state, step, now, agent_names)
     if isinstance(step.action, GateAction) and step.action.warn_when is not None:
@@ -45,6 +45,35 @@ def after_failure(plan: Plan, state: RunState, step: Step, now: float, agent_nam
         address, number, undone = caught
         return RoundEnded(address=address, round=number, failed=True, undone=undone, error=failure.error, at=now)
     return _for_good(step, failure, now)
+
+
+def _unapproved(step: Step, address: str, message: str, now: float) -> Event:
+    """What follows where a person rejected, which ends the run unless the approval says otherwise."""
+    if step.on_fail in ("continue", "warn"):
+        return StepPassedOver(address=address, how="continue" if step.on_fail == "continue" else "warn", at=now)
+    if step.on_fail == "escalate":
+        hint = "change what was rejected, then resume the run: the approval is asked for again"
+        return RunBlocked(
+            reason="step", message=message, address=address, next_step=hint, escalate_to=step.escalate_to or "", at=now
+        )
+    return RunEnded(status="failed", message=message, at=now)
+
+
+def unanswered(plan: Plan, state: RunState, pending: Pending, now: float) -> Event:
+    """What follows where nobody answered an approval in time."""
+    step = None if state.flow is not None else current(plan, state)[0]
+    said = f"nobody answered '{pending.address}' in time"
+    asked = step if step is not None and isinstance(step.action, ApprovalAction) else None
+    if asked is not None and asked.on_fail in ("continue", "warn", "fail"):
+        return _unapproved(asked, pending.address, said, now)
+    return RunBlocked(
+        reason="step",
+        message=said,
+        address=pending.address,
+        next_step=f"handrail approve, revise or reject {state.run}: an answer still counts",
+        escalate_to=asked.escalate_to or "" if asked is not None and asked.on_fail == "escalate" else "",
+        at=now,
+    )
 
 
 MOST_WAITS = 12

@@ -9,7 +9,7 @@ from handrail.engine.prompts.person_messages import not_taken_up, only_follows_u
 from handrail.engine.state import budgets
 from handrail.engine.state.agent_calls import holds_all
 from handrail.engine.state.position import Moment
-from handrail.engine.state.scope import evaluated, rendered, value_of
+from handrail.engine.state.scope import evaluated, parsed, rendered, run_difference, value_of
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import (
@@ -43,7 +43,7 @@ from handrail.model.workflow.actions import (
 from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.settings import AgentTask
-from handrail.model.workflow.values import JsonValue
+from handrail.model.workflow.values import Expression, JsonValue
 
 if TYPE_CHECKING:
     from handrail.engine.composite import command_spec, delivery_spec
@@ -216,7 +216,7 @@ def _for_others(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValu
 
 def _ask(state: RunState, step: Step, action: ApprovalAction, at: Moment) -> Event:
     message = "" if action.message is None else rendered(value_of(action.message, state))
-    show = {each.source: evaluated(each, state, {"diff": ""}) for each in action.show}
+    show = {each.source: evaluated(each, state, _shown_names(state, each)) for each in action.show}
     used = state.revisions.get(at.address, 0)
     return ApprovalRequested(
         address=at.address,
@@ -228,3 +228,9 @@ def _ask(state: RunState, step: Step, action: ApprovalAction, at: Moment) -> Eve
         at=at.now,
         why=at.why,
     )
+
+
+def _shown_names(state: RunState, shown: Expression) -> dict[str, JsonValue]:
+    """What `diff` means in an approval: all that the run changed. It is looked at only where it is shown."""
+    reads_diff = any(ref.parts[0] == "diff" for ref in parsed(shown.source)[1])
+    return {"diff": run_difference(state)} if reads_diff else {}

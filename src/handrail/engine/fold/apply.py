@@ -29,6 +29,7 @@ def apply(state: RunState | None, event: ev.Event, seq: int, blobs: Blobs) -> Ru
 _FOLDS: dict[str, Callable[[RunState, Any], RunState]] = {
     "workspace_ready": works.workspace_ready,
     "tree_restored": works.tree_restored,
+    "files_compared": works.files_compared,
     "work_entered": works.work_entered,
     "work_left": works.work_left,
     "item_started": works.item_started,

@@ -5,7 +5,7 @@ from typing import cast
 
 from rpds import HashTrieMap
 
-from handrail.engine.fold.steps import begun, finished, with_step
+from handrail.engine.fold.steps import begun, finished, over, with_step
 from handrail.engine.state.transitions import IllegalMove
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import Frame, GroupState, LoopState, RunState
@@ -68,7 +68,8 @@ def loop_ended(state: RunState, event: ev.LoopEnded) -> RunState:
         "failed": list(loop.failed),
         "left": left if total is not None else [],
     }
-    step = state.steps[event.address]._replace(status="succeeded", output=result, ended_at=event.at)
+    known = state.steps[event.address]
+    step = known._replace(status="succeeded", output=result, **over(state, known, event.at))
     return finished(replace(state, stack=state.stack[:-1]), event.address, step, {})
 
 
@@ -86,6 +87,7 @@ def group_left(state: RunState, event: ev.GroupLeft) -> RunState:
     """Bring back the names that a routine hid."""
     hidden = cast("GroupState", state.stack[-1].group)
     output: dict[str, JsonValue] = {name: value for name, value in state.names.items() if name not in hidden.inputs}
-    step = state.steps[event.address]._replace(status="succeeded", output=output, ended_at=event.at)
+    known = state.steps[event.address]
+    step = known._replace(status="succeeded", output=output, **over(state, known, event.at))
     state = replace(state, stack=state.stack[:-1], names=hidden.names, latest=hidden.latest)
     return finished(state, event.address, step, {})

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, cast
 
-from handrail.engine.fold.steps import RUNNING, begun, finished, told, with_step
+from handrail.engine.fold.steps import RUNNING, begun, finished, over, told, with_step
 from handrail.engine.state.agent_calls import taken_back
 from handrail.engine.state.budgets import charged, with_spent, with_used
 from handrail.engine.state.transitions import IllegalMove
@@ -31,6 +31,11 @@ def tree_restored(state: RunState, event: ev.TreeRestored) -> RunState:
     return replace(state, snapshot=event.snapshot, restore="")
 
 
+def files_compared(state: RunState, event: ev.FilesCompared) -> RunState:
+    """Know what differs between two snapshots."""
+    return replace(state, diffs=state.diffs.insert(f"{event.since}..{event.until}", event.diff))
+
+
 def work_entered(state: RunState, event: ev.WorkEntered) -> RunState:
     """Stand inside a step of several efforts."""
     attempts = state.failure.attempt + 1 if state.failure is not None else 1
@@ -44,7 +49,7 @@ def work_left(state: RunState, event: ev.WorkLeft) -> RunState:
     """Leave it, done or failed."""
     work = cast("WorkState", state.stack[-1].work)
     known = state.steps[event.address]
-    step = known._replace(status=event.status, output=event.output, error=event.error, ended_at=event.at)
+    step = known._replace(status=event.status, output=event.output, error=event.error, **over(state, known, event.at))
     outside = replace(state, stack=state.stack[:-1], pending=None)
     if event.status == "failed":
         failure = Failure(event.address, step.attempts, event.error, blocks=event.blocks)

@@ -91,8 +91,8 @@ def _is_own(state: RunState, run: str) -> bool:
 
 def _without_session(step: StepState) -> StepState:
     """Agents here know no conversation of an agent elsewhere; a name of one could only be that of a stranger's."""
-    objects = {"before": _object_in(step.before), "files": _object_in(step.files), "commit": _object_in(step.commit)}
-    return step._replace(session="", **objects)
+    names = ("before", "files", "commit", "since", "after", "head")
+    return step._replace(session="", **{name: _object_in(getattr(step, name)) for name in names})
 
 
 def _without_items(frame: Frame) -> Frame:

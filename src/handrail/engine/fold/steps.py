@@ -74,6 +74,12 @@ def begun(state: RunState, address: str, at: float) -> StepState:
     return StepState("running", 1, began=state.seq + 1, began_at=at, before=state.snapshot, **spent)
 
 
+def over(state: RunState, step: StepState, at: float) -> dict[str, Any]:
+    """Give what is known of a step that holds others when it is over: what it changed is what they did."""
+    last = state.steps.get(state.previous)
+    return {"ended_at": at, "since": step.before, "after": state.snapshot, "head": "" if last is None else last.head}
+
+
 def _taken(step: StepState) -> dict[str, Any]:
     return {"cost": step.cost, "tokens": step.tokens, "calls": step.calls, "seconds": step.seconds}
 
@@ -219,11 +225,12 @@ def _with_outcome(step: StepState, event: ev.StepEnded, spent: Mapping[str, floa
         return StepState._make((*outcome, *step[len(outcome) : _ENDED_AT], event.at, seconds, *step[_ENDED_AT + 2 :]))
     told = {name: event.details[name] for name in event.details if name in _OF_STEP}
     step = StepState._make((*outcome, *step[len(outcome) :]))
-    return step._replace(ended_at=event.at, **told, **sum_of(step, spent))
+    since = {"since": step.before, "after": event.details["snapshot"]} if "snapshot" in event.details else {}
+    return step._replace(ended_at=event.at, **told, **since, **sum_of(step, spent))
 
 
 _ENDED_AT = StepState._fields.index("ended_at")
-_OF_STEP = ("summary", "session", "files", "commit", "branch", "changed")
+_OF_STEP = ("summary", "session", "files", "commit", "branch", "changed", "head")
 _OF_RUN = ("snapshot", "files")
 """What a step's performer tells beside its outcome."""
 
@@ -253,7 +260,10 @@ def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
         return _answered(state, event)
     step = state.steps[event.address]._replace(status="passed_over" if event.how == "warn" else "failed")
     restore = step.before if event.how == "undo" and state.tree is not None else state.restore
-    return finished(state, event.address, step._replace(before=""), {"restore": restore})
+    undone = {"since": "", "after": ""} if event.how == "undo" else {}
+    # An approval that nobody answered is passed over while the run waits for it.
+    goes_on = {"until": None, **RUNNING} if state.status == "waiting" else {}
+    return finished(state, event.address, step._replace(before="", **undone), {"restore": restore, **goes_on})
 
 
 def _answered(state: RunState, event: ev.StepPassedOver) -> RunState:

@@ -30,7 +30,10 @@ from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import AgentPolicy, Budget, Project
 
 _Data = dict[str, Any]
-_MAPS = ("names", "latest", "context", "revisions", "feedback", "turns", "used", "answers", "capabilities", "children")
+_MAPS = (
+    *("names", "latest", "context", "revisions", "feedback", "turns"),
+    *("used", "answers", "capabilities", "children", "diffs"),
+)
 _RECORDS: dict[str, type[Any]] = {
     "pending": Pending,
     "failure": Failure,

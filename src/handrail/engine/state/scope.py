@@ -10,7 +10,8 @@ from handrail.language.expressions.syntax import Expression as Syntax
 from handrail.language.expressions.syntax import Literal
 from handrail.language.values import Budget, Limits, text_of
 from handrail.model.history.events import Why
-from handrail.model.history.run_state import RunState, StepState
+from handrail.model.history.run_state import RunState, StepState, measured_from
+from handrail.model.history.trees import Tree
 from handrail.model.names import spoken
 from handrail.model.workflow.values import (
     Constant,
@@ -21,6 +22,21 @@ from handrail.model.workflow.values import (
     TextWithHoles,
     Value,
 )
+
+
+class DiffWanted(Exception):
+    """An expression reads a difference that nobody has looked at yet.
+
+    Whoever drives the run looks at it, records it, and decides again.
+    """
+
+    def __init__(self, tree: Tree, since: str, until: str, step: str) -> None:
+        super().__init__(since, until)
+        self.tree = tree
+        self.since = since
+        self.until = until
+        self.step = step
+        """Whose difference it is; empty for all that the run changed."""
 
 
 @lru_cache(maxsize=4096)
@@ -115,7 +131,46 @@ def _add_steps(steps: dict[str, JsonValue], state: RunState, ref: Ref) -> None:
     for name in names:
         address = state.latest.get(name)
         if address is not None:
-            steps[name] = step_record(state.steps[address])
+            record = step_record(state.steps[address])
+            record |= _of_files(state, address, ref)
+            steps[name] = record
+
+
+def _of_files(state: RunState, address: str, ref: Ref) -> dict[str, JsonValue]:
+    """What a step left of files, branch and commit; the difference only where it is read."""
+    step = state.steps[address]
+    record: dict[str, JsonValue] = {}
+    if step.after and state.tree is not None:
+        record["branch"] = step.branch or state.tree.branch
+    if step.commit or step.head:
+        record["commit"] = step.commit or step.head
+    if _reads_difference(ref):
+        record["diff"] = _difference(state, step.since, step.after, address)
+    return record
+
+
+def reads_difference(source: str) -> bool:
+    """Tell whether an expression reads what a step changed."""
+    return any(ref.parts[0] == "steps" and _reads_difference(ref) for ref in parsed(source)[1])
+
+
+def _reads_difference(ref: Ref) -> bool:
+    """Whether a path names the difference, or a whole record that holds it."""
+    return not ref.is_tested and ref.parts[2:3] in ((), ("diff",))
+
+
+def run_difference(state: RunState) -> str:
+    """Give what the run changed since it began."""
+    return _difference(state, measured_from(state), state.snapshot, "")
+
+
+def _difference(state: RunState, since: str, until: str, step: str) -> str:
+    if not since or not until or since == until:
+        return ""
+    known = state.diffs.get(f"{since}..{until}")
+    if known is None and state.tree is not None:
+        raise DiffWanted(state.tree, since, until, step)
+    return known or ""
 
 
 def step_record(step: StepState) -> dict[str, JsonValue]:

@@ -58,6 +58,7 @@ ANYTIME = frozenset(
         "person_notified",
         "git_settings_changed",
         "clock_noted",
+        "files_compared",
     }
 )
 
@@ -71,10 +72,19 @@ ALLOWED: dict[str, frozenset[str]] = {
     "waiting": ANYTIME
     | IMPORTED
     | {"tree_restored", "workspace_ready", "item_ended", "question_answered"}
-    | {"approval_decided", "timer_fired", "run_resumed", "run_ended", "run_blocked", "step_ended", "run_waits"},
+    | {
+        "approval_decided",
+        "step_passed_over",
+        "timer_fired",
+        "run_resumed",
+        "run_ended",
+        "run_blocked",
+        "step_ended",
+        "run_waits",
+    },
     "blocked": ANYTIME | IMPORTED | {"run_resumed", "run_ended", "step_ended", "context_merged", "tree_restored"},
     "failed": ANYTIME | IMPORTED | {"run_resumed", "run_ended", "tree_restored"},
-    "succeeded": IMPORTED | {"run_rewound", "command_refused", "git_settings_changed", "clock_noted"},
+    "succeeded": IMPORTED | {"run_rewound", "command_refused", "git_settings_changed", "clock_noted", "files_compared"},
     "cancelled": IMPORTED | {"command_refused", "git_settings_changed"},
 }
 """Status of the run (empty: there is none yet) with the kinds of event that may follow."""

@@ -1,7 +1,7 @@
 """Which variables and fields an expression reads, for checks that look at several steps at once."""
 
 from handrail.frozen import frozen
-from handrail.language.expressions.syntax import Attribute, Expression, Item, Literal, Name, children
+from handrail.language.expressions.syntax import Attribute, Expression, Item, Literal, Name, Test, children
 
 
 @frozen
@@ -11,6 +11,8 @@ class Ref:
     parts: tuple[str, ...]
     start: int
     end: int
+    is_tested: bool = False
+    """Whether only its being there is asked, as in `steps.fix is defined`."""
 
     @property
     def path(self) -> str:
@@ -42,5 +44,10 @@ def _collect(expression: Expression, found: list[Ref]) -> None:
     if path is not None:
         found.append(Ref(path, expression.start, expression.end))
         return
+    if isinstance(expression, Test) and expression.name in ("defined", "undefined"):
+        path = path_of(expression.subject)
+        if path is not None:
+            found.append(Ref(path, expression.subject.start, expression.subject.end, is_tested=True))
+            return
     for child in children(expression):
         _collect(child, found)

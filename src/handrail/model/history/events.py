@@ -41,7 +41,7 @@ ShortfallCode: TypeAlias = Literal[
     "not_confirmed",
 ]
 
-VERSION = 3
+VERSION = 4
 """Shape of the events here; older ones are lifted when they are read."""
 
 
@@ -171,6 +171,18 @@ class TreeRestored:
     kept: str = ""
     """The ref that keeps what stood there."""
     kind: Literal["tree_restored"] = "tree_restored"
+
+
+@frozen(kw_only=True)
+class FilesCompared:
+    """What differs between two snapshots was looked at, since something that is decided next reads it."""
+
+    since: str
+    until: str
+    diff: str
+    """The difference as a patch; of a large one the beginning, and how the rest is shown."""
+    at: float
+    kind: Literal["files_compared"] = "files_compared"
 
 
 @frozen(kw_only=True)
@@ -790,6 +802,7 @@ Event: TypeAlias = (
     | RunImported
     | WorkspaceReady
     | TreeRestored
+    | FilesCompared
     | WorkEntered
     | WorkLeft
     | ItemStarted

@@ -69,6 +69,12 @@ class StepState(NamedTuple):
     """How many agents were replaced, since they were missing or stayed overloaded."""
     changed: str = ""
     """The files that it changed, a line for each, where a later step is told them."""
+    since: str = ""
+    """The snapshot against which its changes are measured, once it is over."""
+    after: str = ""
+    """The snapshot that was taken after it."""
+    head: str = ""
+    """The commit that was checked out then."""
 
 
 def awaits_confirmation(step: StepState) -> bool:
@@ -236,6 +242,8 @@ class RunState:
     """The newest snapshot of the work tree."""
     files: str = ""
     """The git tree of all files in it."""
+    diffs: "HashTrieMap[str, str]" = field(default_factory=_nothing)
+    """What differs between two snapshots, `SINCE..UNTIL`, where an expression read it."""
     restore: str = ""
     """The snapshot that the work tree has to be brought back to before anything else."""
     agent: str = ""
@@ -301,6 +309,14 @@ class RunState:
     def over(self) -> bool:
         """Whether nothing more can happen."""
         return self.status in ("succeeded", "cancelled")
+
+
+def measured_from(state: RunState) -> str:
+    """Give what a run's own changes are measured against: its base, with the changes that were taken along."""
+    # The work tree of a copy or an import was made with work of the run.
+    own = state.pinned is not None and state.forked_from is None and not state.imported
+    taken = state.pinned.changes if own and state.pinned is not None else ""
+    return taken or ("" if state.tree is None else state.tree.commit)
 
 
 def git_changes_words(changes: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from handrail.engine.state.agent_calls import is_holders
+from handrail.engine.state.scope import rendered
 from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, Shortfall, ShortfallCode, StepEnded, StepRefused
@@ -14,6 +15,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.decision_trace import TraceEntry, trace_of
 from handrail.operations.pull.desk import Desk, holder_in
 from handrail.operations.pull.pending_step import PulledStep, step_at
+from handrail.operations.views.run_document import approval_of
 from handrail.runtime.history import plan_of
 
 Lifecycle: TypeAlias = Literal["start", "advance", "rehydrate"]
@@ -140,7 +142,7 @@ def answer_at(
         return replace(answer, working=True)
     if answer.complete:
         return answer
-    return replace(answer, blockers=(_standstill(state),), retryable=state.reason != "capability")
+    return replace(answer, blockers=(_standstill(desk, state),), retryable=state.reason != "capability")
 
 
 def rules_at(desk: Desk, state: RunState, lifecycle: Lifecycle) -> tuple[str, ...]:
@@ -203,11 +205,14 @@ def _cut_blocker(code: str, message: str, about: str, fix: str) -> Blocker:
     return Blocker(code=code, message=cut(message, MOST_MESSAGE), about=about, fix=cut(fix, MOST_FIX))
 
 
-def _standstill(state: RunState) -> Blocker:
+def _standstill(desk: Desk, state: RunState) -> Blocker:
     """Say what the run waits for, where that is not the agent."""
     if state.status == "waiting" and state.reason == "approval":
         fix = f"ask your user for: handrail approve {state.run} (or revise, reject); then rehydrate"
-        return _cut_blocker("USER_ONLY_DEPENDENCY", state.message or "a person must approve", "", fix)
+        asked = approval_of(desk.log, state)
+        shown = {} if asked is None else asked.show
+        values = "".join(f"\n{name}: {rendered(value)}" for name, value in shown.items())
+        return _cut_blocker("USER_ONLY_DEPENDENCY", (state.message or "a person must approve") + values, "", fix)
     fix = state.next_step or f"handrail status {state.run}"
     code = "USER_ONLY_DEPENDENCY" if state.status == "waiting" else "RUN_BLOCKED"
     if state.reason == "capability":

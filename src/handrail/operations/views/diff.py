@@ -6,7 +6,7 @@ from pathlib import Path
 
 from handrail.errors import UsageError, WorkspaceFault
 from handrail.frozen import frozen
-from handrail.model.history.run_state import RunState
+from handrail.model.history.run_state import RunState, measured_from
 from handrail.model.history.trees import Tree
 from handrail.model.secrets.redaction import Redactor
 from handrail.operations.views.step_addresses import FoundStep, find_member, find_steps, members, the_try
@@ -97,13 +97,8 @@ def span_of_run(workspaces: Delivery, state: RunState) -> Span:
 
 def began_with(state: RunState) -> str:
     """Give what a run's own changes are measured against: its base, with the changes that were taken along."""
-    taken = state.pinned.changes if state.pinned is not None and _began_here(state) else ""
-    return taken or tree_of(state).commit
-
-
-def _began_here(state: RunState) -> bool:
-    """Whether its work tree was made without work of the run, as that of a copy or an import is not."""
-    return state.forked_from is None and not state.imported
+    tree_of(state)
+    return measured_from(state)
 
 
 def span_of_step(log: Log, workspaces: Delivery, step: FoundStep) -> Span:

@@ -186,6 +186,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
         f"{actor_words(event.by) if event.by else 'the configuration'} prefers"
         f" autonomy {event.autonomy}, risk {event.risk}"
     ),
+    "files_compared": lambda event: f"looked at what changed: {len(event.diff.splitlines())} lines of difference",
     "gap_recorded": lambda event: f"goes on although ({event.severity}): {event.message}",
     "tool_called": _tool_called,
     "command_refused": lambda event: (

@@ -4,11 +4,9 @@ from typing import Literal, TypeAlias
 
 from handrail.engine.state.budgets import asks_at_limit
 from handrail.errors import NotFound
-from handrail.model.history.events import ApprovalRequested
 from handrail.model.history.run_state import RunState
 from handrail.operations.views.run_tree import belongs_to
 from handrail.ports.log import Filter, Log, Row
-from handrail.runtime.event_records import from_log
 from handrail.runtime.history import plan_of, state_of
 
 Kind: TypeAlias = Literal["approval", "question", "budget"]
@@ -49,14 +47,6 @@ def asked_by(log: Log, run: str, passed_over: frozenset[tuple[str, int]] = froze
 def asked_at(state: RunState) -> int:
     """Give the event by which a run asks: together with the run it names the question."""
     return state.seq if state.pending is None else state.pending.seq
-
-
-def approval_of(log: Log, state: RunState) -> ApprovalRequested | None:
-    """Give the approval that a run waits for, as it was asked for."""
-    if state.pending is None or state.pending.kind != "approval":
-        return None
-    asked = from_log(log.read(state.run, after=state.pending.seq - 1, limit=1)[0])
-    return asked if isinstance(asked, ApprovalRequested) else None
 
 
 def _asks(row: Row) -> bool:

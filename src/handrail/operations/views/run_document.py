@@ -5,6 +5,7 @@ from typing import Any
 
 from handrail.errors import NotFound, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
+from handrail.model.history.events import ApprovalRequested
 from handrail.model.history.run_lines import whole
 from handrail.model.history.run_state import RunState, StepState
 from handrail.model.names import spoken
@@ -12,6 +13,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.run_tree import Standing, standing
 from handrail.operations.views.step_addresses import members, step_status
 from handrail.ports.log import Filter, Holder, Log, Row
+from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
 from handrail.runtime.run_summary import summary_of
 
@@ -47,7 +49,37 @@ def run_document(log: Log, run: str) -> dict[str, JsonValue]:
     where = standing(log, run)
     document = _document(where)
     document["steps"] = [_step(*each) for each in _steps(log, where.state)]
-    return {**document, **_going_on(where.state), **_tried(where.state), **_git_changes(where.state)}
+    asks = {} if where.acting.pending is None else _asks(log, where.acting)
+    return {**document, **asks, **_going_on(where.state), **_tried(where.state), **_git_changes(where.state)}
+
+
+def approval_of(log: Log, state: RunState) -> ApprovalRequested | None:
+    """Give the approval that a run waits for, as it was asked for."""
+    if state.pending is None or state.pending.kind != "approval":
+        return None
+    asked = from_log(log.read(state.run, after=state.pending.seq - 1, limit=1)[0])
+    return asked if isinstance(asked, ApprovalRequested) else None
+
+
+def approval_data(log: Log, state: RunState) -> dict[str, JsonValue] | None:
+    """Give the approval that a run waits for as JSON data: what is asked, what is shown, what may be answered."""
+    asked = approval_of(log, state)
+    if asked is None:
+        return None
+    revise: list[JsonValue] = ["revise"] if asked.revise and asked.revisions_left else []
+    return {
+        "run": state.run,
+        "step": asked.address,
+        "message": asked.message,
+        "show": asked.show,
+        "answers": ["approve", *revise, "reject"],
+        "due": iso(asked.due),
+    }
+
+
+def _asks(log: Log, state: RunState) -> dict[str, JsonValue]:
+    asked = approval_data(log, state)
+    return {} if asked is None else {"approval": asked}
 
 
 def _tried(state: RunState) -> dict[str, JsonValue]:

@@ -93,9 +93,10 @@ def _needs_somebody(log: Log, state: RunState) -> bool:
 
 
 def asking(log: Log, run: str) -> RunState | None:
-    """Give the run of the family that waits for an approval."""
+    """Give the run of the family that waits for an approval, also where it was not answered in time."""
     acting = standing(log, run).acting
-    return acting if acting.status == "waiting" and acting.reason == "approval" else None
+    late = acting.status == "blocked" and acting.pending is not None and acting.pending.kind == "approval"
+    return acting if late or (acting.status == "waiting" and acting.reason == "approval") else None
 
 
 def questioning(log: Log, run: str) -> RunState | None:

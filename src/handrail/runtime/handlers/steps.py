@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from handrail.engine.prompts.conversation_summary import is_carried, listed
 from handrail.engine.state.agent_calls import GUIDED
 from handrail.engine.state.position import current
-from handrail.engine.state.scope import evaluated, value_of
+from handrail.engine.state.scope import evaluated, reads_difference, value_of
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.late_import import late_import
@@ -26,10 +26,11 @@ from handrail.model.history.events import (
 )
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.names import spoken
+from handrail.model.parts import parts
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.proofs import FilesProof
-from handrail.model.workflow.values import JsonValue
+from handrail.model.workflow.values import Expression, JsonValue
 from handrail.ports.workspaces import Snapshot
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
@@ -39,10 +40,12 @@ from handrail.runtime.handlers.proofs.results import feedback, record
 from handrail.runtime.handlers.trees import TreeHandler
 
 if TYPE_CHECKING:
+    from handrail.runtime import recorded_diffs
     from handrail.runtime.handlers import guided
     from handrail.runtime.handlers.items import ItemHandler
     from handrail.runtime.handlers.trackers import handler as trackers
 else:
+    recorded_diffs = late_import("handrail.runtime.recorded_diffs")
     guided = late_import("handrail.runtime.handlers.guided")
     trackers = late_import("handrail.runtime.handlers.trackers.handler")
 
@@ -177,6 +180,8 @@ class StepHandler:
         names: dict[str, JsonValue] = {**given} if isinstance(given, dict) else {}
         if step.output:
             names[spoken(step.output)] = ended.output
+        if any(reads_difference(each.source) for each in parts(step.done_when, Expression)):
+            state = await recorded_diffs.with_diffs(self.trees, state, step, names)
         before = state.steps[ended.address].before
         changed = await self.trees.changed(state, before)
         scene = replace(_scene(state, step, ended, names), tree=tree, changed=lambda: changed)
@@ -213,7 +218,7 @@ def _before(state: RunState, address: str) -> str:
 
 def _of_snapshot(taken: Snapshot) -> dict[str, JsonValue]:
     omitted: dict[str, JsonValue] = {"omitted": list(taken.omitted)} if taken.omitted else {}
-    return {"snapshot": taken.id, "files": taken.tree, **omitted}
+    return {"snapshot": taken.id, "files": taken.tree, "head": taken.head, **omitted}
 
 
 def _scene(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, JsonValue]) -> ProofScene:

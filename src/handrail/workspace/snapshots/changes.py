@@ -1,5 +1,6 @@
 """What differs between commits, snapshots and the files as they stand."""
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +16,7 @@ from handrail.workspace.snapshots.take import read
 
 _Change = Literal["added", "modified", "deleted", "renamed", "type"]
 _KINDS: dict[str, _Change] = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "T": "type"}
+_INDEX_LINE = re.compile(r"^index [0-9a-f]+\.\.[0-9a-f]+(?: [0-7]+)?\n", re.MULTILINE)
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "-M")
 
 
@@ -83,6 +85,14 @@ def diff(places: Places, tree: Tree, since: str, until: str | None, *, stat: boo
     old, new = _both(places, tree, since, until)
     form = ("--stat=100",) if stat else ("-p", "--full-index", "--binary")
     return shown(_git(places, tree).out("diff-tree", "-r", *form, *_PLAIN, old.tree, new.tree))
+
+
+def readable_diff(places: Places, tree: Tree, since: str, until: str) -> str:
+    """Give the difference for readers, who want neither the contents of binary files nor the names of objects."""
+    old, new = _both(places, tree, since, until)
+    patch = shown(_git(places, tree).out("diff-tree", "-r", "-p", *_PLAIN, old.tree, new.tree))
+    named = (f"# {each.path} is a repository of its own: files in it changed\n" for each in _nested(old, new))
+    return "".join(named) + _INDEX_LINE.sub("", patch)
 
 
 def _both(places: Places, tree: Tree, since: str, until: str | None) -> tuple[_Side, _Side]:
