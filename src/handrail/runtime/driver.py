@@ -36,7 +36,7 @@ from handrail.ports.log import Holder, Lease, Log
 from handrail.runtime.handlers.children import ChildHandler, is_over
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.handlers.proofs.file_evidence import RECORDED
-from handrail.runtime.handlers.steps import StepHandler
+from handrail.runtime.handlers.steps import StepHandler, compare
 from handrail.runtime.history import Known, is_readable, plan_of
 from handrail.runtime.ports import Clock, Flows, is_set
 from handrail.runtime.recorder import Recorder, Turn
@@ -44,10 +44,9 @@ from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.watched_effect import LOOK_EVERY, Watch
 
 if TYPE_CHECKING:
-    from handrail.runtime import recorded_diffs, recorded_files
+    from handrail.runtime import recorded_files
     from handrail.runtime.dynamic import handler as dynamic
 else:
-    recorded_diffs = late_import("handrail.runtime.recorded_diffs")
     recorded_files = late_import("handrail.runtime.recorded_files")
     dynamic = late_import("handrail.runtime.dynamic.handler")
 
@@ -144,7 +143,7 @@ class Driver:
     async def _compared(self, run: str, wanted: DiffWanted) -> FilesCompared:
         """Look at what differs, since what is decided next reads it."""
         if self.handlers.steps is not None:
-            return await recorded_diffs.compare(self.handlers.steps.trees, wanted, run)
+            return await compare(self.handlers.steps.trees, wanted, run)
         return FilesCompared(since=wanted.since, until=wanted.until, diff="", at=self.clock())
 
     async def _with_record(self, plan: Plan, turn: Turn) -> Turn:

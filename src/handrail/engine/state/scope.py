@@ -149,11 +149,6 @@ def _of_files(state: RunState, address: str, ref: Ref) -> dict[str, JsonValue]:
     return record
 
 
-def reads_difference(source: str) -> bool:
-    """Tell whether an expression reads what a step changed."""
-    return any(ref.parts[0] == "steps" and _reads_difference(ref) for ref in parsed(source)[1])
-
-
 def _reads_difference(ref: Ref) -> bool:
     """Whether a path names the difference, or a whole record that holds it."""
     return not ref.is_tested and ref.parts[2:3] in ((), ("diff",))

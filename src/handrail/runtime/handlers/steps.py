@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 from handrail.engine.prompts.conversation_summary import is_carried, listed
 from handrail.engine.state.agent_calls import GUIDED
 from handrail.engine.state.position import current
-from handrail.engine.state.scope import evaluated, reads_difference, value_of
+from handrail.engine.state.scope import DiffWanted, evaluated, value_of
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import (
     Event,
+    FilesCompared,
     ItemEnded,
     QuestionAsked,
     StepBegan,
@@ -26,18 +27,17 @@ from handrail.model.history.events import (
 )
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.names import spoken
-from handrail.model.parts import parts
 from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.proofs import FilesProof
-from handrail.model.workflow.values import Expression, JsonValue
+from handrail.model.workflow.values import JsonValue
 from handrail.ports.workspaces import Snapshot
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.commands.handler import CommandHandler
 from handrail.runtime.handlers.proofs.file_evidence import RECORDED, ProofScene
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.proofs.results import feedback, record
-from handrail.runtime.handlers.trees import TreeHandler
+from handrail.runtime.handlers.trees import TreeHandler, in_thread
 
 if TYPE_CHECKING:
     from handrail.runtime import recorded_diffs
@@ -180,7 +180,8 @@ class StepHandler:
         names: dict[str, JsonValue] = {**given} if isinstance(given, dict) else {}
         if step.output:
             names[spoken(step.output)] = ended.output
-        if any(reads_difference(each.source) for each in parts(step.done_when, Expression)):
+        if "steps" in repr(step.done_when):
+            # Few proofs name another step.
             state = await recorded_diffs.with_diffs(self.trees, state, step, names)
         before = state.steps[ended.address].before
         changed = await self.trees.changed(state, before)
@@ -236,3 +237,32 @@ def _scene(state: RunState, step: Step, ended: StepEnded, names: Mapping[str, Js
         project=state.project,
         began_at=known.began_at,
     )
+
+
+MOST_DIFF_LINES = 1000
+MOST_DIFF_BYTES = 60_000
+"""What fits into one variable of a command's environment, of which the kernel takes 131,072 bytes at most."""
+
+
+async def compare(trees: TreeHandler, wanted: DiffWanted, run: str) -> FilesCompared:
+    """Look at what differs between two snapshots; of a large difference the beginning is kept."""
+    try:
+        text = await in_thread(trees.workspaces.readable_diff, wanted.tree, wanted.since, wanted.until)
+    except (WorkspaceFault, OSError) as error:
+        text = f"(the difference cannot be read: {error})\n"
+    command = f"handrail diff {run} {wanted.step}".rstrip()
+    return FilesCompared(since=wanted.since, until=wanted.until, diff=with_limit(text, command), at=trees.clock())
+
+
+def with_limit(text: str, command: str) -> str:
+    """Give the beginning of a difference that is too large to be kept whole, and the command that shows the rest."""
+    lines = text.splitlines(keepends=True)
+    room, kept = MOST_DIFF_BYTES, 0
+    for line in lines[:MOST_DIFF_LINES]:
+        room -= len(line.encode(errors="replace"))
+        if room < 0:
+            break
+        kept += 1
+    if kept == len(lines):
+        return text
+    return f"{''.join(lines[:kept])}... {len(lines) - kept} more lines: {command}\n"
