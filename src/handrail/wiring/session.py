@@ -30,6 +30,7 @@ from handrail.wiring.system import SOCKETS, System, open_system
 if TYPE_CHECKING:
     from handrail.operations.driving.handover import Handover
     from handrail.operations.views.diff import Differences
+    from handrail.operations.views.transcript import Transcripts
     from handrail.wiring import handover, run_list
 else:
     handover = late_import("handrail.wiring.handover")
@@ -79,6 +80,15 @@ class Session:
         from handrail.operations.views.diff import Differences  # noqa: PLC0415 - few commands need it
 
         return Differences(self.log, self.system.workspaces, self.machine.redactor())
+
+    @property
+    def transcripts(self) -> "Transcripts":
+        """What reads the output of agents."""
+        from handrail.operations.views.transcript import Transcripts  # noqa: PLC0415 - few commands need it
+
+        system = self.system
+        folder = system.folder / "runs"
+        return Transcripts(self.log, self.machine.processes, system.agents, self.machine.redactor(), folder)
 
     def find(self, words: str) -> str:
         """Find a run by id, unique beginning or `@last`."""

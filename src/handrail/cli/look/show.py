@@ -23,8 +23,9 @@ TAIL = 40
 @run_argument
 @step_argument
 @click.option("--prompt", is_flag=True, help="Print the exact text that the step's agent was given.")
+@click.option("--transcript", is_flag=True, help="Tell what the step's agents said and did.")
 @json_option
-def command(*, run: str, step: str | None, prompt: bool, as_json: bool) -> None:
+def command(*, run: str, step: str | None, prompt: bool, transcript: bool, as_json: bool) -> None:
     """Show a run's steps and outputs, or one step: tries, cost, proof, output and the end of what it wrote."""
     from handrail.cli.render.runs import render_steps
     from handrail.operations.views.history import step_details
@@ -33,6 +34,9 @@ def command(*, run: str, step: str | None, prompt: bool, as_json: bool) -> None:
 
     with run_session() as session:
         found = session.find(run)
+        if transcript:
+            _write_transcript(session, found, step, as_json=as_json)
+            return
         if prompt:
             text = _prompt(session, found, step)
             shown: Any = {"run": found, "step": step, "prompt": text}
@@ -58,6 +62,22 @@ def _prompt(session: "Session", run: str, step: str | None) -> str:
     text = prompt_of(session.log, run, step)
     # On a terminal it must not move the cursor; a pipe gets it to the letter.
     return "\n".join(harmless_lines(text)) if sys.stdout.isatty() else text
+
+
+def _write_transcript(session: "Session", run: str, step: str | None, *, as_json: bool) -> None:
+    from handrail.cli.render.transcript import transcript_lines
+    from handrail.errors import UsageError
+    from handrail.operations.views.transcript import transcript_data
+
+    if step is None:
+        raise UsageError("the transcript of which step?", next_step=f"handrail show {run} STEP --transcript")
+    transcripts = session.transcripts
+    calls = transcripts.calls(run, step)
+    if as_json:
+        write_json({"run": run, "step": step, "calls": [transcript_data(transcripts, each) for each in calls]})
+        return
+    for line in transcript_lines(transcripts, calls):
+        click.echo(line)
 
 
 def _head(document: dict[str, Any]) -> list[str]:

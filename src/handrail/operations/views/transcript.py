@@ -1,0 +1,165 @@
+"""What the agents of a step said and did, read from what their calls printed: while they work, and afterwards.
+
+1. A stream is read in pieces of a few megabytes, and each entry is given as soon as it is read, however long it is.
+2. Only what the keeper of a call has gone through is shown, and the run's secrets are taken out of that again.
+3. Nothing is kept a second time: what `clean` removed is gone, and the call says so.
+"""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from handrail.engine.state.agent_calls import call_of
+from handrail.errors import HandrailError, UsageError
+from handrail.frozen import frozen
+from handrail.model.history.events import StepBegan
+from handrail.model.secrets.redaction import Redactor
+from handrail.operations.views.event_sentences import agent_words
+from handrail.operations.views.run_document import iso
+from handrail.operations.views.step_addresses import FoundStep, Try, find_steps, members, tries
+from handrail.ports.agents import Agent, Agents
+from handrail.ports.log import Log
+from handrail.ports.processes import Ended, Gone, Processes, Running
+from handrail.runtime.glimpses import newest_start
+from handrail.runtime.history import state_of
+
+SETTLED = 1.0
+"""Seconds after which the keeper of a call has taken the secrets out of what was printed."""
+PIECE = 4 << 20
+"""Bytes that are read at once."""
+
+
+@frozen
+class AgentStream:
+    """One call of an agent, and where it leaves what it prints."""
+
+    run: str
+    step: str
+    """The address of its step, seen from the run that was asked about."""
+    number: int
+    """Which call of the step it is."""
+    agent: str
+    words: str
+    """The agent and its model, as people say it."""
+    at: float
+    place: Path
+
+
+@frozen
+class Entry:
+    """Something that an agent said or did."""
+
+    offset: int
+    """The byte of the stream after the line that shows it: from there a reader can go on."""
+    text: str
+
+
+@frozen
+class Transcripts:
+    """Reads what agents printed."""
+
+    log: Log
+    processes: Processes
+    agents: Agents
+    redactor: Redactor
+    folder: Path
+    """Where the calls of runs have their folders."""
+
+    def calls(self, run: str, step: str) -> tuple[AgentStream, ...]:
+        """List the calls of a step, and of the steps inside it, in the order in which they were made."""
+        found = tuple(self._calls(run, find_steps(self.log, run, step)))
+        if not found:
+            raise UsageError(f"no agent was called for '{step}' of {run}", next_step=f"handrail show {run} {step}")
+        return tuple(sorted(found, key=lambda each: each.at))
+
+    def entries(self, call: AgentStream, after: int = 0) -> Iterator[Entry]:
+        """Give what an agent said and did, from a byte of its stream on; once it works no more, up to its end."""
+        agent = self._agent(call)
+        reader, last = agent.lines(), ""
+        for offset, line in self._lines(call.place, after):
+            said = reader.feed(line).strip() or (agent.glimpse(line) or "").strip()
+            if said and said != last:
+                last = said
+                yield Entry(offset, self.redactor.text(said))
+
+    def ending(self, call: AgentStream) -> str:
+        """Say how a call stands: at work, ended, killed, or no longer there."""
+        match self.processes.look(str(call.place)):
+            case Running():
+                return "at work"
+            case Ended() as ended:
+                return f"ended with exit code {ended.code}"
+            case Gone():
+                return "killed; what it printed was not searched for secrets, and is not shown"
+            case None:
+                return "what it printed is not there any more"
+
+    def _calls(self, run: str, found: tuple[FoundStep, ...]) -> Iterator[AgentStream]:
+        for each in found:
+            for inner in (each, *self._inside(run, each)):
+                known = tries(self.log, inner.run, inner.address)
+                numbered = enumerate(known, start=1)
+                for number, one in numbered:
+                    if inner.nth in (None, number) and (call := _called(one)) is not None:
+                        place = newest_start(self.folder / inner.run / str(one.began))
+                        agent = str(call.get("agent") or "")
+                        yield AgentStream(inner.run, inner.shown, number, agent, agent_words(call), one.begin.at, place)
+
+    def _inside(self, run: str, step: FoundStep) -> Iterator[FoundStep]:
+        """The steps of a review, a gate with a fix or a loop."""
+        via = next((each.via for each in members(self.log, run) if each.run == step.run), "")
+        for address in state_of(self.log, step.run).steps:
+            if address.startswith((f"{step.address}/", f"{step.address}@")) and step.nth is None:
+                yield FoundStep(step.run, address, f"{via}{address}")
+
+    def _agent(self, call: AgentStream) -> Agent:
+        tree = state_of(self.log, call.run).tree
+        return self.agents.find(call.agent or None, None if tree is None else tree.repository)
+
+    def _lines(self, place: Path, after: int) -> Iterator[tuple[int, bytes]]:
+        found = self.processes.look(str(place))
+        until, offset = self._until(place, found), after
+        while offset < until:
+            with (place / "stdout").open("rb") as file:
+                file.seek(offset)
+                data = file.read(min(PIECE, until - offset))
+            end = data.rfind(b"\n") + 1 or (len(data) if len(data) == PIECE or isinstance(found, Ended) else 0)
+            if not end:
+                return
+            for line in data[:end].splitlines(keepends=True):
+                offset += len(line)
+                yield offset, self.redactor.data(line.rstrip(b"\r\n"))
+
+    def _until(self, place: Path, found: Running | Ended | Gone | None) -> int:
+        """Up to where a stream may be shown."""
+        try:
+            size = (place / "stdout").stat().st_size
+        except OSError:
+            return 0
+        if isinstance(found, Running) and self.processes.is_kept(str(place)):
+            time.sleep(SETTLED)
+            return size
+        return size if isinstance(found, Ended) else 0
+
+
+def _called(one: Try) -> dict[str, Any] | None:
+    call = call_of(one.begin) if isinstance(one.begin, StepBegan) else None
+    return call if call is not None and "prompt" in call else None
+
+
+def transcript_data(transcripts: Transcripts, call: AgentStream) -> dict[str, Any]:
+    """Give a call with its entries as JSON data."""
+    try:
+        entries = [{"offset": each.offset, "text": each.text} for each in transcripts.entries(call)]
+    except HandrailError as error:
+        entries = [{"offset": 0, "text": error.message}]
+    return {
+        "run": call.run,
+        "step": call.step,
+        "call": call.number,
+        "agent": call.words,
+        "at": iso(call.at),
+        "state": transcripts.ending(call),
+        "entries": entries,
+    }

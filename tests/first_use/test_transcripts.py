@@ -1,0 +1,53 @@
+"""What an agent said and did can be read afterwards, and while it works, from the outside."""
+
+from pathlib import Path
+
+import pytest
+
+from support.security.black_box import BlackBox, make_black_box
+
+WORKS = """\
+name: works
+steps:
+  - {name: fix, agent: scripted, prompt: Fix it., done_when: [{exists: done.txt}], retry: 1}
+  - {name: plain, command: 'true'}
+"""
+SCRIPT = """\
+fix:
+  - say: "I looked at app.txt.\\e[31m"
+  - {run: touch done.txt, say: Now it is fixed.}
+"""
+TOLD = ("fix, call 1", "I looked at", "fix, call 2", "touch done.txt", "Now it is fixed.")
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> BlackBox:
+    found = make_black_box(tmp_path)
+    found.write_own("workflows/works/workflow.yaml", WORKS)
+    return found
+
+
+def test_the_transcript_tells_each_call_with_what_its_agent_said_and_did(box: BlackBox) -> None:
+    script = box.write("play.yaml", SCRIPT)
+    box.commit()
+    assert box.call("run", "works", "--script", str(script)).exit_code == 0
+    told = box.call("show", "works-1", "fix", "--transcript")
+    assert told.exit_code == 0
+    places = [told.out.index(each) for each in TOLD]
+    assert places == sorted(places)
+    assert "\x1b" not in told.out
+    calls = box.call("show", "works-1", "fix", "--transcript", "--json").document["calls"]
+    assert [(each["step"], each["call"]) for each in calls] == [("fix", 1), ("fix", 2)]
+    assert "touch done.txt" in "\n".join(each["text"] for each in calls[1]["entries"])
+    second = box.call("show", "works-1", "fix@2", "--transcript", "--json").document["calls"]
+    assert [each["call"] for each in second] == [2]
+
+
+def test_a_step_without_an_agent_has_no_transcript_and_says_so(box: BlackBox) -> None:
+    script = box.write("play.yaml", SCRIPT)
+    box.commit()
+    box.call("run", "works", "--script", str(script))
+    refused = box.call("show", "works-1", "plain", "--transcript")
+    assert refused.exit_code == 2
+    assert "no agent was called for 'plain'" in refused.err
+    assert box.call("show", "works-1", "--transcript").exit_code == 2
