@@ -1,6 +1,9 @@
 """`handrail logs`."""
 
 import json
+import sys
+import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -10,39 +13,117 @@ from handrail.cli.render.safe_text import crop, harmless
 
 if TYPE_CHECKING:
     from handrail.model.history.events import Event
+    from handrail.wiring.session import Session
 
-WIDTH = 110
-"""Columns for the fields of an event that has no words of its own."""
+LOOK_EVERY = 0.2
+PATIENCE = 5.0
+"""Seconds after which a run that no process drives counts as interrupted: one that was just started has none yet."""
+INTERRUPTED = 130
+LEFT = 48
+"""Columns of number, time and kind."""
 
 
 @click.command("logs", epilog="Example: handrail logs fix-bug-1 --json | jq .kind")
 @run_argument
 @step_argument
+@click.option("-f", "--follow", is_flag=True, help="Go on with what happens, until the run ends or needs somebody.")
+@click.option("--tail", type=click.IntRange(min=0), metavar="N", help="Begin with the last N events.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document per line, one for each event.")
-def command(*, run: str, step: str | None, as_json: bool) -> None:
+def command(*, run: str, step: str | None, follow: bool, tail: int | None, as_json: bool) -> int:
     """Show everything that happened in a run, or to one step of it, event by event."""
-    from handrail.operations.views.history import event_data, history
+    from handrail.operations.views.history import history
     from handrail.wiring.session import run_session
 
     with run_session() as session:
-        for seq, address, event in history(session.log, session.find(run), step):
-            if as_json:
-                click.echo(json.dumps(event_data(seq, event)))
-            else:
-                click.echo(harmless(_line(seq, address, event)))
+        found = session.find(run)
+        events = history(session.log, found, step)
+        seen = {_key(each) for each in events}
+        _write(events if tail is None else events[len(events) - min(tail, len(events)) :], as_json=as_json)
+        if not follow:
+            return 0
+        try:
+            for news in _news(session, found, step, seen):
+                _write(news, as_json=as_json)
+        except KeyboardInterrupt:
+            # Only the following ends: the run is driven by others.
+            return INTERRUPTED
+        return _exit_code(session, found)
+
+
+def _news(
+    session: "Session", run: str, step: str | None, seen: set[tuple[int, str, str]]
+) -> Iterator[list[tuple[int, str, "Event"]]]:
+    """Give what happens as it is recorded, until the run goes on no more by itself."""
+    from handrail.operations.views.history import history
+
+    changed, moved = -1, time.monotonic()
+    while True:
+        now = session.log.changed()
+        if now != changed:
+            changed, moved = now, time.monotonic()
+            news = [each for each in history(session.log, run, step) if _key(each) not in seen]
+            seen.update(map(_key, news))
+            yield news
+        if _stands(session, run, moved):
+            return
+        time.sleep(LOOK_EVERY)
+
+
+def _stands(session: "Session", run: str, moved: float) -> bool:
+    """Whether a run is over, needs somebody, or is driven by nobody."""
+    from handrail.operations.views.run_tree import holder_of, standing
+
+    at = standing(session.log, run).acting
+    if at.status in ("queued", "running") or at.reason in ("timer", "quota"):
+        return holder_of(session.log, run) is None and time.monotonic() - moved > PATIENCE
+    return not session.log.inbox(at.run, limit=1) or time.monotonic() - moved > PATIENCE
+
+
+def _exit_code(session: "Session", run: str) -> int:
+    from handrail.operations.views.run_document import exit_code, run_document
+
+    return exit_code(run_document(session.log, run))
+
+
+def _key(each: tuple[int, str, "Event"]) -> tuple[int, str, str]:
+    seq, address, event = each
+    return seq, address, f"{event.kind} {event.at}"
+
+
+def _write(events: list[tuple[int, str, "Event"]], *, as_json: bool) -> None:
+    from handrail.operations.views.history import event_data
+
+    for seq, address, event in events:
+        if as_json:
+            click.echo(json.dumps(event_data(seq, event)))
+        else:
+            for line in (_line(seq, address, event), *_prompt_lines(address, event)):
+                click.echo(harmless(line))
+    sys.stdout.flush()
 
 
 def _line(seq: int, address: str, event: "Event") -> str:
+    from handrail.cli.render.runs import local_moment
     from handrail.operations.views.event_sentences import told
-    from handrail.operations.views.run_document import iso
 
     said = told(event)
-    words = (
-        crop(harmless(_fields(seq, event)), WIDTH)
-        if said is None
-        else "  ".join(part for part in (address, said) if part)
-    )
-    return f"{seq:>4}  {iso(event.at)}  {event.kind:<18}  {words}"
+    words = _cut(harmless(_fields(seq, event))) if said is None else "  ".join(part for part in (address, said) if part)
+    return f"{seq:>4}  {local_moment(event.at)}  {event.kind:<18}  {words}"
+
+
+def _cut(text: str) -> str:
+    """Fit the fields of an event into a line of the terminal; a pipe gets them whole."""
+    import shutil
+
+    return crop(text, max(40, shutil.get_terminal_size().columns - LEFT)) if sys.stdout.isatty() else text
+
+
+def _prompt_lines(address: str, event: "Event") -> list[str]:
+    """Name the prompt file that an agent is given, and its version."""
+    from handrail.operations.views.event_sentences import prompt_words
+
+    words = prompt_words(event)
+    return [f"{'':>4}  Loading subroutine: {address}", f"{'':>4}  Prompt path: {words}"] if words else []
 
 
 def _fields(seq: int, event: "Event") -> str:

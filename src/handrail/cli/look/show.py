@@ -123,6 +123,7 @@ def _step(details: dict[str, Any]) -> str:
     facts = {
         "status": step_words(details["status"]) + (f", try {details['attempts']}" if details["attempts"] else ""),
         "agent": _agent(details),
+        "prompt": details["prompt"] and " ".join(filter(None, details["prompt"].values())),
         "session": details["session"],
         "denied": details["denied"],
         "left out": details["left_out"] and f"{details['left_out']}, which you have not trusted",

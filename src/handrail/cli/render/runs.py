@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -100,6 +101,11 @@ def render_steps(document: "dict[str, JsonValue]") -> str:
         tries = f"  try {each['attempts']}" if each["attempts"] > 1 else ""
         lines.append(f"{MARKS.get(each['status'], NOT_DONE)} {address}  {step_words(each['status'])}{tries}")
     return "\n".join(lines) or "no step has begun"
+
+
+def local_moment(seconds: float) -> str:
+    """Give a time as people read it: by their own clock, to the second."""
+    return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def step_words(status: str) -> str:

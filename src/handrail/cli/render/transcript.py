@@ -1,9 +1,9 @@
 """The transcript of a step: each call with what its agent said and did, written as it is read."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import TYPE_CHECKING
 
+from handrail.cli.render.runs import local_moment
 from handrail.cli.render.safe_text import harmless, harmless_lines
 
 if TYPE_CHECKING:
@@ -15,13 +15,9 @@ def transcript_lines(transcripts: "Transcripts", calls: "tuple[AgentStream, ...]
     for position, call in enumerate(calls):
         if position:
             yield ""
-        yield harmless(f"── {call.step}, call {call.number} · {call.words} · {_clock(call.at)}")
+        yield harmless(f"── {call.step}, call {call.number} · {call.words} · {local_moment(call.at)}")
         for entry in transcripts.entries(call):
             first, *others = harmless_lines(entry.text)
             yield f"• {first}"
             yield from (f"  {line}" for line in others)
         yield harmless(f"── {transcripts.ending(call)}")
-
-
-def _clock(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}"

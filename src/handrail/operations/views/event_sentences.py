@@ -87,6 +87,13 @@ def left_out_in(event: ev.StepEnded) -> str:
     return ", ".join(map(str, files[:MOST_LEFT_OUT])) + (f" and {more} more" if more > 0 else "")
 
 
+def prompt_words(event: ev.Event) -> str:
+    """Name the prompt file that an agent is given, with its version where there is one; nothing for other events."""
+    call = (call_of(event) if isinstance(event, ev.StepBegan) else None) or {}
+    file, version = call.get("prompt_file"), call.get("prompt_version")
+    return f"{file} ({version})" if file and version else str(file or "")
+
+
 def agent_words(spec: dict[str, JsonValue]) -> str:
     """Name who performs a step: `claude/sonnet`."""
     return "/".join(str(spec[name]) for name in ("agent", "model") if spec.get(name)) or "agent"

@@ -15,6 +15,7 @@ from handrail.operations.views.event_sentences import (
     agent_words,
     denied_in,
     left_out_in,
+    prompt_words,
     proofs_in,
     told,
 )
@@ -104,7 +105,9 @@ def _began(event: ev.StepBegan, previous: str) -> str:
 def _by(event: ev.StepBegan) -> str:
     """Say who performs it and why that one, where an agent does."""
     call = call_of(event) or {}
-    return f", by {agent_words(call)} ({call['chosen']})" if call.get("chosen") else ""
+    prompt = prompt_words(event)
+    told = f", prompt {prompt}" if prompt else ""
+    return (f", by {agent_words(call)} ({call['chosen']})" if call.get("chosen") else "") + told
 
 
 def _ended(event: ev.StepEnded, _: str) -> str:

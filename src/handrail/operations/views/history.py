@@ -108,6 +108,9 @@ def _details(log: Log, found: FoundStep) -> dict[str, Any]:
         "tries": len(known),
         "agent": agent_words(call) if "prompt" in call else None,
         "chosen": call.get("chosen"),
+        "prompt": {"file": call["prompt_file"], "version": call.get("prompt_version") or None}
+        if call.get("prompt_file")
+        else None,
         "session": step.session or None,
         "denied": (denied_in(ended) if ended is not None else "") or None,
         "left_out": (left_out_in(ended) if ended is not None else "") or None,
