@@ -54,7 +54,22 @@ ENDED      done-1       succeeded                                 handrail show 
     assert runs.text("inbox") == snapshot('NEEDS YOU  ask-1  ok  Is "draft" good?  handrail approve ask-1\n')
     assert runs.json("inbox") == snapshot(
         {
-            "inbox": [{"run": "ask-1", "step": "ok", "says": 'Is "draft" good?', "next": "handrail approve ask-1"}],
+            "inbox": [
+                {
+                    "run": "ask-1",
+                    "step": "ok",
+                    "says": 'Is "draft" good?',
+                    "next": "handrail approve ask-1",
+                    "approval": {
+                        "run": "ask-1",
+                        "step": "ok",
+                        "message": 'Is "draft" good?',
+                        "show": {},
+                        "answers": ["approve", "revise", "reject"],
+                        "due": None,
+                    },
+                }
+            ],
             "notices": [],
         }
     )
@@ -168,6 +183,9 @@ input      n = 2
 ? ok          needs you
 output     last = "2"
 output     said = "out"
+
+? ok needs you: Go on?
+  answer: handrail approve | reject mixed-1
 """)
     shown = runs.json("show", "mixed", "bad")["steps"][0]
     assert (shown["attempts"], shown["exit_code"], shown["error"]) == (2, 4, "command: exit 4")

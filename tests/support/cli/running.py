@@ -37,7 +37,7 @@ steps:
 WIDTH = "110"
 MASKS = (
     (re.compile(r" · works in \S+"), ""),
-    (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
+    (re.compile(r"\d{4}-\d\d-\d\d(?:T[\d:.]+Z| \d\d:\d\d:\d\d)"), "TIME"),
     (re.compile(r"(?<= )(\d+h\d\dm|\d+m\d\ds|\d+(\.\d)?s)\b"), "0.0s"),
     (re.compile(r"pinned [0-9a-f]{4}"), "pinned 0000"),
     (re.compile(r"\bct_[\w-]+"), "TOKEN"),

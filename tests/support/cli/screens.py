@@ -25,7 +25,7 @@ HISTORY = 5000
 # The terminal has to control the process, so that its keys send signals.
 _BOOT = "import fcntl,os,sys,termios; fcntl.ioctl(0,termios.TIOCSCTTY,0); os.execv(sys.argv[1],sys.argv[1:])"
 MASKS = (
-    (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
+    (re.compile(r"\d{4}-\d\d-\d\d(?:T[\d:.]+Z| \d\d:\d\d:\d\d)"), "TIME"),
     (re.compile(r"\b(\d+h\d\dm|\d+m\d\ds|\d+\.\ds|\d+s)(?!\w)"), "0.0s"),
     (re.compile(r"\b\d+:\d\d\b"), "0:00"),
     (re.compile(r"pinned [0-9a-f]{4}"), "pinned 0000"),

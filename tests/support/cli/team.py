@@ -15,7 +15,7 @@ HASHES = (
     (re.compile(r"\b[0-9a-f]{12}\b"), "HASH"),
     (re.compile(r"scripted-[0-9a-f]{16}"), "SESSION"),
     (re.compile(r"\S+/worktrees/repo-[0-9a-f]{8}/"), "WORKTREES/"),
-    (re.compile(r"\(\d+ KiB\)"), "(0 KiB)"),
+    (re.compile(r"\([\d,]+ (?:kB|MB)\)"), "(0 kB)"),
     (re.compile(r"\b(\d+m\d\d|\d+\.\d|\d+)s\b"), "0.0s"),
 )
 

@@ -64,7 +64,7 @@ def _lines(found: "Cleaned", *, dry_run: bool) -> list[str]:
 
 
 def _words(left: "Leftover") -> str:
-    size = f" ({max(1, round(left.size / 1024))} KiB)" if left.size else ""
+    size = f" ({size_words(left.size)})" if left.size else ""
     kind = {"worktree": "work tree", "lock": "stale lock", "snapshots": "snapshots below"}.get(left.kind, left.kind)
     return f"{kind} {left.name}{size}" + (f" of {left.run}" if left.run else "")
 
@@ -78,3 +78,9 @@ def _data(left: "Leftover") -> dict[str, Any]:
         "size": left.size,
         "reasons": list(left.reasons),
     }
+
+
+def size_words(size: int) -> str:
+    """Give a number of bytes as people say it: `170 MB`."""
+    kilobytes = max(1, round(size / 1000))
+    return f"{kilobytes} kB" if kilobytes < 1000 else f"{size / 1_000_000:,.0f} MB"

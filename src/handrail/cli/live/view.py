@@ -51,7 +51,7 @@ class View:
         if isinstance(event, ev.RetryScheduled) and event.reason == "quota":
             self._say_limit(event, before)
             return
-        columns = min(WIDTH, self.writer.columns - 2) if self.live else WIDTH
+        columns = self.writer.columns - 2 if self.live else WIDTH
         line = self.lines.line(happened, columns, self._fixing(happened, before))
         if line is not None:
             self.writer.say(line)

@@ -8,7 +8,7 @@ import click
 
 from handrail.cli.options import json_option, run_argument, step_argument
 from handrail.cli.output import write_json
-from handrail.cli.render.runs import status_words, step_words
+from handrail.cli.render.runs import moment_words, readable, status_words, step_words
 from handrail.cli.render.safe_text import harmless, harmless_lines
 from handrail.operations.workflows.condition_text import pinned_words
 
@@ -85,16 +85,29 @@ def _head(document: dict[str, Any]) -> list[str]:
     pinned = pinned_words(document["hash"])
     lines = [f"{document['run']}  {document['workflow']}, pinned {pinned}", f"status     {status}"]
     lines += [f"error      {document['error']}"] if document["error"] else []
-    lines += [f"started    {document['started_at']}"]
-    lines += [f"ended      {document['completed_at']}"] if document["completed_at"] else []
+    lines += [f"says       {document['message']}"] if document.get("message") else []
+    lines += [f"started    {moment_words(document['started_at'])}"]
+    lines += [f"ended      {moment_words(document['completed_at'])}"] if document["completed_at"] else []
     lines += [f"workspace  {document['workspace'] or 'none: it was imported'}"]
     lines += [f"cost       {_price(document)}"] if document["cost"] or document["unpriced"] else []
     said = document.get("preferences")
     lines += [f"prefers    autonomy {said['autonomy']}, risk {said['risk']}"] if said else []
     lines += [f"gap        {_gap(each)}" for each in document.get("gaps", ())]
     lines += [f"git        {each}, not accepted" for each in document.get("git_changes", ())]
-    lines += [f"input      {name} = {_json(value)}" for name, value in document["input"].items()]
-    return [harmless(line) for line in lines]
+    shown = [harmless(line) for line in lines]
+    return shown + [line for name, value in document["input"].items() for line in _named("input", name, value)]
+
+
+def _named(title: str, name: str, value: object) -> list[str]:
+    """A value under its name: a plain one in the same line, others below it."""
+    lines = readable(value)
+    if len(lines) == 1 and _is_plain(value):
+        return [harmless(f"{title:<10} {name} = {_json(value)}")]
+    return [harmless(line) for line in (f"{title:<10} {name}", *(f"    {each}" for each in lines))]
+
+
+def _is_plain(value: object) -> bool:
+    return not isinstance(value, dict | list)
 
 
 def _gap(gap: dict[str, Any]) -> str:
@@ -103,7 +116,7 @@ def _gap(gap: dict[str, Any]) -> str:
 
 
 def _outputs(outputs: dict[str, Any]) -> list[str]:
-    return [harmless(f"output     {name} = {_json(value)}") for name, value in outputs.items()]
+    return [line for name, value in outputs.items() for line in _named("output", name, value)]
 
 
 def _approval(document: dict[str, Any]) -> list[str]:
@@ -131,18 +144,27 @@ def _step(details: dict[str, Any]) -> str:
         "exit code": details["exit_code"],
         "error": details["error"],
         "feedback": details["feedback"],
-        "began": details["began_at"],
-        "ended": details["ended_at"],
-        "output": None if details["output"] is None else _json(details["output"]),
+        "began": details["began_at"] and moment_words(details["began_at"]),
+        "ended": details["ended_at"] and moment_words(details["ended_at"]),
     }
     lines = [details["address"], *(f"  {name:<10} {fact}" for name, fact in facts.items() if fact is not None)]
     lines += [f"  {'proof':<10} {line}" for each in details["proofs"] for line in _proof(each)]
     shown = [harmless(line) for line in lines]
+    shown += _output(details["output"])
     for stream in ("stdout", "stderr"):
         written = harmless_lines(details[stream].rstrip("\n"))[-TAIL:]
         if details[stream].strip():
             shown += [f"  {stream}", *(f"    {line}" for line in written)]
     return "\n".join(shown)
+
+
+def _output(value: object) -> list[str]:
+    if value is None:
+        return []
+    lines = readable(value)
+    if len(lines) == 1 and _is_plain(value):
+        return [harmless(f"  {'output':<10} {_json(value)}")]
+    return [harmless(line) for line in ("  output", *(f"    {each}" for each in lines))]
 
 
 def _agent(details: dict[str, Any]) -> str | None:

@@ -146,6 +146,7 @@ def _write_documents(run: str | None) -> None:
 
 def _show_one(run: str) -> None:
     from handrail.cli.render.runs import render_overview, render_steps
+    from handrail.cli.render.safe_text import harmless
     from handrail.operations.views.overview import one_line
     from handrail.operations.views.run_document import LoggedRuns, run_document
     from handrail.wiring.session import run_session
@@ -153,5 +154,8 @@ def _show_one(run: str) -> None:
     with run_session() as session:
         found = session.find(run)
         click.echo(render_overview([one_line(LoggedRuns(session.log), found)]))
-        click.echo(render_steps(run_document(session.log, found)))
+        document = run_document(session.log, found)
+        if document.get("message"):
+            click.echo(harmless(f"says: {document['message']}"))
+        click.echo(render_steps(document))
     _show_unfinished(found)

@@ -82,7 +82,8 @@ def _succeeded(session: Session, run: str) -> list[str]:
     took = [duration(elapsed(session.log, state)), f"{price}{of}"] if price else []
     next_step = f"next: handrail diff {run} --stat, then apply, merge or discard it"
     done = " · ".join([f"{run} succeeded", *took])
-    told = [*_prepared(session, state), *_gaps(state), *_denied(session, run)]
+    said = [f"  {state.message}"] if state.message else []
+    told = [*said, *_prepared(session, state), *_gaps(state), *_denied(session, run)]
     return [done, *told, *([next_step] if state.tree is not None else [])]
 
 

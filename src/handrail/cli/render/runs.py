@@ -1,9 +1,10 @@
 """Runs and their steps as text, as wide as the terminal is."""
 
+import json
 import shutil
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -106,6 +107,31 @@ def render_steps(document: "dict[str, JsonValue]") -> str:
 def local_moment(seconds: float) -> str:
     """Give a time as people read it: by their own clock, to the second."""
     return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def moment_words(iso: str) -> str:
+    """Give a time of a JSON document as people read it."""
+    return local_moment(datetime.fromisoformat(iso).timestamp())
+
+
+def readable(value: object) -> list[str]:
+    """Give a value as lines that people read: fields below each other, texts as they are."""
+    match value:
+        case dict() if value:
+            fields = cast("dict[str, object]", value)
+            return [line for name, each in fields.items() for line in _below(f"{name}:", readable(each))]
+        case list() if value:
+            return [line for each in cast("list[object]", value) for line in _below("-", readable(each))]
+        case str():
+            return value.rstrip("\n").splitlines() or [""]
+        case _:
+            return [json.dumps(value, ensure_ascii=False)]
+
+
+def _below(title: str, lines: list[str]) -> list[str]:
+    if len(lines) == 1:
+        return [f"{title} {lines[0]}".rstrip()]
+    return [title, *(f"  {line}" for line in lines)]
 
 
 def step_words(status: str) -> str:

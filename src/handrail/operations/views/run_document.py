@@ -50,7 +50,9 @@ def run_document(log: Log, run: str) -> dict[str, JsonValue]:
     document = _document(where)
     document["steps"] = [_step(*each) for each in _steps(log, where.state)]
     asks = {} if where.acting.pending is None else _asks(log, where.acting)
-    return {**document, **asks, **_going_on(where.state), **_tried(where.state), **_git_changes(where.state)}
+    ended = where.state
+    said = {"message": ended.message} if ended.status == "succeeded" and ended.message else {}
+    return {**document, **said, **asks, **_going_on(where.state), **_tried(where.state), **_git_changes(where.state)}
 
 
 def approval_of(log: Log, state: RunState) -> ApprovalRequested | None:
