@@ -70,8 +70,8 @@ def test_a_required_capability_that_lacks_blocks_the_run_and_says_what_to_do() -
     assert (walk.state.status, walk.state.reason) == ("blocked", "capability")
     assert walk.state.message == snapshot("the workflow requires web_browsing, which the agent cannot use")
     assert walk.state.next_step == snapshot(
-        "give the agent web_browsing, then handrail resume r-1; or let it go on without: handrail prefer r-1 --risk"
-        " aggressive, then handrail resume r-1"
+        "once the agent can use web_browsing, it hands in the step again with an artifact that says so; or let it go on"
+        " without: handrail prefer r-1 --risk aggressive, then handrail resume r-1"
     )
 
 

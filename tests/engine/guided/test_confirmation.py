@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import pytest
 from inline_snapshot import snapshot
 
 from handrail.engine.decide.complete_guided import Given
 from handrail.engine.decide.from_outside import Answer, decide_approval
-from handrail.engine.guided.texts import step_text
+from handrail.engine.guided.repairs import NOTES, example_output
+from handrail.engine.guided.texts import confirmed_example, step_text
 from handrail.model.history.events import ApprovalRequested, Decision
 from handrail.model.workflow.plan import Plan
 from support.engine.guided_preferences import gaps_of, walk_with
@@ -43,13 +45,29 @@ def test_a_connected_agent_is_told_to_wait_for_a_yes_and_may_say_who_gave_it() -
     walk = walk_with(plan_asking())
     assert "wait for a yes" in step_text(walk.spec)
     assert not walk.give(saying(said=True, by="ann")).refused
-    assert confirmation_of(walk) == {"asked": "user", "confirmed": True, "by": "ann"}
+    assert confirmation_of(walk) == {"asked": "user", "confirmed": True, "by": "ann", "told_by": "me"}
 
 
-def test_an_agent_that_knows_nothing_of_it_goes_on_and_that_is_recorded() -> None:
-    walk = walk_with(plan_asking())
-    assert not walk.give(DONE).refused
-    assert confirmation_of(walk) == {"asked": "user", "confirmed": False}
+@pytest.mark.parametrize("asked", [True, {"kind": "coordinator_eval"}])
+def test_a_step_without_the_yes_that_it_asks_for_is_refused_with_the_artifact_that_says_it(asked: Any) -> None:
+    walk = walk_with(plan_asking(asked))
+    (short,) = walk.give(DONE).shortfalls
+    assert (short.code, short.example) == ("not_confirmed", confirmed_example())
+    assert not walk.give(saying(said=True)).refused
+
+
+@pytest.mark.parametrize("given", [DONE, saying(said=True, by="ann")])
+def test_a_human_approval_waits_for_a_person_whatever_a_connected_agent_says(given: Given) -> None:
+    walk = walk_with(plan_asking({"kind": "human_approval"}))
+    assert "Handrail then asks a person" in step_text(walk.spec)
+    assert example_output(walk.spec) == {"notesMarkdown": NOTES}
+    assert not walk.give(given).refused
+    walk.settle()
+    assert (walk.state.status, walk.state.reason) == ("waiting", "approval")
+    assert confirmation_of(walk) == {"asked": "human_approval", "confirmed": False}
+    decide(walk, "approve")
+    assert confirmation_of(walk)["confirmed"] is True
+    assert walk.performed == ["one", "two"]
 
 
 def test_a_no_refuses_the_step_whatever_is_preferred() -> None:

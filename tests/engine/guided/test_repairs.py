@@ -30,7 +30,7 @@ def test_a_step_that_is_refused_ten_times_blocks_the_run() -> None:
     assert (walk.state.status, walk.state.reason) == ("blocked", "step")
     assert walk.state.message == snapshot("step 'one' was refused 10 times, at last because the step needs notes")
     assert walk.state.next_step == snapshot(
-        "handrail release r-1, then take it again for one more try, or resume it to begin the step anew"
+        "see what it gave: handrail show r-1 one; handrail resume r-1 lets the step start over"
     )
     assert [event.kind for event in walk.events[-2:]] == ["step_refused", "run_blocked"]
     assert len([event for event in walk.events if isinstance(event, StepRefused)]) == MOST_REFUSALS

@@ -9,6 +9,7 @@ from typing import Any
 from handrail.engine.contracts.example import minimal
 from handrail.engine.decide.advance import advance
 from handrail.engine.decide.complete_guided import Completion, Given, complete_guided
+from handrail.engine.guided.texts import confirmed_example
 from handrail.model.history.events import RunStarted, RunTaken, Shortfall, StepBegan, StepRefused
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
@@ -71,6 +72,8 @@ def valid(began: StepBegan, shortfalls: Shortfalls = (), context: Mapping[str, J
     artifacts: list[JsonValue] = [best(each) for each in spec.get("assessments", [])]
     if "contract" in spec:
         artifacts.append(minimal(spec["contract"]["schema"]))
+    if spec.get("confirmation") or any(each.code == "not_confirmed" for each in shortfalls):
+        artifacts.append(confirmed_example())
     sent = dict(context or {})
     for each in shortfalls:
         if each.code == "missing_context":

@@ -126,7 +126,7 @@ def _after(kept: tuple[Event, ...], call: Call, read: _Read, short: tuple[Shortf
         *read.handed.shortfalls,
         *unreported(read.handed),
         *demands,
-        *denied(read.confirmed),
+        *denied(call.state, read.confirmed),
     )
     refusing, passed = divided(call.state, found)
     if not refusing:
@@ -192,7 +192,7 @@ def _ended(call: Call, read: _Read) -> StepEnded:
     if read.handed.asked:
         output["delegations"] = read.handed.results
     if read.confirmed.asked:
-        output["confirmation"] = read.confirmed.record()
+        output["confirmation"] = read.confirmed.record(call.given.by)
     control = loop_control(call.given.artifacts)
     details: dict[str, JsonValue] = {"loop_control": control} if control else {}
     if needs_person(call.state, read.confirmed):
@@ -238,10 +238,16 @@ def _without(call: Call, lacks: str) -> RunBlocked:
         reason="capability",
         message=f"the workflow requires {lacks}, which the agent cannot use",
         address=call.pending.address,
-        next_step=f"give the agent {lacks}, then handrail resume {run}; or let it go on without:"
+        next_step=f"{_way_to_have(call, lacks)}; or let it go on without:"
         f" handrail prefer {run} --risk aggressive, then handrail resume {run}",
         at=call.now,
     )
+
+
+def _way_to_have(call: Call, lacks: str) -> str:
+    if call.state.held_by:
+        return f"once the agent can use {lacks}, it hands in the step again with an artifact that says so"
+    return f"give the agent {lacks}, then handrail resume {call.state.run}"
 
 
 def _given_up(call: Call, shortfalls: tuple[Shortfall, ...]) -> RunBlocked:
@@ -251,9 +257,7 @@ def _given_up(call: Call, shortfalls: tuple[Shortfall, ...]) -> RunBlocked:
         reason="step",
         message=f"step '{address}' was refused {call.pending.attempt} times, at last because {shortfalls[0].message}",
         address=address,
-        next_step=f"handrail release {run}, then take it again for one more try, or resume it to begin the step anew"
-        if call.state.held_by
-        else f"see what it gave: handrail show {run} {address}; handrail resume {run} begins the step anew",
+        next_step=f"see what it gave: handrail show {run} {address}; handrail resume {run} lets the step start over",
         at=call.now,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from handrail.engine.guided.preferences import STOP_ON_USER, never_stops
 from handrail.engine.guided.prompts import Names, confirmation
-from handrail.engine.guided.texts import CONFIRMATION, confirmed_example
+from handrail.engine.guided.texts import CONFIRMATION, PERSON, confirmed_example
 from handrail.frozen import frozen
 from handrail.model.history.events import ApprovalRequested, GapRecorded, Shortfall
 from handrail.model.history.run_state import RunState
@@ -27,16 +27,18 @@ class Confirmed:
     said: bool | None = None
     by: str = ""
 
-    def record(self) -> JsonValue:
-        """Give what is kept of it with the step."""
+    def record(self, told_by: str) -> JsonValue:
+        """Give what is kept of it with the step: a yes that an agent tells is that agent's word."""
         kept: dict[str, JsonValue] = {"asked": self.asked, "confirmed": bool(self.said)}
-        return {**kept, "by": self.by} if self.by else kept
+        said = {"by": self.by, "told_by": told_by if self.said is not None else ""}
+        return {**kept, **{name: value for name, value in said.items() if value}}
 
 
 def confirmed(asked: Confirmation | None, state: RunState, names: Names, artifacts: Sequence[JsonValue]) -> Confirmed:
     """Give how a step stands with its confirmation; an agent that the engine calls cannot have asked anybody."""
     by = confirmation(asked, names) or ""
-    for each in reversed(artifacts if state.held_by else ()):
+    told = artifacts if state.held_by and by != PERSON else ()
+    for each in reversed(told):
         if by and isinstance(each, dict) and each.get("kind") == CONFIRMATION:
             said, who = each.get("confirmed"), each.get("by")
             return Confirmed(by, is_skipped(state, by), said is True, who if isinstance(who, str) else "")
@@ -44,8 +46,8 @@ def confirmed(asked: Confirmation | None, state: RunState, names: Names, artifac
 
 
 def needs_person(state: RunState, found: Confirmed) -> bool:
-    """Tell whether a person is to be asked by the engine, since nobody else is there to do it."""
-    return bool(found.asked) and not found.skipped and not state.held_by
+    """Tell whether a person is to be asked by the engine: nobody else is there to do it, or the step says so."""
+    return bool(found.asked) and not found.skipped and (not state.held_by or found.asked == PERSON)
 
 
 def question(state: RunState, step: Step, address: str, now: float) -> ApprovalRequested:
@@ -69,12 +71,16 @@ def is_skipped(state: RunState, by: str) -> bool:
     return bool(by) and (never_stops(state) or (state.autonomy == STOP_ON_USER and by == "coordinator_eval"))
 
 
-def denied(found: Confirmed) -> tuple[Shortfall, ...]:
-    """Give what a no leads to, which nothing passes over."""
-    if found.said is not False:
+def denied(state: RunState, found: Confirmed) -> tuple[Shortfall, ...]:
+    """Give what a no leads to, which nothing passes over, and what is missing where nobody says anything."""
+    asks_agent = found.asked and found.asked != PERSON and not found.skipped and state.held_by
+    if found.said or (found.said is None and not asks_agent):
         return ()
     message = "the step was not confirmed"
     fix = "change what is wanted, and send the step again once there is a yes"
+    if found.said is None:
+        message = "the step is to be confirmed before it is handed in, and nothing says that it was"
+        fix = "show what you have to whom the step names, wait for a yes, and send the same again with this artifact"
     return (Shortfall("not_confirmed", message, CONFIRMATION, fix, example=confirmed_example()),)
 
 

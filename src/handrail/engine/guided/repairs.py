@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from handrail.engine.contracts.example import minimal
-from handrail.engine.guided.texts import Spec, as_json, confirmed_example, delegation_result, schema_text
+from handrail.engine.guided.texts import PERSON, Spec, as_json, confirmed_example, delegation_result, schema_text
 from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
 from handrail.model.history.events import Shortfall
 from handrail.model.workflow.values import JsonValue
@@ -41,7 +41,7 @@ def _artifacts(spec: Spec) -> Iterator[JsonValue]:
     for number, _ in enumerate(_dicts(spec.get("delegations")), 1):
         if str(number) not in done:
             yield delegation_result(number)
-    if spec.get("confirmation"):
+    if spec.get("confirmation") not in (None, "", PERSON):
         yield confirmed_example()
 
 

@@ -20,8 +20,9 @@ CONFIRMATION = "wr.confirmation"
 _CONFIRMERS = {
     "user": "your user",
     "coordinator_eval": "whoever coordinates this work",
-    "human_approval": "a person",
 }
+PERSON = "human_approval"
+"""Who is asked by the engine itself: no agent can give this word."""
 
 
 def step_text(spec: Spec, *, notes_known: bool = False, rules: Sequence[str] = ()) -> str:
@@ -194,7 +195,12 @@ def _capabilities(spec: Spec) -> Iterator[str]:
 
 def _confirmation(spec: Spec) -> Iterator[str]:
     by = spec.get("confirmation")
-    if isinstance(by, str):
+    if by == PERSON:
+        yield (
+            "# Approval\n\nHand in this step when it is done. Handrail then asks a person, who approves it, sends it"
+            " back or rejects it; the run goes on once the person has answered."
+        )
+    elif isinstance(by, str):
         who = _CONFIRMERS.get(by, "your user")
         yield (
             f"# Confirmation\n\nBefore you hand in this step, show {who} what you have, and wait for a yes. Then add"
