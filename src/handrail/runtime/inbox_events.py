@@ -151,7 +151,8 @@ def _rewind(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _take(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
-    if scene.state.held_by:
+    """Hand a run over, from whoever held it when that was asked for."""
+    if scene.state.held_by != data.get("held_by", ""):
         return ()
     hands = cast("ev.Hands", data.get("hands", "all"))
     return (ev.RunTaken(by=_by(data), hands=hands, at=scene.now),)

@@ -36,7 +36,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "resume": _BY,
     "pause": {},
     "rewind": {"to": str, "seq": int, "state": str, "crossed": tuple[str, ...], **_BY},
-    "take": {"hands": ev.Hands, **_BY},
+    "take": {"hands": ev.Hands, "held_by": str, **_BY},
     "release": _BY,
     "release_import": {
         "source": TreeSource | None,

@@ -34,7 +34,8 @@ def test_a_native_workflow_is_walked_without_an_agent_of_its_own_being_installed
     assert "Use `42`." in last.pending["prompt"]
     done = pull.advance(last)
     assert done.complete
-    assert (done.texts, done.data) == (pull.advance(last, "again").texts, done.data)
+    assert (done.texts, done.data) == (pull.advance(last).texts, pull.advance(last).data)
+    assert pull.advance(last, "again").warnings == ["TOKEN_ALREADY_USED"]
     pull.assert_sound()
 
 

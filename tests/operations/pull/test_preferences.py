@@ -117,7 +117,12 @@ def test_a_confirmation_is_waited_for_unless_the_run_never_stops(pull: Pull) -> 
     assert at.data["nextIntent"] == "await_user_confirmation"
     said_no = pull.advance(at, artifacts=[{"kind": "wr.confirmation", "confirmed": False}])
     assert said_no.codes == ["USER_ONLY_DEPENDENCY"]
-    assert pull.advance(said_no).address == "two"
+    unsaid = pull.advance(said_no)
+    assert (unsaid.codes, unsaid.data["retryable"]) == (["USER_ONLY_DEPENDENCY"], True)
+    yes = {"kind": "wr.confirmation", "confirmed": True, "by": "ann"}
+    assert pull.advance(unsaid, artifacts=[yes]).address == "two"
+    kept: Any = pull.state(at.run).steps["one"].output
+    assert kept["confirmation"] == {"asked": "user", "confirmed": True, "by": "ann", "told_by": held_by(pull, at.run)}
     (pull.home / "config.toml").write_text(f'[pull]\nautonomy = "{NEVER}"\n', "utf-8")
     at = pull.start(flow)
     assert at.data["nextIntent"] == "perform_pending_then_continue"
@@ -132,12 +137,14 @@ def test_a_required_capability_is_asked_for_with_the_artifact_that_answers(pull:
     assert again.address == "two"
 
 
-def test_a_required_capability_that_lacks_waits_for_the_user_and_the_token_goes_on_after(pull: Pull) -> None:
+def test_a_required_capability_that_lacks_is_passed_over_where_a_person_says_so_and_the_token_goes_on(
+    pull: Pull,
+) -> None:
     at = pull.start(definition(step("one"), step("two"), capabilities={"web_browsing": "required"}))
     blocked = pull.advance(at, artifacts=[seen("unavailable")])
-    assert (blocked.codes, blocked.data["retryable"]) == (["REQUIRED_CAPABILITY_UNAVAILABLE"], False)
+    assert (blocked.codes, blocked.data["retryable"]) == (["REQUIRED_CAPABILITY_UNAVAILABLE"], True)
     assert f"handrail prefer {at.run} --risk aggressive" in blocked.text
-    assert pull.advance(at, artifacts=[seen("available")]).data == blocked.data
+    assert pull.advance(at, artifacts=[seen("unavailable")]).data == blocked.data
     prefer(pull.writer, at.run, Wish(by="ann", risk="aggressive"))
     resume(pull.writer, at.run, "ann")
     taken_up(pull)
@@ -147,6 +154,10 @@ def test_a_required_capability_that_lacks_waits_for_the_user_and_the_token_goes_
     assert [(gap["about"], gap["resolved"]) for gap in run_gaps(pull, at.run)] == [("web_browsing", True)]
     assert "# Gaps" not in done.text
     pull.assert_sound()
+
+
+def held_by(pull: Pull, run: str) -> str:
+    return pull.state(run).held_by
 
 
 def run_gaps(pull: Pull, run: str) -> Any:

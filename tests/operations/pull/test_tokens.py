@@ -25,21 +25,56 @@ def same(one: Said, other: Said) -> bool:
     return (one.texts, one.data, one.is_error) == (other.texts, other.data, other.is_error)
 
 
-def test_every_token_of_a_walk_gives_the_answer_it_gave_whatever_is_sent_with_it(pull: Pull) -> None:
+def repeats(said: Said, answer: Said) -> bool:
+    """Whether what was sent was not taken, and the answer is the one from before, with a warning that says so."""
+    return said.unwarned == answer.unwarned and said.warnings == ["TOKEN_ALREADY_USED"]
+
+
+def test_every_token_of_a_walk_gives_the_answer_it_gave_and_warns_where_something_else_is_sent(pull: Pull) -> None:
     flow = definition(step("first"), step("decide", **CONTRACT), step("last"))
     said = pull.start(flow)
-    calls: list[tuple[str, Said]] = []
-    for artifacts, context in (([], {"x": 1}), ([], {"x": 3}), ([control("stop")], {"y": [1]}), ([], {})):
-        before, said = said, pull.advance(said, artifacts=artifacts, context=context)
-        calls.append((before.token, said))
-    assert [each.data["kind"] for _, each in calls] == ["ok", "blocked", "ok", "ok"]
+    calls: list[tuple[str, tuple[list[Json], Json], Said]] = []
+    for sent in (([], {"x": 1}), ([], {"x": 3}), ([control("stop")], {"y": [1]}), ([], {})):
+        before, said = said, pull.advance(said, artifacts=sent[0], context=sent[1])
+        calls.append((before.token, sent, said))
+    assert [each.data["kind"] for _, _, each in calls] == ["ok", "blocked", "ok", "ok"]
     assert said.complete
     size = pull.size()
-    for token, answer in calls:
-        assert same(pull.advance(token, artifacts=[control("stop")]), answer)
-        assert same(pull.advance(token, "something else", context={"x": 2, "z": None}), answer)
-        assert same(pull.advance(token, notes=None), answer)
+    for token, (artifacts, context), answer in calls:
+        assert same(pull.advance(token, artifacts=artifacts, context=context), answer)
+        later = calls[2][2] if answer.data["kind"] == "blocked" else answer
+        assert repeats(pull.advance(token, "something else", context={"x": 2, "z": None}), later)
+        assert repeats(pull.advance(token, notes=None), later)
     assert pull.size() == size
+
+
+def test_a_warning_that_a_token_was_used_names_the_newest_one(pull: Pull) -> None:
+    first = pull.start(chain(3))
+    third = pull.advance(pull.advance(first))
+    said = pull.advance(first, "Other words.")
+    assert (said.address, said.warnings) == ("step-2", ["TOKEN_ALREADY_USED"])
+    assert said.data["warnings"][0]["newestToken"] == third.token
+    assert third.token in said.text
+    assert pull.advance(third).complete
+    over = pull.advance(first, "Other words.")
+    assert "newestToken" not in over.data["warnings"][0]
+    assert "the run is over" in over.text
+
+
+@pytest.mark.parametrize("context", [{}, {"x": 1}, {"big": "x" * 300_000}])
+def test_after_a_refusal_the_same_token_with_a_corrected_output_is_the_next_try(pull: Pull, context: Json) -> None:
+    first = pull.start(definition(step("decide", **CONTRACT), step("last")))
+    refused = pull.advance(first, context=context)
+    assert (refused.data["kind"], refused.data["retryable"]) == ("blocked", True)
+    size = pull.size()
+    assert same(pull.advance(first, context=context), refused)
+    assert pull.size() == size
+    last = pull.advance(first, artifacts=[control("stop")])
+    assert (last.address, last.warnings) == ("last", [])
+    assert same(pull.advance(first, artifacts=[control("stop")]), last)
+    assert same(pull.advance(refused, artifacts=[control("stop")]), last)
+    assert same(pull.advance(first, context=context), refused)
+    pull.assert_sound()
 
 
 SPREAD = {
@@ -61,16 +96,20 @@ def test_tokens_repeat_the_answers_to_reports_judgments_observations_and_gaps_to
     judge = step("judge", assessmentRefs=["risk"], assessmentConsequences=follow)
     flow = definition(SPREAD, judge, step("end", **CONTRACT), assessments=[RISK])
     said = pull.start(flow)
-    calls: list[tuple[str, Said]] = []
+    calls: list[tuple[str, list[Json], Json, Said]] = []
     for sent in ([result(1)], [result(2), observed], [], [high], [low], []):
         if not said.complete:
-            token, said = said.token, pull.advance(said, artifacts=sent, context={"at": len(calls)})
-            calls.append((token, said))
-    assert "end" in [each.address for _, each in calls]
+            token, context = said.token, {"at": len(calls)}
+            said = pull.advance(said, artifacts=sent, context=context)
+            calls.append((token, sent, context, said))
+    assert "end" in [each.address for _, _, _, each in calls]
     size = pull.size()
-    assert all(same(pull.advance(token, "other notes"), answer) for token, answer in calls)
     other = pull.again()
-    assert all(same(other.advance(token, "other notes"), answer) for token, answer in calls)
+    for desk in (pull, other):
+        for token, sent, context, answer in calls:
+            assert same(desk.advance(token, artifacts=sent, context=context), answer)
+            if answer.data["kind"] == "ok":
+                assert repeats(desk.advance(token, "other notes"), answer)
     other.close()
     assert pull.size() == size
     pull.assert_sound()
@@ -88,9 +127,10 @@ def test_a_token_gives_the_same_answer_after_a_restart_and_from_another_server(p
     first = pull.start(chain(3))
     second = pull.advance(first)
     other = pull.again()
-    assert same(other.advance(first, "again"), second)
+    assert same(other.advance(first), second)
     third = other.advance(second)
-    assert same(pull.advance(second, "mine"), third)
+    assert same(pull.advance(second), third)
+    assert repeats(pull.advance(second, "mine"), third)
     pull.close()
     pull.__post_init__()
     assert same(pull.advance(second), third)

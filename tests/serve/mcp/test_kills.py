@@ -166,7 +166,7 @@ def wait_for_growth(pull: Pull, run: str, before: int) -> None:
     until(lambda: pull.log.last(run).seq > before)
 
 
-def test_two_servers_that_get_the_same_call_at_once_record_it_once_and_answer_the_same(pull: Pull) -> None:
+def test_two_servers_that_get_the_same_call_at_once_record_it_once_and_warn_who_came_second(pull: Pull) -> None:
     pull.add(chain(12))
     with served(pull) as one, served(pull) as other:
         said = begun = start(one, pull)
@@ -186,5 +186,7 @@ def at_once(one: Wire, other: Wire, said: Said) -> Said:
         wire.send_call("continue_workflow", advancing(said.token, f"By {wire.process.pid}."))
     first, second = one.said(), other.said()
     assert first is not None
-    assert first == second
+    assert second is not None
+    assert first.unwarned == second.unwarned
+    assert sorted([*first.warnings, *second.warnings]) == ["TOKEN_ALREADY_USED"]
     return first

@@ -109,6 +109,16 @@ class Said:
         return [each["code"] for each in self.data["blockers"]]
 
     @property
+    def warnings(self) -> list[str]:
+        """Codes of what stands in nobody's way."""
+        return [each["code"] for each in self.data["warnings"]]
+
+    @property
+    def unwarned(self) -> Json:
+        """What it says as data, apart from warnings."""
+        return {**self.data, "warnings": []}
+
+    @property
     def code(self) -> str:
         """The code of an error; empty where there is none."""
         return str(self.data["code"]) if self.is_error else ""

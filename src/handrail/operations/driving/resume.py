@@ -23,17 +23,23 @@ def _can_go_on(log: Log, run: str) -> bool:
         at = standing(log, run).acting
     except (StorageDamaged, StorageTooNew):
         return False
-    if at.held_by or log.holder(at.run) is not None:
+    if log.holder(at.run) is not None:
         return False
-    return at.status in ("running", "blocked", "failed") or at.reason in ("pause", "timer", "quota")
+    return _stands_still(at) or (at.status == "running" and not at.held_by)
+
+
+def _stands_still(state: RunState) -> bool:
+    """Whether a resume lets a run go on, whoever holds it."""
+    return state.status in ("blocked", "failed") or state.reason in ("pause", "timer", "quota")
 
 
 def resume_family(writer: RunWriter, run: str, by: str) -> None:
-    """Let a run and its children go on."""
+    """Let a run and its children go on; what somebody holds stays with its holder."""
     log = writer.log
     held = next((state for each in family(log, run) if _is_held(state := state_of(log, each))), None)
-    if held is not None:
-        raise UsageError(f"{held.run} is held by {actor_words(held.held_by)}", next_step=f"handrail release {held.run}")
+    if held is not None and not _stands_still(held):
+        message = f"{held.run} is held by {actor_words(held.held_by)}, and nothing stands in its way"
+        raise UsageError(message, next_step=f"handrail release {held.run}")
     resume(writer, run, by)
     for each in family(log, run)[1:]:
         # A child that failed was answered for already; its step begins a new one.

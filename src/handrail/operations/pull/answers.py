@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
+from handrail.engine.guided.texts import PERSON
 from handrail.engine.state.agent_calls import is_holders
 from handrail.engine.state.scope import rendered
 from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
@@ -14,7 +15,7 @@ from handrail.model.tokens import NO_BRANCH
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.decision_trace import TraceEntry, trace_of
 from handrail.operations.pull.desk import Desk, holder_in
-from handrail.operations.pull.pending_step import PulledStep, step_at
+from handrail.operations.pull.pending_step import PulledStep, at_hand, is_repairable, step_at
 from handrail.operations.views.run_document import approval_of
 from handrail.runtime.history import plan_of
 
@@ -40,6 +41,7 @@ CODES: dict[ShortfallCode, str] = {
     "not_confirmed": "USER_ONLY_DEPENDENCY",
 }
 _OVER = ("succeeded", "failed", "cancelled")
+_FIX_CHECK = "repair what it names, then make this call: Handrail looks at it again, and goes on if it holds"
 
 
 @frozen(kw_only=True)
@@ -111,13 +113,19 @@ class Answer:
         return self.state.status in _OVER
 
     @property
+    def repairable(self) -> bool:
+        """Whether a check of the engine's stands in the way, which a call lets it look at again."""
+        return self.step is None and not self.working and is_repairable(self.state)
+
+    @property
     def intent(self) -> NextIntent:
         """Say what comes next."""
         if self.complete:
             return "complete"
         if self.step is None:
-            return "rehydrate_only"
-        return "await_user_confirmation" if self.step.confirmation else "perform_pending_then_continue"
+            return "perform_pending_then_continue" if self.repairable else "rehydrate_only"
+        asks_agent = self.step.confirmation not in (None, PERSON)
+        return "await_user_confirmation" if asks_agent else "perform_pending_then_continue"
 
 
 def answer_at(
@@ -133,16 +141,19 @@ def answer_at(
     point = desk.mint("continue", state.run, seq, holder or "00000000", branch)
     if not answer.complete:
         answer = replace(answer, continue_token=point)
-    if waits_for_holder(state) and pending is not None:
+    due = at_hand(desk, state)
+    if due is not None:
+        answer = replace(answer, step=step_at(desk, state, due, rules_at(desk, state, lifecycle)))
+        if state.status == "blocked":
+            return replace(answer, blockers=(_open_again(desk, state),), retryable=True)
         checkpoint = desk.mint("checkpoint", state.run, seq, holder, branch)
-        step = step_at(desk, state, pending, rules_at(desk, state, lifecycle))
-        answer = replace(answer, step=step, checkpoint_token=checkpoint)
-        return _with_refusal(answer, pending, happened)
+        return _with_refusal(replace(answer, checkpoint_token=checkpoint), due, happened)
     if state.status == "running":
         return replace(answer, working=True)
     if answer.complete:
         return answer
-    return replace(answer, blockers=(_standstill(desk, state),), retryable=state.reason != "capability")
+    goes_on = is_repairable(state) or state.reason in ("timer", "quota")
+    return replace(answer, blockers=(_standstill(desk, state),), retryable=goes_on)
 
 
 def rules_at(desk: Desk, state: RunState, lifecycle: Lifecycle) -> tuple[str, ...]:
@@ -157,18 +168,6 @@ def _assessed(happened: Sequence[Event]) -> dict[str, JsonValue]:
             found = event.output.get("assessments")
             return found if isinstance(found, dict) else {}
     return {}
-
-
-def waits_for_holder(state: RunState) -> bool:
-    """Tell whether a run waits for the connected agent that holds it."""
-    pending = state.pending
-    return (
-        state.status == "running"
-        and pending is not None
-        and pending.kind == "step"
-        and not pending.reported
-        and is_holders(state, pending.action)
-    )
 
 
 def _with_refusal(answer: Answer, pending: Pending, happened: Sequence[Event]) -> Answer:
@@ -205,8 +204,22 @@ def _cut_blocker(code: str, message: str, about: str, fix: str) -> Blocker:
     return Blocker(code=code, message=cut(message, MOST_MESSAGE), about=about, fix=cut(fix, MOST_FIX))
 
 
+def _open_again(desk: Desk, state: RunState) -> Blocker:
+    """Say what keeps a step of the agent from being done, which it may hand in again."""
+    if state.failure is None:
+        return _standstill(desk, state)
+    fix = state.failure.feedback or "repair the cause, then hand in the step again"
+    return _cut_blocker("NOT_PROVEN", state.failure.error, state.failure.address, fix)
+
+
 def _standstill(desk: Desk, state: RunState) -> Blocker:
     """Say what the run waits for, where that is not the agent."""
+    if is_repairable(state) and state.failure is not None:
+        fix = f"{_FIX_CHECK} (a person does the same with: handrail resume {state.run})"
+        return _cut_blocker("RUN_BLOCKED", state.message, state.blocked_at, fix)
+    if state.reason in ("timer", "quota"):
+        fix = "wait until then, and rehydrate: the run goes on by itself"
+        return _cut_blocker("RUN_WAITS", state.message or "the next try of a step has its time", "", fix)
     if state.status == "waiting" and state.reason == "approval":
         fix = f"ask your user for: handrail approve {state.run} (or revise, reject); then rehydrate"
         asked = approval_of(desk.log, state)

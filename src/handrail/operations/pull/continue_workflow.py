@@ -4,20 +4,24 @@ import json
 from dataclasses import field, replace
 
 from handrail.engine.decide.complete_guided import Given, complete_guided
+from handrail.engine.fold.apply import apply
 from handrail.engine.state.agent_calls import GUIDED
 from handrail.frozen import frozen
 from handrail.model.actors import actor_words
+from handrail.model.history.events import RunResumed, StepRefused
 from handrail.model.history.run_state import RunState
 from handrail.model.tokens import NO_BRANCH, Token
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.pull.answers import Answer, answer_at, waits_for_holder
+from handrail.operations.pull.answers import Answer, Caution, answer_at
 from handrail.operations.pull.branches import branch_of
 from handrail.operations.pull.decision_trace import non_tip
 from handrail.operations.pull.desk import Desk, PullRefused, held_name
 from handrail.operations.pull.history_points import first_stand, reached_from
+from handrail.operations.pull.pending_step import at_hand, is_repairable, waits_for_holder
+from handrail.operations.pull.tries import Try, is_judged_anew, is_pending_point, is_repeated, tries_of
 from handrail.operations.runs.lease import acquire_lease
 from handrail.operations.runs.lifecycle import point
-from handrail.runtime.history import plan_of
+from handrail.runtime.history import plan_of, state_before
 from handrail.runtime.recorder import Recorder
 
 
@@ -36,39 +40,146 @@ def advance_pulled(desk: Desk, token: Token, handed: Handed) -> Answer:
     """Complete the step that a token stands for; a token that was used before gives the answer it gave then."""
     here = on_branch(desk, token)
     desk.offer(here.run)
-    answer = _advanced(desk, here, handed)
+    state = desk.known.folded(desk.log, here.run).state
+    require_holder(desk, state, here)
+    call = _Call(here, handed, desk.came(here, state.seq))
+    try:
+        answer = _advanced(desk, call, state)
+    except BaseException:
+        desk.asked.pop(here, None)
+        raise
+    if not answer.working:
+        desk.asked.pop(here, None)
     if here.run == token.run:
         return answer
     return replace(answer, trace=(non_tip(token.run, here.run), *answer.trace))
 
 
-def _advanced(desk: Desk, token: Token, handed: Handed) -> Answer:
-    state = desk.known.folded(desk.log, token.run).state
-    require_holder(desk, state, token)
-    pending = state.pending
-    if pending is None or pending.seq != token.seq or not waits_for_holder(state):
-        return answer_again(desk, token, state)
+@frozen
+class _Call:
+    """A call that hands in a step."""
+
+    token: Token
+    handed: Handed
+    since: int
+    """The newest event when it came: a refusal up to there is repaired by it, a later one is its answer."""
+
+
+def _advanced(desk: Desk, call: _Call, state: RunState) -> Answer:
+    token = call.token
+    of_step = bool(token.seq) and is_pending_point(desk, token.run, token.seq)
+    address = _stood_at(desk, token) if token.seq and not of_step else ""
+    last: Try | None = None
+    for tried in tries_of(desk, token.run, token.seq, address) if of_step or address else ():
+        if tried.outcome is None:
+            return _hand_in(desk, call, state, tried)
+        if not tried.refused:
+            return _completed_before(desk, call, state, tried)
+        last = tried
+        if tried.over > call.since or _is_answered(desk, tried, call.handed):
+            return _refused_before(desk, tried)
+    if last is not None and last.outcome is not None:
+        address = last.outcome.address
+    due = at_hand(desk, state)
+    meant = last is not None or not of_step
+    if meant and is_repairable(state) and state.seq <= call.since and address == ("" if due is None else due.address):
+        return _look_again(desk, token, state)
+    return answer_again(desk, token, state) if last is None else _refused_before(desk, last)
+
+
+def _stood_at(desk: Desk, token: Token) -> str:
+    """Give the address of the agent's step at which the run was blocked where a token was made; empty if none."""
+    due = at_hand(desk, state_before(desk.log, token.run, token.seq + 1))
+    return "" if due is None else due.address
+
+
+def _is_answered(desk: Desk, tried: Try, handed: Handed) -> bool:
+    """Tell whether a try that was refused is handed in once more, so that it gets its answer again."""
+    if not isinstance(tried.outcome, StepRefused) or is_judged_anew(desk, tried):
+        return False
+    return is_repeated(desk, tried, _given(handed), handed.result)
+
+
+def _refused_before(desk: Desk, tried: Try) -> Answer:
+    reached = reached_from(desk, tried.run, tried.began)
+    if reached is None:
+        raise LookupError(f"event {tried.began} of {tried.run} has no outcome")
+    if not reached.settled:
+        desk.wake(tried.run)
+    return answer_at(desk, reached.state, "advance", reached.events)
+
+
+def _completed_before(desk: Desk, call: _Call, state: RunState, tried: Try) -> Answer:
+    """Give the answer that a completed step led to; a check that is still red is looked at again."""
+    reached = reached_from(desk, tried.run, tried.began, through=True)
+    if reached is None or not reached.settled:
+        desk.wake(tried.run)
+        return _at_work(desk, state if reached is None else reached.state)
+    if is_repairable(reached.state) and at_hand(desk, state) is None and _is_here(reached.state, state, call.since):
+        return _look_again(desk, call.token, state)
+    answer = answer_at(desk, reached.state, "advance", reached.events)
+    if is_repeated(desk, tried, _given(call.handed), call.handed.result):
+        return answer
+    return replace(answer, warnings=(*answer.warnings, _already_used(desk, state)))
+
+
+def _is_here(stood: RunState, state: RunState, since: int) -> bool:
+    """Tell whether a run still stands where it was blocked, and did so when a call came."""
+    return is_repairable(state) and state.seq <= since and state.blocked_at == stood.blocked_at
+
+
+def _already_used(desk: Desk, state: RunState) -> Caution:
+    newest = answer_at(desk, state, "rehydrate").continue_token
+    where = "the run is over" if newest is None else f"the newest token is {newest}"
+    message = f"this token was used before, with another output: what you sent now was not taken, and {where}"
+    return Caution(code="TOKEN_ALREADY_USED", message=message, data={} if newest is None else {"newestToken": newest})
+
+
+def _hand_in(desk: Desk, call: _Call, state: RunState, tried: Try) -> Answer:
+    """Complete the step that is pending, or say what it waits for."""
+    token, pending, due = call.token, state.pending, at_hand(desk, state)
+    if pending is None or due is None or pending.seq != tried.began or due.seq != tried.began:
+        return answer_again(desk, replace(token, seq=tried.began), state)
     if pending.action in GUIDED:
-        return _completed(desk, token, handed)
-    _report(desk, token, handed)
-    return answer_again(desk, token, state)
+        done = _completed(desk, replace(token, seq=tried.began), call.handed)
+        # Another process may have been first: then its try counts, and this call comes after it.
+        return done or _advanced(desk, call, desk.known.folded(desk.log, token.run).state)
+    _report(desk, replace(token, seq=tried.began), call.handed)
+    return answer_again(desk, replace(token, seq=tried.began), state)
+
+
+def _look_again(desk: Desk, token: Token, state: RunState) -> Answer:
+    """Let the engine go on with a run that its holder has repaired."""
+    key = f"resume:{point(desk.log, token.run, state.seq)}"
+    desk.writer.send(token.run, key, "resume", by=held_name(token.holder))
+    desk.wake(token.run)
+    return _at_work(desk, state)
+
+
+def _at_work(desk: Desk, state: RunState) -> Answer:
+    answer = answer_at(desk, state, "advance")
+    return replace(answer, working=True, step=None, checkpoint_token=None, blockers=(), retryable=False)
 
 
 def answer_again(desk: Desk, token: Token, state: RunState) -> Answer:
     """Give the answer to a call that was made before."""
     # Asked in this order: a report is taken out of the inbox and recorded in one commit.
     on_its_way = bool(desk.log.inbox(token.run, limit=1))
+    stands_for_step = bool(token.seq) and is_pending_point(desk, token.run, token.seq)
     reached = reached_from(desk, token.run, token.seq) if token.seq else None
     if reached is None:
-        if not token.seq and waits_for_holder(state):
+        if not stands_for_step and waits_for_holder(state):
             # A token from before the step was known completes nothing: it shows the step, with one that can.
             return answer_at(desk, state, "rehydrate")
         if not token.seq or on_its_way:
             desk.wake(token.run)
-            return replace(answer_at(desk, state, "advance"), working=True, step=None, checkpoint_token=None)
-        if token.seq == (state.seq if state.pending is None else state.pending.seq):
+            return _at_work(desk, state)
+        if not stands_for_step or token.seq == (state.seq if state.pending is None else state.pending.seq):
             # The run waits for somebody else there, and says so again.
-            return answer_at(desk, state, "advance")
+            answer = answer_at(desk, state, "advance")
+            if answer.working:
+                desk.wake(token.run)
+            return answer
         raise _stale(state)
     if not reached.settled:
         desk.wake(token.run)
@@ -111,28 +222,33 @@ def _stale(state: RunState) -> PullRefused:
     return PullRefused("TOKEN_STALE", what, next_step=hint)
 
 
-def _completed(desk: Desk, token: Token, handed: Handed) -> Answer:
-    """Complete a guided step, and decide what follows, in one commit."""
+def _completed(desk: Desk, token: Token, handed: Handed) -> Answer | None:
+    """Complete a guided step, and decide what follows, in one commit; None where it is not pending any more."""
     by = held_name(token.holder)
     lease = acquire_lease(desk.log, token.run, by)
     try:
         found = desk.known.folded(desk.log, token.run)
         state = found.state
-        # Another process may have been first: then its answer is ours.
         if state.pending is None or state.pending.seq != token.seq:
-            return answer_again(desk, token, state)
+            return None
         require_holder(desk, state, token)
         _require_somebody_to_ask(desk, state)
         plan = plan_of(desk.log, state.plan)
-        given = Given(by=by, notes=handed.notes, artifacts=handed.artifacts, context=handed.context)
+        resumed = (RunResumed(by=by, at=desk.clock()),) if state.status == "blocked" else ()
+        open_again = apply(state, resumed[0], state.seq + 1, desk.log.get_blob) if resumed else state
         redactor, names = desk.writer.redactor_for(token.run), desk.agents.catalog.names
         recorder = Recorder(desk.log, lease, desk.clock, redactor, found.checkpointed, desk.known, agent_names=names)
-        turn = recorder.turn(plan, state, complete_guided(plan, state, token.seq, given, desk.clock()).events)
+        events = complete_guided(plan, open_again, token.seq, _given(handed, by), desk.clock()).events
+        turn = recorder.turn(plan, state, (*resumed, *events))
         recorder.commit(turn)
         reached = first_stand(desk, state, turn.events)
         return answer_at(desk, reached.state, "advance", reached.events)
     finally:
         desk.log.release(lease)
+
+
+def _given(handed: Handed, by: str = "") -> Given:
+    return Given(by=by, notes=handed.notes, artifacts=handed.artifacts, context=handed.context)
 
 
 def _require_somebody_to_ask(desk: Desk, state: RunState) -> None:

@@ -21,6 +21,8 @@ from handrail.sources.tiers import Place
 CONNECTED = make_connected("mcp")
 _HELD_BEFORE = "connected agent "
 """How summaries that an older Handrail wrote begin the name of a holder."""
+MOST_ASKED = 1000
+"""Calls without an answer that are remembered."""
 _FAULTS: dict[TokenFault, str] = {
     "format": "TOKEN_INVALID_FORMAT",
     "signature": "TOKEN_BAD_SIGNATURE",
@@ -64,6 +66,9 @@ class Desk:
     agents: Agents = field(kw_only=True)
     """The agents that may perform steps of the runs."""
 
+    asked: dict[Token, int] = field(default_factory=dict[Token, int], kw_only=True)
+    """Of calls whose answer is not known yet, the newest event at the time: what came before it is no answer."""
+
     @property
     def log(self) -> Log:
         """The log."""
@@ -80,6 +85,17 @@ class Desk:
             message = f"workspacePath '{workspace}' is not the absolute path of a folder that exists"
             raise PullRefused("VALIDATION_ERROR", message, next_step="give the root of the repository that you work in")
         return self.place(folder)
+
+    def came(self, token: Token, seq: int) -> int:
+        """Give the newest event at the time when a call came first that has no answer yet."""
+        while len(self.asked) >= MOST_ASKED:
+            del self.asked[next(iter(self.asked))]
+        return self.asked.setdefault(token, seq)
+
+    def forget(self, run: str) -> None:
+        """Take every call about a run as answered."""
+        for each in [token for token in self.asked if token.run == run]:
+            del self.asked[each]
 
     def mint(self, kind: TokenKind, run: str, seq: int, holder: str, branch: str = NO_BRANCH) -> str:
         """Write a token."""

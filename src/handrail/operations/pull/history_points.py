@@ -5,10 +5,18 @@ from itertools import pairwise
 
 from handrail.engine.fold.apply import apply
 from handrail.frozen import frozen
-from handrail.model.history.events import DelegationReported, Event, RunBlocked, StepEnded, StepRefused, WorkReported
+from handrail.model.history.events import (
+    DelegationReported,
+    Event,
+    RunBlocked,
+    RunResumed,
+    StepEnded,
+    StepRefused,
+    WorkReported,
+)
 from handrail.model.history.run_state import RunState
-from handrail.operations.pull.answers import waits_for_holder
 from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.pending_step import waits_for_holder
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_before
 
@@ -24,31 +32,38 @@ class Reached:
     settled: bool
 
 
-def reached_from(desk: Desk, run: str, seq: int) -> Reached | None:
-    """Give where the call led that answered for a pending event; None where no call did."""
+def reached_from(desk: Desk, run: str, seq: int, *, through: bool = False) -> Reached | None:
+    """Give where the call led that answered for a pending event; None where no call did.
+
+    `through` follows it over a standstill after which the run was resumed.
+    """
     first = outcome_of(desk, run, seq)
     if first is None:
         return None
     later = (from_log(stored) for stored in desk.log.read(run, after=first - 1))
-    return first_stand(desk, state_before(desk.log, run, first), later)
+    return first_stand(desk, state_before(desk.log, run, first), later, through=through)
 
 
-def first_stand(desk: Desk, state: RunState, events: Iterable[Event]) -> Reached:
+def first_stand(desk: Desk, state: RunState, events: Iterable[Event], *, through: bool = False) -> Reached:
     """Follow events to the first point from which only the outside goes on."""
     happened: list[Event] = []
+    stood: Reached | None = None
     answered = None if state.pending is None else state.pending.seq
     for event, following in pairwise((*events, None)):
         if event is None:
             break
         state = apply(state, event, state.seq + 1, desk.log.get_blob)
         happened.append(event)
+        stood = None if isinstance(event, RunResumed) else stood
         # A refusal too many is followed by the run being blocked: both belong to one answer.
         one_too_many = isinstance(event, StepRefused) and isinstance(following, RunBlocked)
         # What comes before the outcome, such as a context, leaves the step pending as it was.
         still = state.pending is not None and state.pending.seq == answered
-        if stands(state) and not one_too_many and not still:
-            return Reached(state, tuple(happened), settled=True)
-    return Reached(state, tuple(happened), settled=False)
+        if stands(state) and not one_too_many and not still and stood is None:
+            stood = Reached(state, tuple(happened), settled=True)
+            if not through or state.status != "blocked":
+                return stood
+    return stood or Reached(state, tuple(happened), settled=False)
 
 
 def outcome_of(desk: Desk, run: str, seq: int) -> int | None:

@@ -6,11 +6,12 @@ from typing import cast
 
 from handrail.engine.guided.repairs import example_output
 from handrail.engine.guided.texts import agent_text, step_text
+from handrail.engine.state.agent_calls import OF_AGENTS, is_holders
 from handrail.frozen import frozen
 from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.pull.desk import Desk
+from handrail.operations.pull.desk import Desk, holder_in
 from handrail.runtime.event_records import from_log
 
 
@@ -29,9 +30,50 @@ class PulledStep:
     """The smallest output that has everything the step asks for."""
 
 
+def waits_for_holder(state: RunState) -> bool:
+    """Tell whether a run waits for the connected agent that holds it."""
+    pending = state.pending
+    return (
+        state.status == "running"
+        and pending is not None
+        and pending.kind == "step"
+        and not pending.reported
+        and is_holders(state, pending.action)
+    )
+
+
+def is_repairable(state: RunState) -> bool:
+    """Tell whether a run is blocked by something that its holder may repair alone: handing in again lets it go on.
+
+    More budget, more rounds of a loop, an answer, and a step that was refused too often are a person's matter.
+    """
+    if state.status != "blocked" or not holder_in(state.held_by):
+        return False
+    if state.reason == "capability":
+        return state.pending is not None
+    failure = state.failure
+    return state.pending is None and failure is not None and failure.hindrance == "try" and failure.blocks != "budget"
+
+
+def at_hand(desk: Desk, state: RunState) -> Pending | None:
+    """Give the step that the holder may hand in now: the pending one, or the one at which the run is blocked."""
+    if waits_for_holder(state) or (is_repairable(state) and state.pending is not None):
+        return state.pending
+    failure = state.failure
+    if failure is None or not is_repairable(state) or state.stack[-1].work is not None:
+        return None
+    began = _began_at(desk, state, failure.address)
+    if began is None or began.action not in OF_AGENTS:
+        return None
+    return Pending(state.seq, failure.address, "step", began.action, began.attempt)
+
+
 def step_at(desk: Desk, state: RunState, pending: Pending, rules: Sequence[str] = ()) -> PulledStep:
     """Give the step that is pending; the rules of the whole workflow are told with it, where they are given."""
-    spec = _reported(intent_of(desk, state).spec, state, pending)
+    began = _began_at(desk, state, pending.address)
+    if began is None:
+        raise TypeError(f"the event that began '{pending.address}' of {state.run} is not in its history")
+    spec = _reported(began.spec, state, pending)
     name = pending.address.rpartition("/")[2]
     role = spec.get("agent_role")
     guided = pending.action != "agent"
@@ -52,11 +94,8 @@ def _reported(spec: dict[str, JsonValue], state: RunState, pending: Pending) -> 
     return {**spec, "reported": output.get("delegations")} if isinstance(output, dict) else spec
 
 
-def intent_of(desk: Desk, state: RunState) -> StepBegan:
-    """Read the intent of the pending step."""
-    pending = state.pending
-    seq = 0 if pending is None else state.steps[pending.address].began
-    began = from_log(desk.log.read(state.run, after=seq - 1, limit=1)[0])
-    if not isinstance(began, StepBegan):
-        raise TypeError(f"event {seq} of {state.run} began no step")
-    return began
+def _began_at(desk: Desk, state: RunState, address: str) -> StepBegan | None:
+    """Read the event by which a step began; None where that is in the history of another run."""
+    found = desk.log.read(state.run, after=state.steps[address].began - 1, limit=1)
+    began = from_log(found[0]) if found else None
+    return began if isinstance(began, StepBegan) and began.address == address else None

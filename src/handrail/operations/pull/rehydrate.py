@@ -8,9 +8,10 @@ from handrail.model.history.events import CheckpointMade
 from handrail.model.history.run_state import RunState
 from handrail.model.tokens import NO_BRANCH, Token
 from handrail.operations.pull.answer_context import at_return, at_start
-from handrail.operations.pull.answers import Answer, Caution, answer_at, waits_for_holder
+from handrail.operations.pull.answers import Answer, Caution, answer_at
 from handrail.operations.pull.continue_workflow import require_holder
 from handrail.operations.pull.desk import Desk, PullRefused, held_name, new_name
+from handrail.operations.pull.pending_step import waits_for_holder
 from handrail.operations.runs.lease import acquire_lease
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import Known, plan_of, state_before
@@ -30,6 +31,9 @@ def rehydrate(desk: Desk, token: Token, *, first: bool = False) -> Answer:
     answer = answer_at(desk, state, "rehydrate") if at_tip else _earlier(desk, token)
     if answer.working:
         desk.wake(run)
+    else:
+        # Who has seen where the run stands does not wait for the answer to an earlier call any more.
+        desk.forget(run)
     return at_start(desk, answer) if first else at_return(desk, answer)
 
 

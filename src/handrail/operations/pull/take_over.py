@@ -1,8 +1,8 @@
 """Hands a run that the engine drives to a connected agent, in the middle of whatever it does."""
 
 from handrail.frozen import frozen
-from handrail.operations.pull.answers import waits_for_holder
 from handrail.operations.pull.desk import Desk, held_name, new_name
+from handrail.operations.pull.pending_step import waits_for_holder
 from handrail.operations.runs.lifecycle import take
 from handrail.runtime.history import state_of
 from handrail.runtime.run_writer import RunWriter
@@ -20,10 +20,10 @@ class Handover:
     """Whether the run changed hands; if not, it does when the engine's own step is done."""
 
 
-def hand_to_agent(writer: RunWriter, run: str) -> str:
+def hand_to_agent(writer: RunWriter, run: str, asked_by: str = "") -> str:
     """Ask for a run on behalf of an agent that is to be given its token; give the name of that holder."""
     holder = new_name()
-    take(writer, run, held_name(holder))
+    take(writer, run, held_name(holder), asked_by)
     return holder
 
 

@@ -318,14 +318,18 @@ def place_of(log: Log, run: str, step: str) -> int:
     raise NotFound(message, next_step=f"steps it began: {', '.join(known) or 'none'}")
 
 
-def take(writer: RunWriter, run: str, by: str) -> None:
-    """Hand a run to an outside performer, for the steps of agents; the engine performs the others."""
+def take(writer: RunWriter, run: str, by: str, asked_by: str = "") -> None:
+    """Hand a run to an outside performer, for the steps of agents; the engine performs the others.
+
+    From an agent that is connected it is taken over, where a person asks for that.
+    """
     state = state_of(writer.log, run)
-    if state.held_by:
+    taken_over = asked_by and not is_agents(asked_by) and state.held_by.startswith("connected:") and not state.foreign
+    if state.held_by and not taken_over:
         raise UsageError(f"{run} is held by {actor_words(state.held_by)}", next_step=f"handrail release {run}")
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
-    writer.send(run, f"take:{point(writer.log, run, state.seq)}", "take", by=by, hands="agents")
+    writer.send(run, f"take:{point(writer.log, run, state.seq)}", "take", by=by, hands="agents", held_by=state.held_by)
 
 
 def release(writer: RunWriter, run: str, by: str) -> None:

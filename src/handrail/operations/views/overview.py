@@ -235,7 +235,7 @@ def _said(runs: Runs, run: str, known: Document) -> tuple[Section, str, str]:
             return "ended", message or "stopped", f"handrail why {run}"
         case "blocked":
             return "needs you", message, f"handrail resume {root}"
-        case _ if known.get("held_by"):
+        case _ if known.get("held_by") and known.get("reason") not in ("approval", "question"):
             return "running", f"held by {_holder(known)}", f"handrail release {run}"
         case "waiting":
             return _waiting(run, known, message)

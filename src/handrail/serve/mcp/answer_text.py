@@ -206,7 +206,8 @@ def _how(answer: Answer) -> str:
         return "Then call"
     if answer.blockers:
         return "Hand it in again with"
-    return "When it is done and confirmed, call" if answer.step.confirmation else "When it is done, call"
+    confirmed = answer.intent == "await_user_confirmation"
+    return "When it is done and confirmed, call" if confirmed else "When it is done, call"
 
 
 def next_call(answer: Answer) -> dict[str, Any] | None:
@@ -215,7 +216,8 @@ def next_call(answer: Answer) -> dict[str, Any] | None:
         return None
     params: dict[str, Any] = {"continueToken": answer.continue_token}
     if answer.step is None:
-        return {"tool": "continue_workflow", "params": {**params, "intent": "rehydrate"}}
+        intent = "advance" if answer.repairable else "rehydrate"
+        return {"tool": "continue_workflow", "params": {**params, "intent": intent}}
     params |= {"intent": "advance", "output": answer.step.example}
     lacking = {each.about: each.example for each in answer.blockers if each.code == "MISSING_CONTEXT_KEY"}
     return {"tool": "continue_workflow", "params": {**params, "context": lacking} if lacking else params}

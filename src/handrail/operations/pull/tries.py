@@ -1,0 +1,127 @@
+"""The tries of a step that a token stands for: what was handed in, what became of it, and what is handed in again.
+
+1. A refusal ends a try and not the step: the next try of the same step belongs to the token too.
+2. What is handed in again as it was gets the answer that it got, unless something else has changed meanwhile.
+3. Whether a proof holds depends on the files, not on what is handed in: it is looked at again each time.
+"""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from handrail.engine.guided.context_limits import context_problem
+from handrail.engine.guided.delegations import handed_on
+from handrail.engine.guided.demands import Given
+from handrail.engine.guided.notes import kept_notes
+from handrail.frozen import frozen
+from handrail.model.history.events import (
+    ContextMerged,
+    DelegationReported,
+    Event,
+    PreferencesSet,
+    RunResumed,
+    RunRewound,
+    StepBegan,
+    StepEnded,
+    StepRefused,
+    WorkReported,
+)
+from handrail.model.workflow.values import JsonValue
+from handrail.operations.pull.desk import Desk, holder_in
+from handrail.ports.log import StoredEvent
+from handrail.runtime.event_records import from_log, masked
+from handrail.runtime.history import state_before
+
+Outcome: TypeAlias = StepEnded | StepRefused | DelegationReported
+
+
+@frozen
+class Try:
+    """One try of a step; its outcome is None while it is open."""
+
+    run: str
+    began: int
+    """The event that made the step pending."""
+    over: int = 0
+    """The event that says what became of it."""
+    outcome: Outcome | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the step is still to be done."""
+        match self.outcome:
+            case StepRefused():
+                return True
+            case StepEnded(status="failed"):
+                return bool(holder_in(self.outcome.by))
+            case _:
+                return False
+
+
+def tries_of(desk: Desk, run: str, seq: int, address: str = "") -> Iterator[Try]:
+    """Give the tries since an event by which a step was pending, or, with an address, since a standstill there."""
+    began = 0 if address else seq
+    for stored in desk.log.read(run, after=seq - 1 if began else seq):
+        event = from_log(stored)
+        if isinstance(event, RunRewound):
+            return
+        if isinstance(event, StepBegan) and event.address == address:
+            began = stored.seq
+        if stored.seq == seq and began:
+            address = str(getattr(event, "address", ""))
+        elif began and isinstance(event, Outcome) and event.began == began:
+            ended = Try(run, began, stored.seq, event)
+            yield ended
+            if not ended.refused:
+                return
+            began = stored.seq if isinstance(event, StepRefused) else 0
+    if began:
+        yield Try(run, began)
+
+
+def is_pending_point(desk: Desk, run: str, seq: int) -> bool:
+    """Tell whether an event made something pending, so that a token of it stands for a step."""
+    found = desk.log.read(run, after=seq - 1, limit=1)
+    return bool(found) and isinstance(from_log(found[0]), StepBegan | StepRefused | DelegationReported)
+
+
+def is_repeated(desk: Desk, tried: Try, given: Given, result: JsonValue) -> bool:
+    """Tell whether what is handed in was handed in before, in this try."""
+    kept = masked({"notes": kept_notes(given.notes), "artifacts": list(given.artifacts)}, desk.writer.redactor)
+    match tried.outcome:
+        case StepRefused(output=output):
+            return output == kept and _is_same_context(desk, tried, given)
+        case DelegationReported(results=results):
+            before = state_before(desk.log, tried.run, tried.over)
+            fresh: dict[str, JsonValue] = dict(handed_on(before, tried.outcome.address, given.artifacts).fresh)
+            return masked(fresh, desk.writer.redactor) == results
+        case StepEnded(output=output):
+            reported = next((each for each in _during(desk, tried) if isinstance(each, WorkReported)), None)
+            if reported is not None:
+                text = desk.writer.redactor.text(given.notes)
+                return (reported.text, reported.output) == (text, masked(result, desk.writer.redactor))
+            if not holder_in(tried.outcome.by) or not isinstance(output, dict):
+                return True
+            same = {name: output.get(name) for name in ("notes", "artifacts")} == kept
+            return same and _is_same_context(desk, tried, given)
+        case None:
+            return False
+
+
+def _is_same_context(desk: Desk, tried: Try, given: Given) -> bool:
+    refusal = tried.outcome
+    if isinstance(refusal, StepRefused) and any(each.code == "bad_context" for each in refusal.shortfalls):
+        # It was too large to be kept: what is too large again is as good as the same.
+        return bool(context_problem(state_before(desk.log, tried.run, tried.over).context, given.context))
+    merged = [each.changes for each in _during(desk, tried) if isinstance(each, ContextMerged)]
+    return (merged[0] if merged else {}) == masked(dict(given.context), desk.writer.redactor)
+
+
+def _during(desk: Desk, tried: Try) -> list[Event]:
+    stored: tuple[StoredEvent, ...] = tuple(desk.log.read(tried.run, after=tried.began, limit=tried.over - tried.began))
+    return [from_log(each) for each in stored]
+
+
+def is_judged_anew(desk: Desk, tried: Try) -> bool:
+    """Tell whether a person changed meanwhile what a try that was refused is held against."""
+    later = (from_log(stored) for stored in desk.log.read(tried.run, after=tried.over))
+    return any(isinstance(each, RunResumed | PreferencesSet) for each in later)
