@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 from handrail.cli.main import cli
 from handrail.engine.guided.preferences import Wish
-from handrail.operations.runs.lifecycle import resume
+from handrail.operations.runs.lifecycle import answer, resume
 from handrail.operations.runs.prefer import prefer
 from handrail.operations.views.explain import explain
 from handrail.operations.views.run_document import run_document
@@ -66,7 +66,7 @@ def test_a_repository_is_heard_once_it_is_trusted_and_the_user_goes_first(pull: 
     path = repository_config(pull, f'[pull]\nautonomy = "{NEVER}"\nrisk = "aggressive"\n')
     at = pull.start(chain(1))
     assert preferences(at) == ("guided", "conservative")
-    assert [each["code"] for each in at.data["warnings"]] == ["PREFERENCES_NOT_USED"]
+    assert [each["code"] for each in at.data["warnings"]] == ["PREFERENCES_NOT_USED", "WORKS_IN_PLACE"]
     TrustStore(here(pull.workspace, pull.environ).folders).trust_snapshot(take(path))
     assert preferences(pull.start(chain(1))) == (NEVER, "aggressive")
     (pull.home / "config.toml").write_text('[pull]\nrisk = "balanced"\n', "utf-8")
@@ -196,3 +196,37 @@ def test_handrail_prefer_says_how_the_run_goes_on(pull: Pull, monkeypatch: pytes
     both = CliRunner().invoke(cli, ["prefer", at.run, "--autonomy", NEVER, "--json"])
     assert json.loads(both.output) == {"run": at.run, "autonomy": NEVER, "risk": "balanced"}
     assert CliRunner().invoke(cli, ["prefer", at.run]).exit_code == 2
+
+
+def test_a_human_approval_waits_for_a_person_who_may_send_the_step_back(pull: Pull) -> None:
+    flow = definition(step("one", requireConfirmation={"kind": "human_approval"}), step("two"))
+    at = pull.start(flow)
+    assert at.data["nextIntent"] == "perform_pending_then_continue"
+    waits = pull.advance(at, artifacts=[{"kind": "wr.confirmation", "confirmed": True, "by": "ann"}])
+    assert (waits.codes, waits.data["retryable"]) == (["USER_ONLY_DEPENDENCY"], False)
+    assert f"handrail approve {at.run}" in waits.text
+    assert pull.advance(waits).codes == ["USER_ONLY_DEPENDENCY"], "no call of an agent approves anything"
+    answer(pull.writer, at.run, "revise", "person:ann", "Say it shorter.")
+    taken_up(pull)
+    again = pull.rehydrate(waits)
+    assert again.address == "one"
+    assert "Say it shorter." in again.text
+    waits = pull.advance(again, "Shorter.")
+    answer(pull.writer, at.run, "approve", "person:ann")
+    taken_up(pull)
+    assert pull.rehydrate(waits).address == "two"
+    kept: Any = pull.state(at.run).steps["one"].output
+    assert (kept["confirmation"]["by"], kept["confirmation"]["confirmed"]) == ("person:ann", True)
+    pull.assert_sound()
+
+
+def test_a_step_that_a_person_rejected_is_not_the_agents_to_hand_in_again(pull: Pull) -> None:
+    at = pull.start(definition(step("one", requireConfirmation={"kind": "human_approval"}), step("two")))
+    waits = pull.advance(at)
+    answer(pull.writer, at.run, "reject", "person:ann", "Never.")
+    taken_up(pull)
+    after = pull.rehydrate(waits)
+    assert not after.data["retryable"]
+    size = pull.size()
+    assert pull.advance(after).address is None
+    assert pull.size() == size

@@ -49,3 +49,11 @@ def test_a_start_that_is_made_again_with_its_request_id_gives_the_same_run(pull:
     assert len(runs | {first.run, pull.start(name).run}) == 4
     pull.assert_sound()
     other.close()
+
+
+def test_the_first_answer_says_that_the_agent_works_in_the_users_own_folder(pull: Pull) -> None:
+    for workflow in (pull.add(chain(1)), pull.add("name: NAME\nsteps:\n  - {name: a, prompt: Do it.}\n", "native")):
+        first = pull.start(workflow)
+        assert first.warnings == ["WORKS_IN_PLACE"]
+        assert f"you work in your user's own folder, {pull.workspace}" in first.text
+        assert pull.rehydrate(first).warnings == []

@@ -85,6 +85,12 @@ uncertain, which files matter. 10 to 30 lines of Markdown; at most 4096 bytes ar
 
 Mind the team.
 
+# Good to know
+
+- you work in your user's own folder, FOLDER: Handrail makes no worktree for a run that a connected agent
+starts, and what you change there is changed at once. Say so to your user; if that is not wanted, make a
+worktree first and start the workflow there.
+
 ---
 When it is done and confirmed, call `continue_workflow`:
 

@@ -204,7 +204,10 @@ def _begun(step: Step, at: Moment, spec: dict[str, JsonValue]) -> StepBegan:
 
 
 def _for_others(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
-    """A step that only an outside performer can do."""
+    """A step that only an outside performer can do, or a person's word on what that performer made of it."""
+    known = state.steps.get(at.address)
+    if isinstance(step.action, GuidedAction | DelegateAction) and known is not None and awaits_confirmation(known):
+        return confirmation.question(state, step, at.address, at.now)
     if state.held_by and isinstance(step.action, AgentAction | GuidedAction | DelegateAction):
         return hand_out.begin_outside(plan, state, step, at)
     if state.held_by:

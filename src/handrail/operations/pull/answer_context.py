@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from handrail.operations.pull.answers import Answer
+from handrail.model.history.run_state import RunState
+from handrail.operations.pull.answers import Answer, Caution
 from handrail.operations.pull.binding_drift import binding_drift
 from handrail.operations.pull.decision_trace import newest_trace
 from handrail.operations.pull.desk import Desk
@@ -19,9 +20,22 @@ def at_start(desk: Desk, answer: Answer) -> Answer:
         answer,
         before=supplements_for("start"),
         after=references_item(found, "start"),
-        warnings=(*answer.warnings, *reference_cautions(found)),
+        warnings=(*answer.warnings, *_works_in_place(answer.state), *reference_cautions(found)),
         trace=newest_trace(desk, answer.state),
     )
+
+
+def _works_in_place(state: RunState) -> tuple[Caution, ...]:
+    """Say where the steps are done: no worktree is made for a run that a connected agent starts."""
+    if state.source is not None or (state.tree is not None and state.tree.owned):
+        return ()
+    folder = state.workspace or ("" if state.tree is None else state.tree.path)
+    message = (
+        f"you work in your user's own folder, {folder}: Handrail makes no worktree for a run that a connected agent"
+        " starts, and what you change there is changed at once. Say so to your user; if that is not wanted, make a"
+        " worktree first and start the workflow there"
+    )
+    return (Caution(code="WORKS_IN_PLACE", message=message, data={"workspacePath": folder}),)
 
 
 def at_return(desk: Desk, answer: Answer) -> Answer:

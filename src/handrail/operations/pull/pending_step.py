@@ -52,7 +52,16 @@ def is_repairable(state: RunState) -> bool:
     if state.reason == "capability":
         return state.pending is not None
     failure = state.failure
-    return state.pending is None and failure is not None and failure.hindrance == "try" and failure.blocks != "budget"
+    if state.pending is not None or failure is None or _is_rejected(state, failure.address):
+        return False
+    return failure.hindrance == "try" and failure.blocks != "budget"
+
+
+def _is_rejected(state: RunState, address: str) -> bool:
+    """Whether a person said no to a step."""
+    output = state.steps[address].output if address in state.steps else None
+    said = output.get("confirmation") if isinstance(output, dict) else None
+    return isinstance(said, dict) and said.get("decision") == "reject"
 
 
 def at_hand(desk: Desk, state: RunState) -> Pending | None:
@@ -78,6 +87,9 @@ def step_at(desk: Desk, state: RunState, pending: Pending, rules: Sequence[str] 
     role = spec.get("agent_role")
     guided = pending.action != "agent"
     prompt = step_text(spec, notes_known=bool(state.previous), rules=rules) if guided else agent_text(spec)
+    told = state.steps[pending.address].feedback if guided else ""
+    if told:
+        prompt = f"{prompt}\n\n# Sent back\n\nA person sent your work on this step back, and says:\n\n{told}"
     return PulledStep(
         id=name,
         address=pending.address,
