@@ -20,7 +20,7 @@ FUNCTIONS: list[Json] = [
 
 
 def read(said: Said) -> str:
-    """Give the answer's own item as an agent reads it: tokens and folders made the same for every run, long lines wrapped."""
+    """Give the answer's own item as an agent reads it: the same for every run, long lines wrapped."""
     [own] = [text for text in said.texts if "continue_workflow`:\n" in text or "The workflow is" in text]
     placed = re.sub(r"own folder, \S+:", "own folder, FOLDER:", own)
     return wrapped(re.sub(r"c[tk]_[\w-]+", "TOKEN", placed))

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mcp import ClientSession, StdioServerParameters
-from mcp.client.session import MessageHandlerFnT
+from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.stdio import stdio_client
+from mcp.types import Implementation
 
 from support.pull.room import HANDRAIL, NOTES, Pull, Said, advancing, token_of
 
@@ -43,12 +44,18 @@ class Client:
 
 
 @asynccontextmanager
-async def mcp_client(pull: Pull, heard: MessageHandlerFnT | None = None) -> AsyncGenerator[Client]:
-    """Start `handrail mcp` and talk to it with the official client; `heard` gets what it tells by itself."""
+async def mcp_client(
+    pull: Pull, heard: MessageHandlerFnT | None = None, asked: ElicitationFnT | None = None, **environ: str
+) -> AsyncGenerator[Client]:
+    """Start `handrail mcp` and talk to it with the official client.
+
+    `heard` gets what the server tells by itself, `asked` is the person at the client, who answers forms.
+    """
     pid_file = pull.folder / f"server-{os.urandom(4).hex()}.pid"
     words = ["-c", f'echo $$ > "{pid_file}"; exec "{HANDRAIL}" mcp']
-    server = StdioServerParameters(command="/bin/sh", args=words, env=pull.environ, cwd=pull.workspace)
-    session_of = partial(ClientSession, message_handler=heard)
+    server = StdioServerParameters(command="/bin/sh", args=words, env={**pull.environ, **environ}, cwd=pull.workspace)
+    about = Implementation(name="tester", version="1")
+    session_of = partial(ClientSession, message_handler=heard, elicitation_callback=asked, client_info=about)
     async with stdio_client(server) as (reading, writing), session_of(reading, writing) as session:
         await session.initialize()
         yield Client(session, pid_file)

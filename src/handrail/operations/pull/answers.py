@@ -5,7 +5,6 @@ from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from handrail.engine.guided.texts import PERSON
-from handrail.engine.state.agent_calls import is_holders
 from handrail.engine.state.scope import rendered
 from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
 from handrail.frozen import frozen

@@ -63,6 +63,8 @@ class Desk:
     """Who calls: an agent that a person talks to, or one inside a step, which has nobody to ask."""
     offer: Callable[[str], None] = lambda _: None
     """Hands the environment of this process to a background driver that is at work, for a run that has none yet."""
+    person: Actor | None = field(default=None, kw_only=True)
+    """The person at the client, whom it may ask; nobody where an agent started the server."""
     agents: Agents = field(kw_only=True)
     """The agents that may perform steps of the runs."""
 

@@ -4,7 +4,7 @@ Some clients show an agent the texts, others only the data: each of the two says
 """
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 from handrail.engine.guided.repairs import refusal_text
@@ -17,7 +17,7 @@ from handrail.operations.pull.answers import Answer, Blocker, Caution
 from handrail.operations.pull.desk import PullRefused
 from handrail.operations.pull.recap import gap_lines, open_gaps
 from handrail.operations.pull.rehydrate import Kept
-from handrail.serve.mcp.tool_result import ToolResult
+from handrail.serve.mcp.tool_result import Question, ToolResult
 
 MOST_ERROR = 2048
 """Bytes of what is said to be wrong with a call."""
@@ -27,7 +27,15 @@ def answered(answer: Answer) -> ToolResult:
     """Give the result of a call that starts, continues or looks again."""
     before = (item.text for item in answer.before)
     after = (item.text for item in answer.after)
-    return ToolResult((*before, _text(answer), *after), document(answer))
+    return ToolResult((*before, _text(answer), *after), document(answer), question=_question(answer))
+
+
+def _question(answer: Answer) -> Question | None:
+    state = answer.state
+    if answer.working or state.status != "waiting" or state.reason != "approval" or answer.continue_token is None:
+        return None
+    said = cut(clean(state.message or "a person must approve"), MOST_ERROR)
+    return Question(state.run, f"{state.run} asks you: {said}", answer.continue_token)
 
 
 def sendable(result: ToolResult) -> ToolResult:
@@ -37,7 +45,7 @@ def sendable(result: ToolResult) -> ToolResult:
         json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         data = _cleaned(data)
-    return ToolResult(texts, data, result.is_error)
+    return replace(result, texts=texts, data=data)
 
 
 def _cleaned(data: dict[str, Any]) -> dict[str, Any]:

@@ -2,18 +2,24 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 from handrail.engine.contracts.schema import issues
+from handrail.engine.decide.from_outside import DECISIONS
 from handrail.errors import HandrailError, InvalidWorkflow, NotFound
+from handrail.model.actors import make_person
+from handrail.model.history.events import Decision
+from handrail.model.tokens import Token
 from handrail.operations.pull.answers import Answer
 from handrail.operations.pull.continue_workflow import Handed, advance_pulled
 from handrail.operations.pull.desk import Desk, PullRefused
 from handrail.operations.pull.rehydrate import checkpoint, rehydrate
 from handrail.operations.pull.start_workflow import StartWanted, start_pulled
+from handrail.operations.runs.lifecycle import answer
 from handrail.serve.mcp.answer_text import answered, failed, kept_point, refused, sendable, troubled
 from handrail.serve.mcp.catalogue_calls import list_workflows
+from handrail.serve.mcp.elicitation import PersonsAnswer
 from handrail.serve.mcp.inspection_calls import inspect_workflow
 from handrail.serve.mcp.lazy_calls import Report, report_nothing
 from handrail.serve.mcp.resume_session_calls import resume_session
@@ -38,7 +44,8 @@ class Calls:
 
     async def call(self, name: str, arguments: Arguments, report: Report = report_nothing) -> ToolResult:
         """Answer one call; whatever is wrong with it is part of the answer."""
-        return sendable(await self._answer(name, arguments, report))
+        result = sendable(await self._answer(name, arguments, report))
+        return result if self.desk.person is not None else replace(result, question=None)
 
     async def _answer(self, name: str, arguments: Arguments, report: Report) -> ToolResult:
         tool = _BY_NAME.get(name)
@@ -68,9 +75,9 @@ class Calls:
             context=given.get("context") or {},
             request=given.get("requestId") or "",
         )
-        answer = start_pulled(self.desk, wanted)
-        again = answer.continue_token or ""
-        return answered(await self._settled(answer, lambda: self._first(again), report))
+        begun = start_pulled(self.desk, wanted)
+        again = begun.continue_token or ""
+        return answered(await self._settled(begun, lambda: self._first(again), report))
 
     def _first(self, token: str) -> Answer:
         return rehydrate(self.desk, self.desk.read(token, "continue"), first=True)
@@ -79,8 +86,8 @@ class Calls:
         """Complete a step, or look at it again."""
         if _intent(given) == "rehydrate":
             token = self.desk.read(given["continueToken"], "continue", "resume")
-            answer = rehydrate(self.desk, token)
-            return answered(await self._settled(answer, lambda: rehydrate(self.desk, token), report))
+            looked = rehydrate(self.desk, token)
+            return answered(await self._settled(looked, lambda: rehydrate(self.desk, token), report))
         token = self.desk.read(given["continueToken"], "continue")
         output = cast("Arguments", given.get("output") or {})
         handed = Handed(
@@ -89,25 +96,45 @@ class Calls:
             context=given.get("context") or {},
             result=output.get("result"),
         )
-        answer = advance_pulled(self.desk, token, handed)
-        return answered(await self._settled(answer, lambda: advance_pulled(self.desk, token, handed), report))
+        done = advance_pulled(self.desk, token, handed)
+        return answered(await self._settled(done, lambda: advance_pulled(self.desk, token, handed), report))
+
+    async def decide(self, said: PersonsAnswer) -> ToolResult:
+        """Take the answer of the person at the client, and say where the run stands then."""
+        desk, run = self.desk, said.question.run
+        if desk.person is None or said.decision not in DECISIONS:
+            return failed("USER_ONLY_DEPENDENCY", f"{run} still waits for a person", f"handrail status {run}")
+        by = make_person(f"{desk.person.name}, asked through {said.client}")
+        try:
+            answer(desk.writer, run, cast("Decision", said.decision), str(by), said.feedback)
+        except HandrailError as error:
+            return sendable(troubled(error))
+        desk.wake(run)
+        token = desk.read(said.question.token, "continue")
+        return sendable(answered(await self._settled(self._after(token), lambda: self._after(token), report_nothing)))
+
+    def _after(self, token: Token) -> Answer:
+        """Look where a run stands once it has taken up what was said."""
+        on_its_way = bool(self.desk.log.inbox(token.run, limit=1))
+        found = rehydrate(self.desk, token)
+        return replace(found, working=True) if on_its_way else found
 
     async def keep(self, given: Arguments, _: Report) -> ToolResult:
         """Keep a point."""
         kept = checkpoint(self.desk, self.desk.read(given["checkpointToken"], "checkpoint"))
         return kept_point(kept)
 
-    async def _settled(self, answer: Answer, again: Callable[[], Answer], report: Report) -> Answer:
+    async def _settled(self, found: Answer, again: Callable[[], Answer], report: Report) -> Answer:
         """Wait for the engine's own steps, as long as an agent can be expected to wait, and tell that it waits."""
         loop = asyncio.get_running_loop()
         began = reported = loop.time()
-        while answer.working and loop.time() < began + self.patience:
+        while found.working and loop.time() < began + self.patience:
             if loop.time() >= reported:
                 reported += _REPORT_EVERY
-                await report(loop.time() - began, f"Handrail works on {answer.state.run}")
+                await report(loop.time() - began, f"Handrail works on {found.state.run}")
             await asyncio.sleep(_LOOK_EVERY)
-            answer = again()
-        return answer
+            found = again()
+        return found
 
 
 def _intent(given: Arguments) -> str:

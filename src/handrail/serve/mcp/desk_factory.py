@@ -41,4 +41,5 @@ def desk_of(system: System, place: Place) -> Desk:
         agents=system.agents,
         caller=CONNECTED if actor.decides else actor,
         offer=offer,
+        person=actor if actor.decides else None,
     )

@@ -8,6 +8,7 @@ import anyio
 from anyio import to_thread
 
 from handrail.errors import HandrailError
+from handrail.serve.mcp.elicitation import PersonsAnswer, TakesAnswers
 from handrail.serve.mcp.tool_result import ToolResult
 
 Report: TypeAlias = Callable[[float, str], Awaitable[None]]
@@ -53,6 +54,12 @@ class LateCalls(Generic[AnyAnswers]):
         await self.prepare()
         self._calls = self._calls or self.open()
         return self._calls
+
+    async def decide(self, answer: PersonsAnswer) -> ToolResult:
+        """Take the answer of a person who was asked after a call."""
+        if not isinstance(self._calls, TakesAnswers):
+            raise TypeError("nobody here takes the answer of a person")
+        return await self._calls.decide(answer)
 
     async def prepare(self) -> None:
         """Load what calls need, while the client still makes up its mind."""

@@ -30,6 +30,7 @@ from mcp.types import Tool as OfferedTool
 
 from handrail import __version__
 from handrail.late_import import late_import
+from handrail.serve.mcp.elicitation import Elicitation, PersonsAnswer, TakesAnswers
 from handrail.serve.mcp.lazy_calls import Answers, AnyAnswers, LateCalls, Report, report_nothing
 from handrail.serve.mcp.shelf_handlers import ListWatch, OpenShelf, ShelfHandlers
 from handrail.serve.mcp.tool_result import ToolResult
@@ -80,6 +81,8 @@ def server_of(
         listing()
         return ListToolsResult(tools=[_offered(tool) for tool in tools])
 
+    elicitation = Elicitation()
+
     async def called(
         context: "ServerRequestContext[dict[str, object]]", params: CallToolRequestParams
     ) -> CallToolResult:
@@ -87,6 +90,9 @@ def server_of(
             await context.session.report_progress(seconds, message=words)
 
         result = await answer_typed(calls, params.name, params.arguments or {}, report)
+        if result.question is not None and isinstance(calls, TakesAnswers):
+            said = await elicitation.ask(context.session, context.request_id, result.question)
+            result = result if said is None else await decide_typed(calls, said)
         if levels and result.data.get("code") == DEFECT:
             await _log(context.session, levels[-1], result)
         content = [TextContent(text=text) for text in result.texts]
@@ -124,6 +130,14 @@ async def answer_typed(
         return await calls.call(name, arguments, report)
     except Exception as error:  # noqa: BLE001 - the client waits for an answer, whatever went wrong
         return _defect(name, error)
+
+
+async def decide_typed(calls: TakesAnswers, said: PersonsAnswer) -> ToolResult:
+    """Take a person's answer whatever happens."""
+    try:
+        return await calls.decide(said)
+    except Exception as error:  # noqa: BLE001 - the client waits for an answer, whatever went wrong
+        return _defect("the answer of a person", error)
 
 
 def _defect(name: str, error: Exception) -> ToolResult:

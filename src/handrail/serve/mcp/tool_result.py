@@ -7,6 +7,16 @@ from handrail.frozen import frozen
 
 
 @frozen
+class Question:
+    """What a person is asked, where the run waits for that."""
+
+    run: str
+    message: str
+    token: str
+    """Looks again at where the run stands."""
+
+
+@frozen
 class ToolResult:
     """The result of a call."""
 
@@ -14,3 +24,5 @@ class ToolResult:
     """One item each."""
     data: dict[str, Any] = field(default_factory=dict[str, Any])
     is_error: bool = False
+    question: Question | None = None
+    """What a client may ask its person, before the agent is answered."""
