@@ -5,11 +5,14 @@ from collections.abc import Callable
 import pytest
 
 from handrail.engine.guided.preferences import Wish
+from handrail.errors import UsageError
 from handrail.model.history.events import RunResumed, StepEnded
-from handrail.operations.driving.resume import resume_family
+from handrail.operations.driving.resume import resumable, resume_family
 from handrail.operations.pull.take_over import hand_to_agent, handover
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prefer import prefer
+from handrail.operations.views.overview import one_line
+from handrail.operations.views.run_document import LoggedRuns
 from support.pull.room import Json, Pull, Said, definition, step
 
 TIDY = """\
@@ -222,3 +225,25 @@ def test_the_release_of_a_blocked_run_gives_it_to_handrails_own_agents(pull: Pul
     pull.drive()
     assert (pull.state(first.run).held_by, pull.state(first.run).status) == ("", "blocked")
     assert pull.advance(refused).code == "HELD_BY_ANOTHER"
+
+
+def test_the_list_of_runs_names_the_command_that_works_on_a_held_run(pull: Pull) -> None:
+    blocked = pull.advance(pull.start(pull.add(TIDY, "tidy")))
+    asks = pull.start(pull.add("name: NAME\nsteps:\n  - {name: ok, type: approval}\n", "asks"))
+    walks = pull.start(definition(step("one")))
+    lines = {each.run: one_line(LoggedRuns(pull.log), each.run).next_step for each in (blocked, asks, walks)}
+    assert lines == {
+        blocked.run: f"handrail resume {blocked.run}",
+        asks.run: f"handrail approve {asks.run}",
+        walks.run: f"handrail release {walks.run}",
+    }
+    assert blocked.run in resumable(pull.log)
+    with pytest.raises(UsageError, match="nothing stands in its way"):
+        resume_family(pull.writer, walks.run, "person:ann")
+
+
+def test_an_agent_takes_nothing_over_from_another(pull: Pull) -> None:
+    first = pull.start(definition(step("one")))
+    for asker in ("", "connected:claude", "agent:fix-1/a"):
+        with pytest.raises(UsageError, match="is held by connected agent"):
+            hand_to_agent(pull.writer, first.run, asker)

@@ -119,9 +119,7 @@ def _unknown(name: str, sent: JsonValue) -> Shortfall:
 
 def _unavailable(name: str) -> Shortfall:
     message = f"the workflow requires {name}, and you found out that you cannot use it"
-    fix = (
-        "tell your user; once you can use it and the run was resumed, send the step again with an artifact that says so"
-    )
+    fix = "tell your user; once you can use it, send the step again with an artifact that says so"
     return Shortfall("capability_unavailable", message, name, fix, schema=schema_of(name), example=example_of(name))
 
 
