@@ -3,6 +3,7 @@
 `HANDRAIL_UNDER_TEST=/path/to/handrail pytest tests/first_use` tries another installation.
 """
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -51,6 +52,9 @@ def write(box: BlackBox, name: str, text: str) -> None:
 def test_an_approval_shows_what_the_run_changed(box: BlackBox) -> None:
     write(box, "asks", ASKS)
     assert box.call("run", "asks").exit_code == 3
+    events = map(json.loads, box.call("logs", "asks-1", "--json").out.splitlines())
+    recorded = next(each for each in events if each["kind"] == "approval_requested")
+    assert "+TWO" in recorded["show"]["diff"]
     asked = box.call("inbox", "--json").document["inbox"][0]["approval"]
     assert "+TWO" in asked["show"]["diff"]
     assert all(f"+++ b/{name}" in asked["show"]["diff"] for name in ("app.txt", "new.txt", "later.txt"))
@@ -68,8 +72,8 @@ def test_steps_after_it_read_difference_branch_and_commit(box: BlackBox) -> None
     start = box.git("rev-parse", "HEAD")
     assert box.call("run", "names").exit_code == 0
     told = box.call("show", "names-1", "tell", "--json").document["steps"][0]["stdout"]
-    diff, branch, commit, saved = told.split("|")
-    assert "+TWO" in diff
+    assert "+TWO" in told
+    _, branch, commit, saved = told.split("|")
     assert branch == box.git("branch", "--list", "--format=%(refname:short)", "*names-1*")
     assert commit == start
     assert saved == box.git("rev-parse", branch)
