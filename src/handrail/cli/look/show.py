@@ -148,9 +148,8 @@ def _step(details: dict[str, Any]) -> str:
         "ended": details["ended_at"] and moment_words(details["ended_at"]),
     }
     lines = [details["address"], *(f"  {name:<10} {fact}" for name, fact in facts.items() if fact is not None)]
-    lines += [f"  {'proof':<10} {line}" for each in details["proofs"] for line in _proof(each)]
-    shown = [harmless(line) for line in lines]
-    shown += _output(details["output"])
+    proofs = [f"  {'proof':<10} {line}" for each in details["proofs"] for line in _proof(each)]
+    shown = [*map(harmless, lines), *_output(details["output"]), *map(harmless, proofs)]
     for stream in ("stdout", "stderr"):
         written = harmless_lines(details[stream].rstrip("\n"))[-TAIL:]
         if details[stream].strip():
