@@ -31,12 +31,11 @@ def test_an_approval_shows_the_difference_takes_a_revision_and_a_rejection(team:
         screen.type("what?\n")
         screen.until("(reject)\n> ")
         screen.type("d\n")
-        screen.until("+minutes\n  [a]pprove")
-        screen.until("\n> ")
+        screen.until(lambda text: text.count("[a]pprove") == 2 and text.endswith("> "))
         screen.type("r\n")
         screen.until("what should change: ")
         screen.type("look again\n")
-        screen.until(lambda text: text.count("[a]pprove") == 2 and text.endswith("> "))
+        screen.until(lambda text: text.count("[a]pprove") == 3 and text.endswith("> "))
         screen.type("j\n")
         screen.until("why (may be empty): ")
         screen.type("not that\n")
@@ -55,12 +54,12 @@ run fix-1 · pinned 0000 · 1 to 9 agent calls, at most $6.00, 90 min
 > d
 diff --git a/cause.txt b/cause.txt
 new file mode 100644
-index COMMIT..5cf0e30b3599c6c49186ffa43135f846
-8e16a743
 --- /dev/null
 +++ b/cause.txt
 @@ -0,0 +1 @@
 +minutes
+  [a]pprove  [r]evise with a comment  [d]iff  re[j]ect
+  or later: handrail approve fix-1
 > r
   what should change: look again
 ✓ confirm    sent back by ann: look again
