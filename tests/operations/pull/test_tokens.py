@@ -34,7 +34,8 @@ def test_every_token_of_a_walk_gives_the_answer_it_gave_and_warns_where_somethin
     flow = definition(step("first"), step("decide", **CONTRACT), step("last"))
     said = pull.start(flow)
     calls: list[tuple[str, tuple[list[Json], Json], Said]] = []
-    for sent in (([], {"x": 1}), ([], {"x": 3}), ([control("stop")], {"y": [1]}), ([], {})):
+    sends: list[tuple[list[Json], Json]] = [([], {"x": 1}), ([], {"x": 3}), ([control("stop")], {"y": [1]}), ([], {})]
+    for sent in sends:
         before, said = said, pull.advance(said, artifacts=sent[0], context=sent[1])
         calls.append((before.token, sent, said))
     assert [each.data["kind"] for _, _, each in calls] == ["ok", "blocked", "ok", "ok"]

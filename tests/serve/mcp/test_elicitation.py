@@ -25,7 +25,8 @@ def walk(pull: Pull, workflow: str, *replies: ElicitResult, can_ask: bool = True
     asked: list[str] = []
     left = list(replies)
 
-    async def reply(_: Any, params: ElicitRequestParams) -> ElicitResult:
+    async def reply(context: Any, params: ElicitRequestParams) -> ElicitResult:
+        del context
         asked.append(params.message)
         return left.pop(0)
 
