@@ -193,15 +193,12 @@ ask-1 is for a connected agent now
 tell the agent: call continue_workflow with intent "rehydrate" and continueToken "TOKEN"
 to hand it back: handrail release ask-1
 """)
-    assert runs.text("take", "ask", code=2) == snapshot("""\
-error: ask-1 is held by connected agent NAME
-next: handrail release ask-1
-""")
+    assert runs.text("take", "ask").startswith("ask-1 is for a connected agent now\n"), "a person takes it over"
     assert runs.text("resume", "ask", code=2) == snapshot("""\
 error: ask-1 is held by connected agent NAME
-next: handrail release ask-1
+next: handrail approve ask-1
 """)
-    assert runs.text("status") == snapshot("RUNNING  ask-1  ok  held by connected agent NAME  handrail release ask-1\n")
+    assert "handrail approve ask-1" in runs.text("status")
     assert runs.text("release", "ask", code=3) == snapshot("""\
 ask-1 is Handrail's again
 ask-1 needs you: Is "draft" good?

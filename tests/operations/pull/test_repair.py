@@ -238,7 +238,7 @@ def test_the_list_of_runs_names_the_command_that_works_on_a_held_run(pull: Pull)
         walks.run: f"handrail release {walks.run}",
     }
     assert blocked.run in resumable(pull.log)
-    with pytest.raises(UsageError, match="nothing stands in its way"):
+    with pytest.raises(UsageError, match="is held by connected agent"):
         resume_family(pull.writer, walks.run, "person:ann")
 
 

@@ -38,8 +38,8 @@ def resume_family(writer: RunWriter, run: str, by: str) -> None:
     log = writer.log
     held = next((state for each in family(log, run) if _is_held(state := state_of(log, each))), None)
     if held is not None and not _stands_still(held):
-        message = f"{held.run} is held by {actor_words(held.held_by)}, and nothing stands in its way"
-        raise UsageError(message, next_step=f"handrail release {held.run}")
+        way = "approve" if held.reason == "approval" else "release"
+        raise UsageError(f"{held.run} is held by {actor_words(held.held_by)}", next_step=f"handrail {way} {held.run}")
     resume(writer, run, by)
     for each in family(log, run)[1:]:
         # A child that failed was answered for already; its step begins a new one.
