@@ -9,8 +9,7 @@ from handrail.agents.acp.adapter import AcpAgent
 from handrail.agents.acp.permissions import answer, refusal
 from handrail.model.workflow.settings import Access
 from handrail.ports.agent_definitions import AgentDefinition
-from handrail.ports.agent_demands import unmet
-from handrail.ports.agents import Usage
+from handrail.ports.agents import Usage, unmet
 from support.agents.call_room import CallRoom
 from support.places import SUPPORT
 

@@ -9,8 +9,7 @@ import pytest
 from handrail.agents.described.adapter import LONGEST, CommandAgent
 from handrail.errors import NotFound, UsageError
 from handrail.ports.agent_definitions import AgentDefinition, Mapped
-from handrail.ports.agent_demands import unmet
-from handrail.ports.agents import Usage
+from handrail.ports.agents import Usage, unmet
 from support.agents.call_room import CallRoom
 
 ECHO = "import sys, json; json.dump([sys.argv[1:], sys.stdin.read()], open('seen.json', 'w')); print('done')"

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.agents.gemini.adapter import GeminiAgent
-from handrail.ports.agent_demands import unmet
-from handrail.ports.agents import AgentOutcome, Usage
+from handrail.ports.agents import AgentOutcome, Usage, unmet
 from handrail.testing.models.scripts import Call, Cut, Fail, Hang, Say, Scripts, Shell, Structured
 from support.agents.npm_room import LARGE, NpmRoom, rooms, settle_gemini
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from handrail.agents.opencode.adapter import OpencodeAgent
-from handrail.ports.agent_demands import unmet
-from handrail.ports.agents import Usage
+from handrail.ports.agents import Usage, unmet
 from handrail.testing.models.scripts import Call, Cut, Fail, Hang, Say, Scripts, Shell, Structured
 from support.agents.npm_room import LARGE, NpmRoom, rooms, settle_opencode
 

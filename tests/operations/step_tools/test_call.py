@@ -15,8 +15,7 @@ from handrail.model.history.events import ChildEnded, MessageGiven, QuestionAske
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.actions import AgentAction, AgentLoopAction
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.agent_demands import unmet
-from handrail.ports.agents import AgentCall, ToolServer
+from handrail.ports.agents import AgentCall, ToolServer, unmet
 from support.compiler.native_case import compile_text
 from support.pull.tools_room import ToolsRoom, tool
 

@@ -12,8 +12,16 @@ from handrail.model.workflow.actions import AgentAction
 from handrail.model.workflow.agent_names import AgentNames, Named
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentPolicy, AgentTask, confinement
-from handrail.ports.agent_demands import unmet
-from handrail.ports.agents import Agent, AgentCall, AgentCatalog, Agents, ToolServer, is_installed, require_program
+from handrail.ports.agents import (
+    Agent,
+    AgentCall,
+    AgentCatalog,
+    Agents,
+    ToolServer,
+    is_installed,
+    require_program,
+    unmet,
+)
 from handrail.ports.machine import Machine
 from handrail.runtime.handlers.agents.step_tools import CONFINED
 

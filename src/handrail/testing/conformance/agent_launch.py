@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from handrail.model.workflow.settings import Access
-from handrail.ports.agent_demands import unmet
-from handrail.ports.agents import Agent, AgentCall, Listening
+from handrail.ports.agents import Agent, AgentCall, Listening, unmet
 
 PROMPT = "Say nothing of the 4711 purple elephants.\n--dangerous 'quotes\" $HOME `id`\n\udce4\0 end"
 SHOWN = "4711 purple elephants"

@@ -21,8 +21,7 @@ from handrail.model.history.events import QuestionAsked, RunBlocked, StepBegan, 
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import JsonValue
-from handrail.ports.agent_demands import unmet
-from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, Configurable, Launch
+from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, Configurable, Launch, unmet
 from handrail.ports.processes import Ended, Gone, ProcessSpec
 from handrail.runtime.handlers.agents.account_limits import (
     FOLDER,
