@@ -136,13 +136,18 @@ def test_filters_of_the_user_count_and_hooks_and_filters_of_the_repository_do_no
     git(shop.repo, "config", "--global", "filter.rot.smudge", "tr b-za a-z")
     git(shop.repo, "config", "filter.own.clean", f"tee -a '{shop.folder}/hooks.txt'")
     (shop.repo / ".git/info/attributes").write_text("*.rot filter=rot\n*.own filter=own\n")
-    script = {**WRITES, "work": {"files": {"x.rot": "hello\n", "x.own": "hello\n"}}}
+    script = {**WRITES, "work": {"files": {"x.rot": "hello\n"}}}
     first = shop.run(ASKING, script)
     runs.rewind(shop.writer, first.run, "ok", "ann")
     shop.drive()
     assert shop.answer(first.run, "approve").status == "succeeded"
     assert (shop.tree(first.run) / "x.rot").read_text() == "hello\n"
     assert git(shop.repo, "cat-file", "blob", f"work/{first.run}:x.rot") == "ifmmp"
+    assert not (shop.folder / "hooks.txt").exists()
+    second = shop.run(ASKING, {**WRITES, "work": {"files": {"x.own": "hello\n"}}})
+    refused = shop.answer(second.run, "approve")
+    assert refused.status == "blocked"
+    assert "the filter 'own' (*.own) is configured in the repository alone" in refused.message
     assert not (shop.folder / "hooks.txt").exists()
 
 

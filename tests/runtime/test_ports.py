@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from handrail.engine.fold.clocks import brought_to, moved
 from handrail.model.history.events import ClockNoted, StepBegan, TimerFired
-from handrail.model.history.run_state import Failure, RunState, StepState, changed
+from handrail.model.history.run_state import CLOCK_JUMP, Failure, RunState, StepState, changed
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.costs import cost_of
 from handrail.runtime.clock_waits import Waits
 from handrail.runtime.ports import (
-    JUMP,
     SteadyClock,
     by_new_clock,
     machine_clock,
@@ -272,7 +271,7 @@ def test_a_state_is_brought_to_another_reading_of_the_same_start_only() -> None:
 
 def test_small_differences_of_the_clock_are_none() -> None:
     clock, state = SetClock(), _waiting(HOUR)
-    clock.wall += JUMP
+    clock.wall += CLOCK_JUMP
     assert read_clock(clock.clock, state) == (clock.wall, None)
     clock.wall += 0.01
     assert read_clock(clock.clock, state)[1] is not None
@@ -287,6 +286,6 @@ def test_the_machine_has_one_start_for_all_its_processes_and_new_runs_know_it(ro
     run = room.start(AGAIN)
     state = room.state(run)
     assert state.boot == machine_clock().boot
-    assert state.ahead == pytest.approx(machine_clock().read().ahead, abs=JUMP)
+    assert state.ahead == pytest.approx(machine_clock().read().ahead, abs=CLOCK_JUMP)
     began = StepBegan(address="x", action="script", attempt=1, spec={}, at=NOON)
     assert with_clock(began) is began

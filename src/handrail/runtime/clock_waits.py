@@ -21,11 +21,12 @@ from dataclasses import dataclass, field
 
 from handrail.errors import NotFound, StorageDamaged, StorageFault, StorageTooNew
 from handrail.model.history.run_lines import is_run
+from handrail.model.history.run_state import CLOCK_JUMP
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log, Timer
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
-from handrail.runtime.ports import JUMP, Clock, Reading, SteadyClock, now_as_known
+from handrail.runtime.ports import Clock, Reading, SteadyClock, now_as_known
 from handrail.runtime.run_writer import RunWriter
 
 LOOK_EVERY = 0.05
@@ -67,7 +68,7 @@ class Waits:
         steady = now - ahead
         if self._ahead is None:
             self._begin(now, steady)
-        elif abs(ahead - self._ahead) > JUMP:
+        elif abs(ahead - self._ahead) > CLOCK_JUMP:
             self._keep(self._ahead)
         self._ahead = ahead
         come = [timer for timer, deadline in self._deadlines.items() if deadline <= steady]
@@ -87,7 +88,7 @@ class Waits:
             except (StorageDamaged, StorageTooNew, NotFound):
                 # Whoever drives the run says that it cannot be read.
                 continue
-            if left < timer.due - now - JUMP:
+            if left < timer.due - now - CLOCK_JUMP:
                 self._deadlines[timer] = steady + left
 
     def _left(self, timer: Timer, now: float) -> float:

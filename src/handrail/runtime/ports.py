@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from handrail.frozen import frozen
 from handrail.model.history.events import ClockNoted, Event, RunForked, RunStarted, StepBegan
-from handrail.model.history.run_state import RunState
+from handrail.model.history.run_state import CLOCK_JUMP, RunState
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import Command
 
@@ -75,8 +75,6 @@ class Flows:
     builtins: "Callable[[], Builtins]"
 
 
-JUMP = 0.5
-"""Seconds by which the time of day must have moved by itself; less is its way of being right."""
 TOGETHER = 0.01
 """Seconds within which both clocks are read, or they are read again."""
 TRIES = 20
@@ -147,7 +145,7 @@ def read_clock(clock: Clock, state: RunState) -> tuple[float, ClockNoted | None]
     if state.boot != clock.boot:
         return now, ClockNoted(boot=clock.boot, ahead=ahead, at=now)
     by = ahead - state.ahead
-    return now, ClockNoted(boot=clock.boot, ahead=ahead, by=by, at=now) if abs(by) > JUMP else None
+    return now, ClockNoted(boot=clock.boot, ahead=ahead, by=by, at=now) if abs(by) > CLOCK_JUMP else None
 
 
 def is_set(clock: Clock, state: RunState) -> bool:

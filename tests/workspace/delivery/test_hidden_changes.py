@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.errors import WorkspaceFault
 from handrail.model.history.trees import Tree
 from handrail.workspace.delivery.apply import apply_to_checkout
 from handrail.workspace.git.data_places import Places
@@ -14,6 +15,7 @@ from support.workspace.git_room import GitRoom, commit, fill, git
 
 FILE_WAYS = [way for way in WAYS if way != "hides it in a repository of its own"]
 """No snapshot holds the files of a nested repository: that they changed is listed, and they are never delivered."""
+FILTERED = "filters it"
 CONVERTED = ("converts it by attributes", "converts it by attributes of git's folder")
 """The checkout of a person obeys the attributes that are in force there, as it does after a merge."""
 
@@ -40,7 +42,19 @@ def _stands(path: Path) -> tuple[bytes, int] | None:
     return (path.read_bytes(), path.stat().st_mode & 0o111) if path.exists() else None
 
 
-@pytest.mark.parametrize("way", FILE_WAYS)
+def test_what_a_filter_of_the_repository_would_hide_is_seen_and_not_delivered(tested: GitRoom) -> None:
+    tree, _, snapshot = _work(tested, FILTERED)
+    assert WAYS[FILTERED][1] in [each.path for each in tested.spaces.changes(tree, tree.commit, snapshot)]
+    git(tested.repo, "checkout", "-q", "--detach")
+    for deliver in (
+        lambda: apply_to_checkout(Places(tested.data), tree, "r1"),
+        lambda: tested.spaces.commit(tree, "Work"),
+    ):
+        with pytest.raises(WorkspaceFault, match="would be stored unfiltered"):
+            deliver()
+
+
+@pytest.mark.parametrize("way", [way for way in FILE_WAYS if way != FILTERED])
 def test_what_was_hidden_is_seen_applied_merged_and_kept(tested: GitRoom, way: str) -> None:
     tree, where, snapshot = _work(tested, way)
     path = WAYS[way][1]

@@ -3,12 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
-from handrail.model.history.run_state import Failure, RunState, changed
+from handrail.model.history.run_state import CLOCK_JUMP, Failure, RunState, changed
 
 
 def brought_to(state: RunState, boot: str, ahead: float) -> RunState:
     """Give a state as it is by another reading of the clock; after another start of the machine its times stay."""
-    return moved(state, boot, ahead, ahead - state.ahead if state.boot == boot else 0.0)
+    if state.boot != boot:
+        return moved(state, boot, ahead, 0.0)
+    by = ahead - state.ahead
+    return moved(state, boot, ahead, by) if abs(by) > CLOCK_JUMP else state
 
 
 def moved(state: RunState, boot: str, ahead: float, by: float) -> RunState:

@@ -17,6 +17,8 @@ from handrail.model.workflow.values import JsonValue
 REDUCER = 12
 """Version of the fold; a checkpoint of another version is not used."""
 
+CLOCK_JUMP = 0.5
+"""Seconds: a smaller difference between two readings of the clock says nothing."""
 FILTER_GAP = "git filter"
 """What is missing where files cannot be stored as the repository wants it."""
 MOST_GIT_CHANGES = 5

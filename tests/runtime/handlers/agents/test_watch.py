@@ -43,6 +43,19 @@ def age(stdout: Path, seconds: float) -> None:
         os.utime(each, (each.stat().st_atime, each.stat().st_mtime - seconds))
 
 
+@pytest.fixture
+def long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let calls have begun long ago: no call is silent for longer than it has been there."""
+    inner = Watch.__post_init__
+
+    def begin_long_ago(self: Watch) -> None:
+        inner(self)
+        self.oldest = float("inf")
+
+    monkeypatch.setattr(Watch, "__post_init__", begin_long_ago)
+
+
+@pytest.mark.usefixtures("long_ago")
 def test_an_agent_that_prints_nothing_is_ended_and_the_try_counts(shop: StepsRoom) -> None:
     step = "{name: one, prompt: Do it., idle_timeout: 1h, retry: 1}"
     run = shop.start(case(step), {"one": [SILENT, DONE]})
@@ -55,6 +68,7 @@ def test_an_agent_that_prints_nothing_is_ended_and_the_try_counts(shop: StepsRoo
     assert not lasting_within(shop.folder)
 
 
+@pytest.mark.usefixtures("long_ago")
 def test_the_configuration_sets_the_silence_of_steps_that_do_not(shop: StepsRoom) -> None:
     shop.agents = AgentPolicy(idle_timeout=120)
     run = shop.start(case("{name: one, prompt: Do it.}"), {"one": SILENT})
@@ -66,6 +80,7 @@ def test_the_configuration_sets_the_silence_of_steps_that_do_not(shop: StepsRoom
     assert 125 <= int(found[1]) < IDLE
 
 
+@pytest.mark.usefixtures("long_ago")
 def test_a_tool_that_runs_is_no_silence(shop: StepsRoom, monkeypatch: pytest.MonkeyPatch) -> None:
     run = shop.start(case("{name: one, prompt: Do it., idle_timeout: 1h}"), {"one": HANGS})
     found: list[Cut | None] = []
@@ -87,6 +102,7 @@ def test_a_tool_that_runs_is_no_silence(shop: StepsRoom, monkeypatch: pytest.Mon
     assert not lasting_within(shop.folder)
 
 
+@pytest.mark.usefixtures("long_ago")
 def test_silence_counts_on_after_a_crash_from_what_was_printed_last(shop: StepsRoom) -> None:
     run = shop.start(case("{name: one, prompt: Do it., idle_timeout: 1h}"), {"one": SILENT})
     driver = shop.drive_elsewhere()

@@ -1,6 +1,6 @@
 """Performs the steps that hand work to a tracker: prepares it, with the command by which a person completes it."""
 
-import shutil
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,8 +35,9 @@ class TrackerHandler:
         if state.tree is None or not state.tree.branch:
             why = f"step '{pending.address}' needs a branch of a git repository, and the run has none"
             raise EnvironmentFault(why, next_step="start the run inside a git repository")
-        path = self.environments.for_run(state.run).variables(state.pass_env).get("PATH")
-        requests = PullRequests(self.workspaces, shutil.which("gh", path=path or "") is not None)
+        folders = self.environments.for_run(state.run).variables(state.pass_env).get("PATH", "").split(os.pathsep)
+        has_cli = any(os.access(Path(folder) / "gh", os.X_OK) for folder in folders if folder)
+        requests = PullRequests(self.workspaces, has_cli)
         found = await in_thread(requests.prepare, state.run, state.tree, spec, folder)
         details = {"commit": found.commit, "branch": state.tree.branch, "summary": found.summary}
         return self._ended(pending, found.output, details)
