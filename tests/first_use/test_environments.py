@@ -105,8 +105,9 @@ def test_without_a_login_the_run_says_how_to_log_in_before_it_calls_anybody(shel
 def test_a_run_whose_driver_was_killed_goes_on_from_a_shell_with_a_login(shells: Shells) -> None:
     gate, began = shells.box.base / "go", shells.box.loot / "began"
     slow = f"touch {began}; until [ -e {gate} ]; do sleep 0.05; done"
-    shells.add("who", f"  - {{name: slow, command: '{slow}', timeout: 60}}\n{CALLS}")
-    shells.call("ann", "run", "who", "--detach")
+    shells.add("who", f"  - {{name: slow, command: '{slow}', timeout: 60s}}\n{CALLS}")
+    started = shells.call("ann", "run", "who", "--detach")
+    assert started.exit_code == 0, started.text
     shells.shows(began)
     shells.kill_driver()
     gate.touch()
