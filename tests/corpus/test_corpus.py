@@ -26,6 +26,7 @@ SOURCES = {
     "config-syntax",
     "config-key",
     "config-value",
+    "unknown-channel",
 }
 """Found while files are looked for, before there is a text to read."""
 PYTHON = {"python-value", "python-error"}

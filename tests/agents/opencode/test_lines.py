@@ -140,11 +140,8 @@ def test_edit_stays_inside_the_work_tree_and_lists_count_more(opencode: Opencode
     assert (listed["bash"], listed["task"], listed["*"]) == ("deny", "deny", "allow")
 
 
-def test_settings_that_the_user_gives_in_the_same_variable_are_kept(
-    opencode: OpencodeAgent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENCODE_CONFIG_CONTENT", '{"model": "local/m"}')
-    assert json.loads(launched(opencode)[1]["OPENCODE_CONFIG_CONTENT"])["model"] == "local/m"
-    monkeypatch.setenv("OPENCODE_CONFIG_CONTENT", "{")
+def test_settings_that_the_user_gives_in_the_same_variable_are_kept(opencode: OpencodeAgent) -> None:
+    given = {"OPENCODE_CONFIG_CONTENT": '{"model": "local/m"}'}
+    assert json.loads(launched(opencode, environ=given)[1]["OPENCODE_CONFIG_CONTENT"])["model"] == "local/m"
     with pytest.raises(UsageError, match="OPENCODE_CONFIG_CONTENT is not JSON"):
-        launched(opencode)
+        launched(opencode, environ={"OPENCODE_CONFIG_CONTENT": "{"})

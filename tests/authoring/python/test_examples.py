@@ -21,6 +21,7 @@ from handrail import (
     End,
     Expect,
     Fails,
+    FileCheck,
     Fix,
     Follow,
     Gate,
@@ -51,7 +52,7 @@ def _fix_bug(said: Said) -> Workflow:
     return Workflow(
         "fix-bug",
         description="Reproduce first, ask, then fix. The test that proved the bug must turn green and stay untouched.",
-        input={"issue": "issue", "base": "string = main"},
+        input={"issue": "issue", "base": "string = ${project.default_branch}"},
         defaults=Defaults(agent="claude/sonnet", access="edit", timeout="30m"),
         budget=Budget(usd=6, minutes=90),
         steps=[
@@ -60,7 +61,7 @@ def _fix_bug(said: Said) -> Workflow:
                 prompt="reproduce",
                 output="repro",
                 returns={"test": "path", "cause": "string", "confidence": "low | medium | high"},
-                done_when=[Fails('pytest -q "${repro.test}"', exit=1), Unchanged("src/**")],
+                done_when=[Fails(FileCheck("test_one", file="${repro.test}")), Unchanged("${project.sources}")],
                 retry=2,
             ),
             Approval(
@@ -74,7 +75,7 @@ def _fix_bug(said: Said) -> Workflow:
                 "fix",
                 session="reproduce",
                 prompt=said["fix.prompt"],
-                done_when=[Passes('pytest -q "${repro.test}"'), Unchanged("${repro.test}")],
+                done_when=[Passes(FileCheck("test_one", file="${repro.test}")), Unchanged("${repro.test}")],
             ),
             Gate("checks", checks="project", fix=Fix("fix-checks", session="fix", max=3), on_fail="block"),
             PullRequest(
@@ -182,13 +183,17 @@ def _review_loop(said: Said) -> Workflow:
 
 def _deps_nightly(said: Said) -> Workflow:
     bump = [
-        Script("install", command='npm install "${dep.key}@${dep.value.wanted}"'),
+        Script(
+            "update",
+            command="${project.update}",
+            env={"PACKAGE": "${dep | split(' ') | first}", "VERSION": "${dep | split(' ') | last}"},
+        ),
         Gate(
             "test",
-            checks={"test": "npm test", "types": "npx tsc --noEmit"},
+            checks="project",
             fix=Fix(said["fix.prompt"], max=2, budget=Budget(usd=1)),
         ),
-        Commit("keep", message="build(deps): bump ${dep.key} to ${dep.value.wanted}"),
+        Commit("keep", message="build(deps): bump ${dep | split(' ') | first} to ${dep | split(' ') | last}"),
     ]
     return Workflow(
         "deps-nightly",
@@ -198,9 +203,17 @@ def _deps_nightly(said: Said) -> Workflow:
         budget=Budget(usd=4, minutes=60, at_limit="finish", unknown_price="estimate"),
         defaults=Defaults(agent="claude/haiku", access="edit"),
         steps=[
-            Script("outdated", command="npm outdated --json || true", returns="json", output="outdated"),
-            End("nothing-to-do", when="outdated | length == 0", message="All dependencies are current."),
-            Loop("bump", for_each="${outdated}", as_="dep", max_iterations=20, on_fail="undo", steps=bump),
+            Script("outdated", command="${project.outdated}", output="outdated"),
+            End("nothing-to-do", when="outdated | trim | length == 0", message="All dependencies are current."),
+            Loop(
+                "bump",
+                for_each="${outdated | trim | lines}",
+                as_="dep",
+                key="dep | split(' ') | first",
+                max_iterations=20,
+                on_fail="undo",
+                steps=bump,
+            ),
             PullRequest(
                 "pr",
                 when="steps.bump.done | length > 0",

@@ -124,7 +124,7 @@ def test_the_command_refuses_before_anything_starts(codex: Path, tmp_path: Path)
         return subprocess.run(told, cwd=shop, env=env, capture_output=True, text=True, timeout=60, check=False)
 
     assert call("trust", "review.yaml", "--yes").returncode == 0
-    done = call("run", "review.yaml")
+    done = call("run", "--in", ".", "review.yaml")
     assert done.returncode == 4, done.stdout + done.stderr
     assert "step 'look': codex: `disallowed_tools` cannot be enforced" in done.stderr
     assert "no runs" in call("status").stdout.lower()

@@ -147,7 +147,7 @@ def _agent_data(agent: "AgentHealth") -> dict[str, Any]:
 
 
 def _data(found: "Health", held: "tuple[HeldLogins, ...] | None") -> dict[str, Any]:
-    from handrail.cli.render.driver import driver_data
+    from handrail.cli.render.runs import driver_data
     from handrail.operations.views.run_document import iso
 
     return {

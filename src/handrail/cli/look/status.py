@@ -120,7 +120,7 @@ def _show_driver() -> None:
 
 
 def _driver_document() -> "dict[str, Any] | None":
-    from handrail.cli.render.driver import driver_data
+    from handrail.cli.render.runs import driver_data
     from handrail.operations.driving.driver_info import held_logins, running_driver
     from handrail.wiring.driver_channel import driver_environments
     from handrail.wiring.machine import this_machine

@@ -14,6 +14,7 @@ from handrail.operations.views.overview import Line, clock_words
 
 if TYPE_CHECKING:
     from handrail.model.workflow.values import JsonValue
+    from handrail.operations.driving.driver_info import DriverInfo, HeldLogins
 
 WIDTH = 110
 """Columns where nobody says how many there are: on a pipe."""
@@ -152,3 +153,22 @@ def status_words(document: "dict[str, Any]") -> str:
         return "paused"
     until = f" until {clock_words(document['until'])}" if document.get("until") else ""
     return f"waiting{until}" + (" (usage limit)" if reason == "quota" else "")
+
+
+def driver_data(driver: "DriverInfo", held: "tuple[HeldLogins, ...] | None") -> dict[str, Any]:
+    """Give who the driver is, its own logins by variable, and the runs whose environment it holds with theirs."""
+    from handrail.operations.views.run_document import iso
+
+    own = next((each.logins for each in held or () if not each.run), ())
+    runs = [{"run": each.run, "logins": _logins(each.logins)} for each in held or () if each.run]
+    return {
+        "pid": driver.pid,
+        "since": iso(driver.since),
+        "takes_environments": held is not None,
+        "logins": _logins(own),
+        "environments": runs,
+    }
+
+
+def _logins(logins: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
+    return [{"agent": agent, "variable": variable} for agent, variable in logins]

@@ -1,16 +1,21 @@
 """What stands around an answer for an agent that begins or comes back: supplements, references, warnings, a recap."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
+from handrail.compiler.workrail.passes.bindings import overrides_in
 from handrail.model.history.run_state import RunState
+from handrail.model.workflow.guidance import Slot
+from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.answers import Answer, Caution
-from handrail.operations.pull.binding_drift import binding_drift
 from handrail.operations.pull.decision_trace import newest_trace
 from handrail.operations.pull.desk import Desk
 from handrail.operations.pull.recap import recovery_text
 from handrail.operations.pull.references import reference_cautions, references_item, references_of
 from handrail.operations.pull.supplements import supplements_for
 from handrail.runtime.history import plan_of
+from handrail.sources.open_workflow import bindings_for
 
 
 def at_start(desk: Desk, answer: Answer) -> Answer:
@@ -49,3 +54,28 @@ def at_return(desk: Desk, answer: Answer) -> Answer:
         trace=newest_trace(desk, state),
         recovery=recovery_text(plan_of(desk.log, state.plan), state),
     )
+
+
+def binding_drift(desk: Desk, state: RunState) -> tuple[Caution, ...]:
+    """Warn where a project binds a workflow's slots otherwise than when the run was pinned; the run keeps its own."""
+    plan = plan_of(desk.log, state.plan)
+    workspace = state.workspace or (state.tree.path if state.tree is not None else "")
+    if plan.guided is None or not plan.guided.slots or not workspace:
+        return ()
+    bindings = bindings_for(desk.place(Path(workspace)))
+    now = overrides_in(bindings, state.workflow) if bindings is not None else {}
+    return tuple(_drifted(plan.guided.slots, now))
+
+
+def _drifted(slots: tuple[Slot, ...], now: dict[str, str]) -> Iterator[Caution]:
+    for slot in slots:
+        current = now.get(slot.id)
+        if current != slot.bound_to and (slot.overridden or current is not None):
+            yield _caution(slot, current)
+
+
+def _caution(slot: Slot, current: str | None) -> Caution:
+    became = "the override was removed" if current is None else f"the project binds it to '{current}' now"
+    message = f"slot '{slot.id}': this run was pinned to '{slot.bound_to}', and {became}; the run keeps what it has"
+    data: dict[str, JsonValue] = {"slotId": slot.id, "pinnedValue": slot.bound_to, "currentValue": current}
+    return Caution(code="BINDING_DRIFT", message=message, data=data)
