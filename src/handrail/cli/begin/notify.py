@@ -2,14 +2,15 @@
 
 import click
 
-from handrail.cli.options import current_place
-from handrail.cli.output import note
+from handrail.cli.options import current_place, json_option
+from handrail.cli.output import note, write_json
 
 
 @click.command("notify", epilog="Example: handrail notify test '#dev'")
 @click.argument("action", metavar="test", type=click.Choice(["test"]))
 @click.argument("channel", required=False, default="")
-def command(*, action: str, channel: str) -> int:  # noqa: ARG001 (there is one so far)
+@json_option
+def command(*, action: str, channel: str, as_json: bool) -> int:  # noqa: ARG001 (there is one so far)
     """Try out who is told when a run needs a person: send a test to you, or to a CHANNEL.
 
     Whom Handrail tells, and how, stands under [notify] in your own config.toml: `desktop = true`, `command`, `webhook`;
@@ -43,10 +44,13 @@ def command(*, action: str, channel: str) -> int:  # noqa: ARG001 (there is one 
         next_step="handrail status",
     )
     problems = send_notice(target, notice)
-    for problem in problems:
-        click.echo(harmless(f"failed: {problem}"))
     failed = {each.partition(":")[0] for each in problems}
     sent = [way for way in WAYS if getattr(target, way) and way not in failed]
+    if as_json:
+        write_json({"sent": sent, "failed": list(problems)})
+        return 1 if problems else 0
+    for problem in problems:
+        click.echo(harmless(f"failed: {problem}"))
     if sent:
         click.echo(f"sent by {', '.join(sent)}")
     return 1 if problems else 0
