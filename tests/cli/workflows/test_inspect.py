@@ -73,7 +73,8 @@ Steps
     work  agent, default agent (edit), when plan.risk == 'low'
 
 Names
-  every step: current_step, env, input, issue, previous_step, run, steps, task
+  every step: current_step, env, input, issue, previous_step, project, run,
+    steps, task
   each: plan (record {risk})
   each/work: plan, round (int)
 

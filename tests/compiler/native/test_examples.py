@@ -153,15 +153,12 @@ def test_fix_bug_keeps_its_proof_its_session_and_its_follow_up() -> None:
     assert encode(reproduce.done_when) == snapshot(
         [
             {
-                "command": {
-                    "script": 'pytest -q "${HR_1}"',
-                    "bindings": [{"variable": "HR_1", "value": {"source": "repro.test", "kind": "expression"}}],
-                },
+                "check": "test_one",
+                "file": {"source": "repro.test", "kind": "expression"},
                 "expect": "fail",
-                "exit": 1,
-                "kind": "command",
+                "kind": "check",
             },
-            {"globs": {"value": "src/**", "kind": "constant"}, "expect": "unchanged", "kind": "files"},
+            {"globs": {"source": "project.sources", "kind": "expression"}, "expect": "unchanged", "kind": "files"},
         ]
     )
     assert reproduce.retry.more == 2
