@@ -66,6 +66,7 @@ class Database:
     @contextmanager
     def passing(self, name: str) -> Generator[Session]:
         """Run a transaction about this moment's processes: a power cut, which ends them all, may take it back."""
+        self.require_writable()
         with self.reading() as session:
             session.execute("PRAGMA synchronous = NORMAL")
             try:
