@@ -63,8 +63,10 @@ steps:
 FINDING = {"file": "app.txt", "line": 1, "rule": FORGED, "severity": "high", "message": FORGED}
 SCRIPT: dict[str, Any] = {
     "first": {"output": {"said": FORGED, "parts": [FORGED], "sure": True, "size": 3}},
-    "review/reviewer": [{"output": [FINDING]}, {"output": []}],
-    "review/arbiter": {"output": [{"finding": 1, "decision": "accept", "reason": FORGED}]},
+    "review/reviewer": [{"output": {"findings": [FINDING]}}, {"output": {"findings": []}}],
+    "review/arbiter": {
+        "output": {"decisions": [{"finding": 1, "decision": "accept", "reason": FORGED}], "actionable": True}
+    },
     "default": {"say": FORGED, "repeat": True},
 }
 GUIDED: dict[str, Any] = {
