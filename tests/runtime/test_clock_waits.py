@@ -12,6 +12,7 @@ from handrail.runtime.clock_waits import Waits
 from handrail.runtime.local.background_driver import Background
 from handrail.wiring.system import ENVIRONMENTS
 from support.runtime.room import LONG, Room, assert_sound, of_kind
+from support.runtime.set_clock import SetClock
 
 NOON = 1_000_000.0
 HOUR = 3600.0
@@ -86,6 +87,29 @@ def test_a_wait_that_began_after_the_clock_was_set_back_is_as_long_as_any(room: 
     assert _tries(room, clocks, waits) == 1
     clocks.passes(1)
     assert _tries(room, clocks, waits) == 2
+
+
+@pytest.mark.parametrize("by", [-20 * 24 * HOUR, -10.0, 10.0, 20 * 24 * HOUR])
+def test_a_wait_that_began_between_a_jump_of_the_clock_and_the_look_that_sees_it_has_its_length(
+    room: Room, by: float
+) -> None:
+    clocks = SetClock()
+    waits = Waits(room.log, ENVIRONMENTS, clocks.clock)
+    waits.look()
+    run = room.start(AGAIN.replace("WAIT", "60m"))
+    clocks.wall += by
+    room.drive(clocks.clock)
+    assert room.state(run).reason == "timer"
+    for passed in (0.0, HOUR - 1):
+        clocks.passes(passed)
+        waits.look()
+        room.drive(clocks.clock)
+        assert len(room.trace()) == 1
+    clocks.passes(1)
+    waits.look()
+    room.drive(clocks.clock)
+    assert room.state(run).status == "succeeded"
+    assert (len(room.trace()), room.log.inbox(run)) == (2, ())
 
 
 def test_a_clock_that_went_wrong_and_was_put_right_does_not_shorten_a_wait_that_it_left_alone(room: Room) -> None:

@@ -5,8 +5,9 @@ nobody can set. A run whose time has come by the time of day alone finds out whe
 (`runtime.ports`). A run whose time has come by the steady clock alone has to be told, which is done here.
 
 1. While nobody sets the clock both say the same, and nothing is kept here.
-2. When it jumps, the timers that are set at that moment were meant by the clock as it was: each gets a deadline on the
-   steady clock, which no later jump moves. Timers that are set afterwards are meant by the clock as it is now.
+2. When it jumps, each timer that is set gets a deadline on the steady clock, which no later jump moves. Its run knows
+   by which clock it was meant, since it takes note of the clock before it sets a timer: a run that was driven between
+   the jump and the look that sees it meant the clock as it is now, any other the clock as it was.
 3. When we begin, each run knows how the clock stood when it began to wait, unless the machine was started again. A wait
    that was recorded later than now, before that, gets its whole length, from now on.
 4. That a time has come although the clock denies it is a message to the run, so that whoever drives it hears of it.
@@ -16,12 +17,12 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from handrail.errors import NotFound, StorageDamaged, StorageFault, StorageTooNew
 from handrail.model.history.run_lines import is_run
-from handrail.model.history.run_state import CLOCK_JUMP
+from handrail.model.history.run_state import CLOCK_JUMP, RunState
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log, Timer
 from handrail.runtime.event_records import from_log
@@ -55,7 +56,6 @@ class Waits:
 
     async def watch(self) -> None:
         """Look again and again, for as long as anybody drives."""
-        # Often: a timer that is set after a jump and before the look that sees it would be taken for an older one.
         while True:
             # Whoever drives meets the same fault, and says it.
             with contextlib.suppress(StorageFault):
@@ -82,26 +82,31 @@ class Waits:
         return Reading(now, now - (self.steady or time.monotonic)())
 
     def _begin(self, now: float, steady: float) -> None:
-        for timer in self._set():
-            try:
-                left = self._left(timer, now)
-            except (StorageDamaged, StorageTooNew, NotFound):
-                # Whoever drives the run says that it cannot be read.
-                continue
+        for timer, state in self._meant():
+            left = self._left(timer, state, now)
             if left < timer.due - now - CLOCK_JUMP:
                 self._deadlines[timer] = steady + left
 
-    def _left(self, timer: Timer, now: float) -> float:
+    def _left(self, timer: Timer, state: RunState, now: float) -> float:
         """The seconds that are left of a wait, as far as its run knows."""
-        state = state_of(self.log, timer.stream)
-        if isinstance(self.clock, SteadyClock) and state.boot == self.clock.boot:
+        if self._knows_clock(state):
             return timer.due - now_as_known(self.clock, state)
         latest = self.log.read(timer.stream, after=state.seq - 1, limit=1)
         return timer.due - max(now, from_log(latest[0]).at)
 
     def _keep(self, ahead: float) -> None:
+        for timer, state in self._meant():
+            by = state.ahead if self._knows_clock(state) else ahead
+            self._deadlines.setdefault(timer, timer.due - by)
+
+    def _knows_clock(self, state: RunState) -> bool:
+        return isinstance(self.clock, SteadyClock) and state.boot == self.clock.boot
+
+    def _meant(self) -> Iterator[tuple[Timer, RunState]]:
+        """The timers that are set, with the states of their runs; whoever drives a run says that it cannot be read."""
         for timer in self._set():
-            self._deadlines.setdefault(timer, timer.due - ahead)
+            with contextlib.suppress(StorageDamaged, StorageTooNew, NotFound):
+                yield timer, state_of(self.log, timer.stream)
 
     def _set(self) -> list[Timer]:
         return [timer for timer in self.log.due(math.inf) if is_run(timer.stream) and self.wanted(timer.stream)]
