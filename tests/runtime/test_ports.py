@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.engine.fold.clocks import brought_to, moved
-from handrail.model.history.events import ClockNoted, StepBegan, TimerFired
+from handrail.model.history.events import ClockNoted, StepBegan, StepEnded, TimerFired
 from handrail.model.history.run_state import CLOCK_JUMP, Failure, RunState, StepState, changed
+from handrail.model.workflow.agent_names import NO_AGENT_NAMES
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.views.costs import cost_of
+from handrail.ports.log import Lease
 from handrail.runtime.clock_waits import Waits
 from handrail.runtime.ports import (
     SteadyClock,
@@ -23,8 +25,9 @@ from handrail.runtime.ports import (
     since_began,
     with_clock,
 )
+from handrail.runtime.recorder import Recorder
 from handrail.wiring.system import ENVIRONMENTS
-from support.runtime.room import LONG, Room, assert_sound, of_kind
+from support.runtime.room import LONG, Room, assert_sound, of_kind, pinned
 from support.runtime.set_clock import NOON, SetClock
 
 HOUR = 3600.0
@@ -208,7 +211,28 @@ def test_a_run_that_is_over_is_rewound_by_the_clock_as_it_is_then(room: Room) ->
 def test_what_happened_just_before_the_clock_was_set_is_told_by_the_new_one(by: float) -> None:
     for at in (NOON, NOON + by):
         happened = StepBegan(address="x", action="script", attempt=1, spec={}, at=at)
-        assert by_new_clock(happened, NOON + by + 2, by).at == NOON + by
+        assert by_new_clock(happened, NOON + by + 2, (by,)).at == NOON + by
+
+
+@pytest.mark.parametrize("by", JUMPS)
+def test_what_happened_before_the_clock_was_set_and_is_told_after_that_was_noted_has_its_length(
+    room: Room, by: float
+) -> None:
+    clock, run = SetClock(), room.start(SLOW.replace("TIMEOUT", "timeout: 50m"))
+    lease = room.log.acquire(run, "test")
+    assert isinstance(lease, Lease)
+    plan = pinned(SLOW.replace("TIMEOUT", "timeout: 50m")).plan
+    recorder = Recorder(room.log, lease, clock.clock, room.writer.redactor, agent_names=NO_AGENT_NAMES)
+    state = room.state(run)
+    while state.pending is None or state.pending.kind != "step":
+        state = recorder.commit(recorder.turn(plan, state))
+    clock.passes(7)
+    ended = StepEnded(address="x", began=state.pending.seq, status="succeeded", at=clock.wall)
+    for jump in (by, 3 * by):
+        clock.wall += jump
+        state = recorder.commit(recorder.turn(plan, state))
+    state = recorder.commit(recorder.turn(plan, state, (ended,)))
+    assert (state.steps["x"].seconds, state.steps["x"].ended_at) == (7.0, clock.wall)
 
 
 def test_a_usage_limit_ends_at_the_time_of_day_that_was_told() -> None:
@@ -280,6 +304,12 @@ def test_small_differences_of_the_clock_are_none() -> None:
 def test_a_process_that_is_kept_from_reading_both_clocks_at_once_reads_them_again() -> None:
     times = iter([1.0, 9.0, 9.001])
     assert SteadyClock(lambda: 100.0, lambda: next(times), "x").read() == (100.0, 100.0 - 9.001)
+
+
+def test_a_process_that_never_reads_both_clocks_at_once_goes_by_its_closest_try() -> None:
+    steady = iter([0.0, 9.0, 10.0, *range(20, 1000, 10)])
+    wall = iter(range(100, 1000))
+    assert SteadyClock(lambda: next(wall), lambda: next(steady), "x").read() == (101, 101 - 10.0)
 
 
 def test_the_machine_has_one_start_for_all_its_processes_and_new_runs_know_it(room: Room) -> None:

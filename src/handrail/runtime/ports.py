@@ -14,9 +14,10 @@ it sleeps counts.
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
@@ -76,7 +77,7 @@ class Flows:
 
 
 TOGETHER = 0.01
-"""Seconds within which both clocks are read, or they are read again."""
+"""Seconds within which both clocks are read, or they are read again: a length is so much longer or shorter at most."""
 TRIES = 20
 RECENT = 60.0
 """Seconds within which a time was taken from the clock as it stands now."""
@@ -108,11 +109,14 @@ class SteadyClock:
     def read(self) -> Reading:
         """Read both clocks, as closely together as a busy machine allows."""
         before, now, after = self.steady(), self.wall(), self.steady()
+        apart, found = after - before, Reading(now, now - after)
         for _ in range(TRIES):
-            if after - before <= TOGETHER:
+            if apart <= TOGETHER:
                 break
             before, now, after = after, self.wall(), self.steady()
-        return Reading(now, now - after)
+            if after - before < apart:
+                apart, found = after - before, Reading(now, now - after)
+        return found
 
 
 @cache
@@ -167,9 +171,11 @@ def since_began(clock: Clock, state: RunState, began: StepBegan) -> float:
     return max(0.0, now_as_known(clock, state) - began_at)
 
 
-def by_new_clock(event: Event, now: float, by: float) -> Event:
-    """Give an event that happened a moment ago with the time of the clock that was set since, if it has the old one."""
-    return replace(event, at=event.at + by) if abs(event.at + by - now) < abs(event.at - now) else event
+def by_new_clock(event: Event, now: float, jumps: Sequence[float]) -> Event:
+    """Give an event that happened a moment ago with the time of the clock as it was set since, by the latest jumps."""
+    times = accumulate(reversed(jumps), initial=event.at)
+    at = min(times, key=lambda each: abs(each - now))
+    return event if at == event.at else replace(event, at=at)
 
 
 def with_clock(first: Event) -> Event:

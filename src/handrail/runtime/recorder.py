@@ -16,7 +16,7 @@ from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.codec import StepTexts, encode_state
 from handrail.late_import import late_import
-from handrail.model.history.events import Event, RunStarted
+from handrail.model.history.events import ClockNoted, Event, RunStarted
 from handrail.model.history.run_state import REDUCER, Pending, RunState
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.agent_names import AgentNames
@@ -37,6 +37,8 @@ CHECKPOINT_EVERY = 2000
 CHECKPOINT_SHARE = 32
 """A checkpoint costs as much as the state is large, so it comes after the history has grown by this part of itself:
 what checkpoints cost per event stays the same however long the run is, and a resume folds at most that part again."""
+MOST_JUMPS = 8
+"""Jumps of the clock that an event may be older than."""
 
 
 class Turn(NamedTuple):
@@ -83,6 +85,8 @@ class Recorder:
     _texts: StepTexts = field(default_factory=StepTexts)
     _written: dict[int, tuple[Event, NewEvent]] = field(default_factory=dict[int, tuple[Event, NewEvent]])
     """Events of the turn as the log keeps them, by identity."""
+    _jumps: tuple[float, ...] = ()
+    """By how much the clock was set while we held the run: what happened before may be told after it was noted."""
     _timed: bool = True
     """Whether the run may have a timer; only the holder of its lease sets one."""
 
@@ -95,10 +99,10 @@ class Recorder:
         # What is over waits for nothing, until somebody wants it to go on.
         if noted is not None and state.status != "cancelled" and (not state.over or inbox):
             state = apply(state, noted, state.seq + 1, self.log.get_blob)
-            caused = tuple(by_new_clock(event, now, noted.by) for event in caused)
         else:
             noted = None
-        caused = tuple(map(self._clean, caused))
+        jumps = (*self._jumps, *_jumps_in((noted,)))
+        caused = tuple(self._clean(by_new_clock(event, now, jumps)) for event in caused)
         # What was said before a call of ours is known to be over was said during it: its agent is told.
         tells = inbox and caused and not state.held_by
         first = tuple(each for each in inbox if each.key.startswith("tell:")) if tells else ()
@@ -177,6 +181,7 @@ class Recorder:
             self.log.send(letter.run, letter.key, message(self.redactor, "tell", text=letter.text, by=letter.by))
         begun = [beginning(self.log, self.redactor, each.run, each) for each in turn.begins]
         stored = self.log.append([*begun, append], [self.lease])
+        self._jumps = (*self._jumps, *_jumps_in(turn.events))[-MOST_JUMPS:]
         self.checkpointed = self.checkpointed if checkpoint is None else checkpoint.seq
         if stored:
             self.known.keep(Folded(turn.state, stored[-1].hash, self.checkpointed))
@@ -194,3 +199,7 @@ class Recorder:
         if self._newest is not None and self._newest[0] == seq:
             return self._newest[1]
         return from_log(self.log.read(run, after=seq - 1, limit=1)[0])
+
+
+def _jumps_in(events: Iterable[Event | None]) -> tuple[float, ...]:
+    return tuple(event.by for event in events if isinstance(event, ClockNoted) and event.by)
