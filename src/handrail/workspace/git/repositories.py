@@ -38,10 +38,17 @@ def _is_checkout(dot: Path) -> bool:
 
 def git_dir(root: Path) -> Path:
     """Give the git folder of a checkout or worktree, without asking git."""
+    found = named_git_dir(root)
+    if found == root / ".git":
+        _refuse_diversion(found)
+    return found
+
+
+def named_git_dir(root: Path) -> Path:
+    """Give the folder that `.git` is or names, whatever it is."""
     dot = root / ".git"
     try:
         if dot.is_dir():
-            _refuse_diversion(dot)
             return dot
         target = os.fsdecode(dot.read_bytes()).removeprefix("gitdir: ").rstrip("\n")
     except OSError as error:
@@ -52,11 +59,17 @@ def git_dir(root: Path) -> Path:
 
 def _refuse_diversion(dot: Path) -> None:
     """Refuse a checkout whose settings and hooks lie elsewhere: git writes such a note for linked worktrees alone."""
-    if os.path.lexists(dot / "commondir") and common_of(dot) != dot.resolve():
+    if os.path.lexists(dot / "commondir") and common_of(dot) not in (dot.resolve(), _repository_around(dot)):
         message = (
             f"{dot / 'commondir'} makes git take its settings and hooks from elsewhere; git itself writes no such file"
         )
         raise WorkspaceFault(message, next_step="find out who wrote that file and remove it, then go on")
+
+
+def _repository_around(dot: Path) -> Path | None:
+    """The repository of a linked worktree's git folder, where `.git` is a link to that: git wrote the note in there."""
+    entry = dot.resolve()
+    return entry.parent.parent if dot.is_symlink() and entry.parent.name == "worktrees" else None
 
 
 def common_dir(root: Path) -> Path:

@@ -22,7 +22,7 @@ from typing import cast
 from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.workspace.git.command import Git, View
-from handrail.workspace.git.repositories import common_of, git_dir, is_entry_of
+from handrail.workspace.git.repositories import common_of, git_dir, is_entry_of, named_git_dir
 
 CONFIG, SOURCES = "config", "sources.json"
 IGNORE, ATTRIBUTES = "user-ignore", "user-attributes"
@@ -56,9 +56,9 @@ class Setting:
 
 def open_view(root: Path, folder: Path, *, fixed: bool = False) -> View:
     """Give the view of a checkout, made in a folder of ours; a fixed one stays as it was made."""
-    own = git_dir(root).resolve()
     if fixed:
-        _require_entry_of(root, own)
+        _require_entry_of(root, named_git_dir(root).resolve())
+    own = git_dir(root).resolve()
     view = View(folder, own, common_of(own))
     if not _is_current(view, fixed=fixed):
         make_view(view, read_settings(root, own))
