@@ -23,6 +23,8 @@ def case(*steps: str, budget: str = "") -> str:
 
 
 HANGS: dict[str, Any] = {"call_tool": {"name": "Read", "input": {"path": "a.py"}}, "run": "sleep 600 & exec sleep 600"}
+LOOKS = 2
+"""How often a call is looked at before it counts as old."""
 SILENT: dict[str, Any] = {"delay": 600}
 DONE: dict[str, Any] = {"say": "Done.", "output": "done"}
 COSTLY: dict[str, Any] = {
@@ -99,6 +101,31 @@ def test_a_tool_that_runs_is_no_silence(shop: StepsRoom, monkeypatch: pytest.Mon
     shop.during(lambda: runs.stop(shop.writer, run, "ann"), lambda: len(found) > 1)
     assert set(found) == {None}
     assert shop.state(run).status == "cancelled"
+    assert not lasting_within(shop.folder)
+
+
+def test_no_call_is_silent_for_longer_than_it_has_been_there(shop: StepsRoom, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = shop.start(case("{name: one, prompt: Do it., idle_timeout: 1h}"), {"one": SILENT})
+    found: list[Cut | None] = []
+    inner = Watch.look
+
+    def look(self: Watch) -> Cut | None:
+        """Look at a call whose output is older than itself, as it is where the clock was set."""
+        there = printed(shop, run)
+        if there and len(found) in (0, LOOKS):
+            age(there[0], 3605)
+        if len(found) == LOOKS:
+            # It may well be as old as its output.
+            self.oldest = float("inf")
+        cut = inner(self)
+        found.extend([cut] if there else [])
+        return cut
+
+    monkeypatch.setattr(Watch, "look", look)
+    shop.drive()
+    assert found[:LOOKS] == [None] * LOOKS
+    assert [cut is not None and cut.status for cut in found[LOOKS:]] == ["timeout"]
+    assert shop.state(run).status == "blocked"
     assert not lasting_within(shop.folder)
 
 
