@@ -26,7 +26,7 @@ from handrail.workspace.delivery.apply_journal import (
 from handrail.workspace.git.command import Git, shown, split
 from handrail.workspace.git.data_places import Places, plain
 from handrail.workspace.git.repositories import find_root
-from handrail.workspace.snapshots.changes import files_of, standing_files
+from handrail.workspace.snapshots.changes import files_of, require_true_objects, standing_files
 from handrail.workspace.snapshots.index_memo import Basis
 from handrail.workspace.snapshots.private_index import PrivateIndex
 from handrail.workspace.snapshots.state import REFS, run_ref
@@ -92,6 +92,7 @@ def _apply(at: Checkout, tree: Tree, run: str, theirs: str) -> tuple[str, ...]:
     git = at.git
     last = _last(git, run)
     base = last.brought if last and last.done else files_of(git, tree.commit)
+    require_true_objects(git, base, theirs)
     ours = PrivateIndex(git, at.places.private(git.where)).follow(basis=Basis())[0].tree
     found = three_way(git, base, ours, theirs)
     _refuse_own_edits(git, (base, ours, theirs), last)

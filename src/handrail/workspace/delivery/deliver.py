@@ -12,6 +12,7 @@ from handrail.workspace.commits.merge_trees import is_ancestor, merge_trees
 from handrail.workspace.delivery.fast_forward import fast_forward
 from handrail.workspace.git.data_places import Places
 from handrail.workspace.git.repositories import branches, common_dir, find_root
+from handrail.workspace.snapshots.changes import require_true_objects
 
 
 def merge_into_base(places: Places, tree: Tree, message: str) -> MergeResult:
@@ -24,6 +25,7 @@ def merge_into_base(places: Places, tree: Tree, message: str) -> MergeResult:
         base, branch = known[tree.base], known[tree.branch]
         if is_ancestor(git, branch.commit, base.commit):
             return Merged(base.commit, already=True)
+        require_true_objects(git, base.commit, branch.commit)
         new = branch.commit
         forward = is_ancestor(git, base.commit, branch.commit)
         if base.worktree:

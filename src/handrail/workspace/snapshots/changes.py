@@ -1,9 +1,13 @@
 """What differs between commits, snapshots and the files as they stand."""
 
+import hashlib
 import re
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from handrail.errors import WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history.trees import Tree
 from handrail.ports.workspaces import FileChange
@@ -17,6 +21,8 @@ from handrail.workspace.snapshots.take import read
 _Change = Literal["added", "modified", "deleted", "renamed", "type"]
 _KINDS: dict[str, _Change] = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "T": "type"}
 _INDEX_LINE = re.compile(r"^index [0-9a-f]+\.\.[0-9a-f]+(?: [0-7]+)?\n", re.MULTILINE)
+_AT_ONCE = 64
+"""Objects that are read together."""
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "-M")
 
 
@@ -83,6 +89,7 @@ def _nested(old: _Side, new: _Side) -> tuple[FileChange, ...]:
 def diff(places: Places, tree: Tree, since: str, until: str | None, *, stat: bool) -> str:
     """Give the difference as a patch, or as a summary with lines counted."""
     old, new = _both(places, tree, since, until)
+    require_true_objects(_git(places, tree), old.tree, new.tree)
     form = ("--stat=100",) if stat else ("-p", "--full-index", "--binary")
     return shown(_git(places, tree).out("diff-tree", "-r", *form, *_PLAIN, old.tree, new.tree))
 
@@ -90,9 +97,52 @@ def diff(places: Places, tree: Tree, since: str, until: str | None, *, stat: boo
 def readable_diff(places: Places, tree: Tree, since: str, until: str) -> str:
     """Give the difference for readers, who want neither the contents of binary files nor the names of objects."""
     old, new = _both(places, tree, since, until)
+    require_true_objects(_git(places, tree), old.tree, new.tree)
     patch = shown(_git(places, tree).out("diff-tree", "-r", "-p", *_PLAIN, old.tree, new.tree))
     named = (f"# {each.path} is a repository of its own: files in it changed\n" for each in _nested(old, new))
     return "".join(named) + _INDEX_LINE.sub("", patch)
+
+
+def require_true_objects(git: Git, old: str, new: str) -> None:
+    """Refuse a difference between commits or trees if an object in it is not what its name says.
+
+    Git believes whatever is stored under a name, and whoever works in a worktree can write into the object store. Every
+    folder that was looked into is among what is checked, so nothing that differs is left out.
+    """
+    roots = git.line("rev-parse", old, new, f"{old}^{{tree}}", f"{new}^{{tree}}").split()
+    rows = git.out("diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--no-abbrev", *roots[2:]).split(b"\0")[::2]
+    sides = (side for row in rows if row for side in _sides(row.decode()))
+    names = iter(dict.fromkeys((*roots, *sides)))
+    while some := "".join(f"{each}\n" for each in islice(names, _AT_ONCE)):
+        for name, kind, content in _stored(git.out("cat-file", "--batch", stdin=some.encode())):
+            if _name_of(kind, content, len(name)) != name:
+                message = f"the object {name} in {git.where} is not what its name says: it was written by hand"
+                step = f"see which objects are false with `git -C {git.where} fsck`, and discard the run"
+                raise WorkspaceFault(message, next_step=step)
+
+
+def _sides(row: str) -> Iterator[str]:
+    """The objects in a line of a raw difference; a repository inside is none, nor is what is not there."""
+    old_mode, new_mode, old, new, _ = row.removeprefix(":").split(" ")
+    yield from (name for mode, name in ((old_mode, old), (new_mode, new)) if mode != "160000" and name.strip("0"))
+
+
+def _stored(data: bytes) -> Iterator[tuple[str, str, bytes]]:
+    at = 0
+    while at < len(data):
+        end = data.index(b"\n", at)
+        name, kind, *size = data[at:end].decode().split(" ")
+        at = end + 1
+        # Who reads the difference finds out what is missing.
+        if size:
+            content = data[at : at + int(size[0])]
+            at += len(content) + 1
+            yield name, kind, content
+
+
+def _name_of(kind: str, content: bytes, digits: int) -> str:
+    data = f"{kind} {len(content)}\0".encode() + content
+    return (hashlib.sha256(data) if digits == 64 else hashlib.sha1(data, usedforsecurity=False)).hexdigest()
 
 
 def _both(places: Places, tree: Tree, since: str, until: str | None) -> tuple[_Side, _Side]:
