@@ -73,7 +73,7 @@ def _assert_others_go_on(box: BlackBox, tokens: dict[str, str]) -> None:
         ],
     )
     assert "good" in [each["workflowId"] for each in listed["workflows"]]
-    assert GOOD in [each["runId"] for each in found["candidates"]]
+    assert GOOD in [each["runId"] for each in found.get("candidates", [])]
     assert (advanced["runId"], advanced["pending"]["address"]) == (GOOD, "step-2")
     assert (started["runId"], started["pending"]["address"]) == ("good-2", "step-1")
 
@@ -110,5 +110,5 @@ def test_streams_that_are_no_run_are_no_concern_of_agents(box: BlackBox, tokens:
     _assert_others_go_on(box, tokens)
     streams = ("issue:7", "pr:7", "schedule:nightly", "hook:1", "ghost-1")
     for answer in _talk(box, [("resume_session", {"runId": stream}) for stream in streams]):
-        assert not {each["runId"] for each in answer["candidates"]} & set(streams), answer
+        assert not {each["runId"] for each in answer.get("candidates", [])} & set(streams), answer
     _assert_the_driver_goes_on(box)

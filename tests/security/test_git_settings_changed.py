@@ -125,7 +125,7 @@ def test_an_approval_names_it_for_programs_too(box: BlackBox) -> None:
     ask(box, ATTACKS["core.sshcommand"])
     inbox = json.loads(box.call("inbox", "--json").text)
     assert inbox["inbox"][0]["says"].splitlines() == ["Ship it?", f"{TOLD}: core.sshcommand = ./evil (new)"]
-    assert inbox["notices"] == [{"run": "work-1", "says": f"{TOLD}: core.sshcommand = ./evil (new)"}]
+    assert inbox.get("notices") == [{"run": "work-1", "says": f"{TOLD}: core.sshcommand = ./evil (new)"}]
     assert json.loads(box.call("show", "work-1", "--json").text)["git_changes"] == ["core.sshcommand = ./evil (new)"]
 
 
@@ -138,7 +138,7 @@ def test_an_approval_of_a_run_names_what_a_workflow_changed_that_it_called(box: 
 def test_a_step_that_does_not_touch_them_is_not_blamed(box: BlackBox) -> None:
     ask(box, "git commit -qam Work")
     assert "git start programs" not in "".join(box.call(*words).text for words in (["status"], ["why", "work-1"]))
-    assert json.loads(box.call("inbox", "--json").text)["notices"] == []
+    assert json.loads(box.call("inbox", "--json").text).get("notices") == []
 
 
 def test_once_a_person_accepted_it_nothing_says_it_any_more(box: BlackBox) -> None:
