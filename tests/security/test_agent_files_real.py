@@ -263,3 +263,48 @@ def test_opencode_is_refused_in_a_repository_that_is_not_trusted_and_goes_on_aft
     person.box.write(".opencode/plugin/q.js", "export const P = async () => ({})\n")
     person.box.commit()
     refused(person)
+
+
+# a folder below -----------------------------------------------------------------------------------------------------
+
+
+def settle_nothing(person: Person) -> Person:
+    return person
+
+
+BELOW = {
+    "claude": (settle_nothing, plant_claude, ""),
+    "codex": (settle_nothing, plant_codex, ""),
+    "gemini": (settle_gemini, plant_gemini, ", model: gemini-3-pro"),
+    "opencode": (settle_opencode, plant_opencode, ""),
+}
+
+
+@pytest.mark.system("claude", "codex", "gemini", "opencode")
+@pytest.mark.parametrize("agent", BELOW)
+@pytest.mark.parametrize("access", ["edit", "full"])
+def test_an_agent_that_goes_into_a_folder_runs_nothing_of_the_files_there(
+    person: Person, agent: str, access: str
+) -> None:
+    settle, plant, more = BELOW[agent]
+    person = settle(person)
+    plant(person.box, root=person.box.repository / "sub")
+    person.box.write("sub/app.txt", "one\n")
+    person.box.commit()
+    person.workflow(agent, access, more=more, script="below")
+    assert run(person) == []
+    assert "environment.txt" in person.box.call("diff", "mine-1", "--stat").text
+    assert person.other.requests == []
+
+
+@pytest.mark.system("claude", "codex", "gemini", "opencode")
+@pytest.mark.parametrize("agent", BELOW)
+def test_an_agent_that_is_started_in_a_folder_below_runs_nothing_of_the_files_there(person: Person, agent: str) -> None:
+    settle, plant, more = BELOW[agent]
+    person = settle(person)
+    plant(person.box, root=person.box.repository / "sub")
+    person.box.commit()
+    person.workflow(agent, "full", more=more)
+    answer = person.box.call("run", "mine", "--in", str(person.box.repository / "sub"))
+    assert answer.exit_code in (0, 3), answer.text
+    assert (person.box.traces(), person.other.requests) == ([], []), answer.text

@@ -16,6 +16,13 @@ SCRIPT: list[Action] = [Shell("env > environment.txt"), Say("done")]
 """What the model wants: a command, so that hooks before and after a tool have something to do."""
 SKILLS: list[Action] = [Call("Skill", {"skill": "planted-skill"}), Call("Skill", {"skill": "planted"}), Say("done")]
 
+BELOW: list[Action] = [
+    Shell("cd sub && cat app.txt && env > environment.txt"),
+    Call("Read", {"file_path": "sub/app.txt"}),
+    *SKILLS,
+]
+"""What leads an agent into the folder `sub`, by a command and by a tool of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -40,7 +47,7 @@ class Person:
 @contextmanager
 def with_agents(box: BlackBox) -> Generator[Person]:
     """Give the person of a black box the real Claude Code and Codex."""
-    scripts = {"go": SCRIPT, "skills": SKILLS}
+    scripts = {"go": SCRIPT, "skills": SKILLS, "below": BELOW}
     with (
         # Codex refuses to work where its folder lies below the temporary one.
         TemporaryDirectory(prefix="handrail-agents-", dir="/var/tmp", ignore_cleanup_errors=True) as folder,

@@ -212,9 +212,14 @@ def _settings(call: AgentCall, folder: Path) -> tuple[str, ...]:
     command = shlex.join([sys.executable, "-I", "-S", "-c", _BOOT, here, str(asked)]) + " || exit 2"
     hook = {"type": "command", "command": command, "timeout": HOOK_TIMEOUT}
     # Settings of the repository could switch all hooks off; these here count more.
-    settings = {"disableAllHooks": False, "hooks": {"PreToolUse": [{"matcher": "", "hooks": [hook]}]}}
-    _write(folder / "settings.json", settings)
+    hooks = {"disableAllHooks": False, "hooks": {"PreToolUse": [{"matcher": "", "hooks": [hook]}]}}
+    _write(folder / "settings.json", {**hooks, **_of_skills(call)})
     return (f"--settings={folder / 'settings.json'}",)
+
+
+def _of_skills(call: AgentCall) -> dict[str, bool]:
+    """Keep commands in skills from running: Claude Code also finds skills in folders below, whoever wrote them."""
+    return {} if call.project.files == "trusted" else {"disableSkillShellExecution": True}
 
 
 def _server(call: AgentCall, folder: Path) -> tuple[str, ...]:
