@@ -130,10 +130,11 @@ class System:
         tooling = Tooling(
             self.log, lambda: signing_keys.keys_in(self.folder), folder_variables(self.folder, os.environ)
         )
-        said, blobs = partial(said_since, self.log), self.log.get_blob
+        said = partial(said_since, self.log)
         host = None if self.bare else AgentHost(Bubblewrap(), Sessions(self.folder), self.machine.agents.config_folders)
         agents = AgentHandler(
-            *(starts, self.agents, blobs, folder, self.clock, trees.restore, host, tooling, said), trusted=self.trusted
+            *(starts, self.agents, self.log, folder, self.clock, trees.restore, host, tooling, said),
+            trusted=self.trusted,
         )
         proofs = ProofHandler(starts, folder)
         workspaces = self.workspaces

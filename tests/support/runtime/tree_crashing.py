@@ -141,7 +141,7 @@ def supervisor_of(log: Log, data: Path, processes: LocalProcesses) -> Supervisor
     workspaces = GitWorkspaces(data)
     trees = TreeHandler(workspaces, starts, folder, time.time)
     commands = CommandHandler(starts, folder, time.time, trees.restore)
-    agents = AgentHandler(starts, KnownAgents(), log.get_blob, folder, time.time, trees.restore)
+    agents = AgentHandler(starts, KnownAgents(), log, folder, time.time, trees.restore)
     proofs = ProofHandler(starts, folder)
     steps = StepHandler(commands, agents, trees, proofs, lambda: ItemHandler(log, ENVIRONMENTS, workspaces, time.time))
     children = ChildHandler(log, ENVIRONMENTS, library({}), time.time)

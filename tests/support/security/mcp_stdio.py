@@ -23,11 +23,16 @@ class Talk:
 
 def call_tools(box: BlackBox, calls: Sequence[tuple[str, Json]]) -> Talk:
     """Start `handrail mcp`, call tools one after the other, and end it."""
+    return send_requests(box, [("tools/call", {"name": name, "arguments": given}) for name, given in calls])
+
+
+def send_requests(box: BlackBox, requests: Sequence[tuple[str, Json]]) -> Talk:
+    """Start `handrail mcp`, send requests one after the other, and end it."""
     about: Json = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "tester", "version": "1"}}
     messages: list[Json] = [{"id": "hello", "method": "initialize", "params": about}]
     messages.append({"method": "notifications/initialized"})
-    for number, (name, arguments) in enumerate(calls):
-        messages.append({"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
+    for number, (method, params) in enumerate(requests):
+        messages.append({"id": number, "method": method, "params": params})
     answers = dict[int, Json]()
     with (
         (box.base / "mcp-stderr").open("w+") as err,
@@ -57,4 +62,4 @@ def call_tools(box: BlackBox, calls: Sequence[tuple[str, Json]]) -> Talk:
         server.stdin.close()
         assert server.wait(PATIENCE) == 0
         err.seek(0)
-        return Talk([answers[number] for number in range(len(calls))], err.read())
+        return Talk([answers[number] for number in range(len(requests))], err.read())

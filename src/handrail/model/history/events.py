@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import Literal, TypeAlias
 
 from handrail.frozen import frozen
-from handrail.model.history.named_blobs import BlobDigest
+from handrail.model.history.named_blobs import BlobDigest, Stream
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
@@ -250,6 +250,8 @@ class QuestionAsked:
     """What the conversation took in all so far, from an agent that tells only that."""
     heard: tuple[int, ...] = ()
     """The messages that it took up in the middle of the call, by the numbers of their events."""
+    printed: Stream = ()
+    """What its agent printed until then."""
     kind: Literal["question_asked"] = "question_asked"
 
 
@@ -338,6 +340,8 @@ class StepEnded:
     by: str = ""
     """Who performed it, where that was not the engine."""
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    printed: Stream = ()
+    """What its agent printed, line by line: the transcript is read from it."""
     kind: Literal["step_ended"] = "step_ended"
 
 
@@ -371,6 +375,8 @@ class StepRefused:
     """What the effort took and which conversation it was, where the engine called an agent for it."""
     results: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """Results of work handed on that came with it: they are kept."""
+    printed: Stream = ()
+    """What its agent printed."""
     kind: Literal["step_refused"] = "step_refused"
 
 

@@ -1,20 +1,48 @@
 """Marks the fields of events and states that hold the digest of a blob: without these blobs a history is not whole."""
 
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
 from typing import Annotated, Any, TypeAlias
+
+from handrail.frozen import frozen
 
 _MARK = "digest of a blob"
 BlobDigest: TypeAlias = Annotated[str, _MARK]
 """The digest of a blob, or an empty text for none."""
 
 
+@frozen
+class StreamPart:
+    """A piece of a long output, kept as a blob; the pieces in order are the whole of it."""
+
+    digest: BlobDigest
+    size: int
+
+
+Stream: TypeAlias = tuple[StreamPart, ...]
+
+
 def blobs_named_by(record: object) -> frozenset[str]:
     """List the digests of the blobs that an event or a state names."""
-    return frozenset(digest for name in digest_fields(type(record)) if (digest := getattr(record, name)))
+    return frozenset(_digests(record))
+
+
+def _digests(record: object) -> Iterator[str]:
+    for name in digest_fields(type(record)):
+        if digest := getattr(record, name):
+            yield digest
+    for name in stream_fields(type(record)):
+        yield from (part.digest for part in getattr(record, name))
 
 
 @cache
 def digest_fields(record: type[Any]) -> tuple[str, ...]:
     """Name the fields of a record that hold the digest of a blob."""
     return tuple(each.name for each in fields(record) if _MARK in getattr(each.type, "__metadata__", ()))
+
+
+@cache
+def stream_fields(record: type[Any]) -> tuple[str, ...]:
+    """Name the fields of a record that hold an output in pieces."""
+    return tuple(each.name for each in fields(record) if each.type == Stream)

@@ -1,8 +1,11 @@
 """What the agents of a step said and did, read from what their calls printed: while they work, and afterwards.
 
-1. A stream is read in pieces of a few megabytes, and each entry is given as soon as it is read, however long it is.
-2. Only what the keeper of a call has gone through is shown, and the run's secrets are taken out of that again.
-3. Nothing is kept a second time: what `clean` removed is gone, and the call says so.
+1. What an agent printed is kept with the outcome of its call, in pieces of about a megabyte. It outlives the files of
+   the call, and goes along with a run that is exported.
+2. A call that is at work, or that left no outcome (it was killed, or met a usage limit), is read from its files.
+3. A stream is read piece by piece, and each entry is given as soon as it is read, however long the stream is. A reader
+   who knows the place of an entry starts there.
+4. Only what the keeper of a call has gone through is shown, and the run's secrets are taken out of that again.
 """
 
 import time
@@ -13,7 +16,8 @@ from typing import Any
 from handrail.engine.state.agent_calls import call_of
 from handrail.errors import HandrailError, UsageError
 from handrail.frozen import frozen
-from handrail.model.history.events import StepBegan
+from handrail.model.history.events import QuestionAsked, StepBegan, StepEnded, StepRefused
+from handrail.model.history.named_blobs import Stream
 from handrail.model.secrets.redaction import Redactor
 from handrail.operations.views.event_sentences import agent_words
 from handrail.operations.views.run_document import iso
@@ -44,6 +48,8 @@ class AgentStream:
     """The agent and its model, as people say it."""
     at: float
     place: Path
+    printed: Stream = ()
+    """What was kept of it; nothing while it is at work."""
 
 
 @frozen
@@ -77,14 +83,21 @@ class Transcripts:
         """Give what an agent said and did, from a byte of its stream on; once it works no more, up to its end."""
         agent = self._agent(call)
         reader, last = agent.lines(), ""
-        for offset, line in self._lines(call.place, after):
+        lines = self._kept_lines(call.printed, after) if call.printed else self._lines(call.place, after)
+        for offset, line in lines:
             said = reader.feed(line).strip() or (agent.glimpse(line) or "").strip()
             if said and said != last:
                 last = said
                 yield Entry(offset, self.redactor.text(said))
 
+    def text(self, call: AgentStream) -> str:
+        """Write down what an agent said and did, one entry after the other, and how the call stands."""
+        return "\n".join((*(each.text for each in self.entries(call)), f"({self.ending(call)})"))
+
     def ending(self, call: AgentStream) -> str:
         """Say how a call stands: at work, ended, killed, or no longer there."""
+        if call.printed:
+            return "ended"
         match self.processes.look(str(call.place)):
             case Running():
                 return "at work"
@@ -104,7 +117,8 @@ class Transcripts:
                     if inner.nth in (None, number) and (call := _called(one)) is not None:
                         place = newest_start(self.folder / inner.run / str(one.began))
                         agent = str(call.get("agent") or "")
-                        yield AgentStream(inner.run, inner.shown, number, agent, agent_words(call), one.begin.at, place)
+                        words, printed = agent_words(call), _printed(one)
+                        yield AgentStream(inner.run, inner.shown, number, agent, words, one.begin.at, place, printed)
 
     def _inside(self, run: str, step: FoundStep) -> Iterator[FoundStep]:
         """The steps of a review, a gate with a fix or a loop."""
@@ -116,6 +130,22 @@ class Transcripts:
     def _agent(self, call: AgentStream) -> Agent:
         tree = state_of(self.log, call.run).tree
         return self.agents.find(call.agent or None, None if tree is None else tree.repository)
+
+    def _kept_lines(self, printed: Stream, after: int) -> Iterator[tuple[int, bytes]]:
+        """Read the lines of a stream from a byte on; pieces before that are not opened."""
+        offset, rest = 0, b""
+        for position, part in enumerate(printed, start=1):
+            if offset + part.size <= after:
+                offset += part.size
+                continue
+            data = rest + self.log.get_blob(part.digest)[max(0, after - offset) :]
+            offset = max(offset, after) - len(rest)
+            end = len(data) if position == len(printed) else data.rfind(b"\n") + 1
+            for line in data[:end].splitlines(keepends=True):
+                offset += len(line)
+                yield offset, self.redactor.data(line.rstrip(b"\r\n"))
+            rest = data[end:]
+            offset += len(rest)
 
     def _lines(self, place: Path, after: int) -> Iterator[tuple[int, bytes]]:
         found = self.processes.look(str(place))
@@ -146,6 +176,10 @@ class Transcripts:
 def _called(one: Try) -> dict[str, Any] | None:
     call = call_of(one.begin) if isinstance(one.begin, StepBegan) else None
     return call if call is not None and "prompt" in call else None
+
+
+def _printed(one: Try) -> Stream:
+    return one.end.printed if isinstance(one.end, StepEnded | QuestionAsked | StepRefused) else ()
 
 
 def transcript_data(transcripts: Transcripts, call: AgentStream) -> dict[str, Any]:

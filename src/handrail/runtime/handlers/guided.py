@@ -9,6 +9,7 @@ from handrail.engine.state.agent_calls import call_of, turn_key
 from handrail.engine.state.position import current
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, RunBlocked, StepBegan, StepEnded, StepRefused
+from handrail.model.history.named_blobs import Stream
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
@@ -37,7 +38,7 @@ class GuidedHandler:
         details = {name: ended.details[name] for name in _KEPT if name in ended.details}
         # Whether the next call of the agent goes on with this one, or the step begins anew after a person was asked.
         details["again"] = not any(_begins_anew(event) for event in completion.events)
-        return tuple(_with(event, details) for event in completion.events)
+        return tuple(_with(event, details, ended.printed) for event in completion.events)
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
         """End the agent's call."""
@@ -74,9 +75,10 @@ def _begins_anew(event: Event) -> bool:
     return isinstance(event, RunBlocked) and event.reason != "capability"
 
 
-def _with(event: Event, details: dict[str, JsonValue]) -> Event:
+def _with(event: Event, details: dict[str, JsonValue], printed: Stream) -> Event:
     if isinstance(event, StepRefused):
-        return replace(event, details={**event.details, **details})
+        return replace(event, details={**event.details, **details}, printed=printed)
     if isinstance(event, StepEnded):
-        return replace(event, details={**event.details, **{name: details[name] for name in _KEPT if name in details}})
+        chosen = {name: details[name] for name in _KEPT if name in details}
+        return replace(event, details={**event.details, **chosen}, printed=printed)
     return event

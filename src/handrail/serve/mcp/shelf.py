@@ -26,9 +26,11 @@ from handrail.operations.views.overview import overview
 from handrail.operations.views.run_document import LoggedRuns, run_document
 from handrail.operations.views.step_addresses import shown_addresses
 from handrail.operations.views.step_record import RecordPart, step_record
+from handrail.operations.views.transcript import Transcripts
 from handrail.sources.change_stamps import Stamp, stamp_of
 
 RUNS = "handrail://runs"
+TRANSCRIPTS = "handrail://transcripts"
 WORKFLOWS = "handrail://workflows"
 MOST_LISTED = 50
 """Runs that are listed by themselves, the newest first; any other one is found by its address."""
@@ -53,6 +55,7 @@ TEMPLATES: tuple[Listed, ...] = (
     Listed(
         f"{RUNS}/{{run}}/{{step}}", "step", "One step of a run: tries, proofs, what was said, and what happened to it."
     ),
+    Listed(f"{TRANSCRIPTS}/{{run}}/{{step}}", "transcript", "What the agents of a step said and did, call by call."),
     Listed(f"{WORKFLOWS}/{{workflow}}/{{reference}}", "reference", "A document that a workflow builds on."),
 )
 
@@ -98,7 +101,7 @@ class Shelf:
         kind, _, rest = uri.removeprefix("handrail://").partition("/")
         words = [unquote(part) for part in rest.split("/", 1) if part]
         readers = {("runs", 0): self._overview, ("runs", 1): self._run, ("runs", 2): self._step}
-        readers |= {("workflows", 2): self._reference}
+        readers |= {("transcripts", 2): self._transcript, ("workflows", 2): self._reference}
         reader = readers.get((kind, len(words)))
         if reader is None or not uri.startswith("handrail://"):
             known = ", ".join((RUNS, *(each.uri for each in TEMPLATES)))
@@ -120,6 +123,14 @@ class Shelf:
     def _step(self, words: str, step: str) -> str:
         run = find(self.desk.log, words)
         return self._page(f"A step of the run {run}.", step_record(self.desk.log, run, step))
+
+    def _transcript(self, words: str, step: str) -> str:
+        desk, run = self.desk, find(self.desk.log, words)
+        folder = place_seen_from(desk, self.workspace).folders.data / "runs"
+        read = Transcripts(desk.log, desk.machine.processes, desk.agents, desk.machine.redactor(), folder)
+        calls = read.calls(run, step)
+        parts = [RecordPart(f"call {each.number} of {each.step}, {each.words}", read.text(each)) for each in calls]
+        return self._page(f"What the agents of step {clean(step)} of the run {run} said and did.", tuple(parts))
 
     def _reference(self, name: str, reference: str) -> str:
         about = find_startable(self.desk, self.workspace, name)
@@ -145,7 +156,7 @@ class Shelf:
         return tuple(each for each in values if each.startswith(begun))
 
     def _values(self, of: str, argument: str, known: Mapping[str, str]) -> tuple[str, ...]:
-        if of.startswith(f"{RUNS}/"):
+        if of.startswith((f"{RUNS}/", f"{TRANSCRIPTS}/")):
             log = self.desk.log
             if argument == "step":
                 return shown_addresses(log, find(log, known["run"])) if known.get("run") else ()

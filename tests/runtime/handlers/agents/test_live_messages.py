@@ -15,6 +15,7 @@ from handrail.ports.agents import Abilities, Agent, AgentCall, AgentOutcome, Lau
 from handrail.ports.processes import Ended, Gone
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.live_messages import listens
+from handrail.store.memory.log import MemoryWorld
 from handrail.wiring.system import make_starts
 
 HEARS = "read -r prompt; read -r mark text; echo heard $mark; echo said $text; echo DONE; cat"
@@ -67,10 +68,6 @@ async def _restored(state: RunState) -> None:
     (Path(state.workspace) / "restored").touch()
 
 
-def blob(digest: str) -> bytes:
-    raise AssertionError(digest)
-
-
 def state_in(workspace: Path) -> RunState:
     return RunState(
         run="case-1",
@@ -95,7 +92,8 @@ def call(tmp_path: Path, agent: Agent, **spec: JsonValue) -> StepEnded | Questio
         return tuple(each for each in SAID if each[0] > seq)
 
     known = KnownAgents({agent.name: lambda: agent})
-    handler = AgentHandler(make_starts(), known, blob, tmp_path / "runs", lambda: 1.0, _restored, said=said)
+    log = MemoryWorld().open()
+    handler = AgentHandler(make_starts(), known, log, tmp_path / "runs", lambda: 1.0, _restored, said=said)
     ended = asyncio.run(handler.perform(state_in(tmp_path / "work"), PENDING, began, None))
     assert isinstance(ended, StepEnded | QuestionAsked)
     return ended

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from handrail.engine.contracts.returns import Misfit, ask_again, checked
 from handrail.late_import import late_import
-from handrail.model.history.events import StepBegan, StepEnded
+from handrail.model.history.events import QuestionAsked, StepBegan, StepEnded
+from handrail.model.history.named_blobs import Stream, StreamPart
 from handrail.model.history.prices import PriceList, estimate
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.settings import Access
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, AgentCall, AgentOutcome, Usage
+from handrail.ports.log import Blobs
 from handrail.runtime.handlers.agents.hindrances import Answered
 from handrail.runtime.handlers.agents.host import manner_of
 
@@ -24,6 +26,9 @@ else:
 
 NOTE = "project_files.json"
 """The file beside a call that says which files of the repository could have configured the agent."""
+
+PART = 1 << 20
+"""Bytes of what an agent printed that are kept in one piece, or a little less: a piece ends with a line."""
 
 
 def inputs_of(place: Path) -> Path:
@@ -37,6 +42,27 @@ def with_project_files(place: Path, judged: Answered) -> Answered:
     if not isinstance(judged, StepEnded) or not note.exists():
         return judged
     return replace(judged, details={**judged.details, "project_files": json.loads(note.read_bytes())})
+
+
+def with_printed(blobs: Blobs, data: bytes, judged: Answered) -> Answered:
+    """Record what the agent printed, in pieces, so that a reader can open any part of it."""
+    if not data or not isinstance(judged, StepEnded | QuestionAsked):
+        return judged
+    return replace(judged, printed=keep_stream(blobs, data))
+
+
+def keep_stream(blobs: Blobs, data: bytes) -> Stream:
+    """Keep an output in pieces of about a megabyte that end with a line, unless a line is longer than that."""
+    parts: list[StreamPart] = []
+    start = 0
+    while start < len(data):
+        end = start + PART
+        if end < len(data):
+            end = data.rfind(b"\n", start, end) + 1 or end
+        piece = data[start:end]
+        parts.append(StreamPart(blobs.put_blob(piece), len(piece)))
+        start = end
+    return tuple(parts)
 
 
 def call_of(state: RunState, pending: Pending, spec: dict[str, Any], place: Path) -> AgentCall:

@@ -22,6 +22,7 @@ from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Agent, AgentCall, AgentOutcome, Agents, Configurable, Launch, unmet
+from handrail.ports.log import Blobs
 from handrail.ports.processes import Ended, Gone, ProcessSpec
 from handrail.runtime.handlers.agents.account_limits import (
     FOLDER,
@@ -38,6 +39,7 @@ from handrail.runtime.handlers.agents.call import (
     inputs_of,
     spent,
     spoken,
+    with_printed,
     with_project_files,
 )
 from handrail.runtime.handlers.agents.hindrances import (
@@ -78,7 +80,7 @@ class AgentHandler:
 
     starts: Starts
     agents: Agents
-    blobs: Callable[[str], bytes]
+    blobs: Blobs
     folder: Path
     clock: Clock
     restore: Callable[[RunState], Awaitable[object]]
@@ -120,16 +122,25 @@ class AgentHandler:
             ended = await watch.ended(effect)
             timed = replace(began, at=self.clock() - since_began(self.clock, state, began))
             if isinstance(ended, Cut):
-                outcome = await self._cut_short(watch, ended, state, began)
+                gave_result = watch.gave_result
+                how = await self.starts.processes.end(str(place), GRACE)
+                outcome, printed = self._read(agent, place, how)
+                outcome = counted(state, began, outcome)
+                # What it has taken and its conversation are kept, and a result that it gave.
+                outcome = outcome if gave_result else ended.short(outcome)
                 judged = ended_by_budget(outcome, self._judged(pending, timed, outcome, returns))
-                return with_project_files(place, speech.noted(outcome, judged))
+                return self._recorded(place, printed, speech.noted(outcome, judged))
             if isinstance(ended, Ended):
                 require_started(ended, effect.workspace)
-                outcome = counted(state, began, self._read(agent, place, ended))
+                outcome, printed = self._read(agent, place, ended)
+                outcome = counted(state, began, outcome)
                 self._accounts.heard(state, agent, outcome)
                 outcome = self._with_question(state, pending, spec, outcome)
                 judged = weighed(state, began, outcome, self._judged(pending, timed, outcome, returns))
-                return with_project_files(place, speech.noted(outcome, judged))
+                return self._recorded(place, printed, speech.noted(outcome, judged))
+
+    def _recorded(self, place: Path, printed: bytes, judged: Answered) -> Answered:
+        return with_printed(self.blobs, printed, with_project_files(place, judged))
 
     async def stop(self, state: RunState, pending: Pending, began: StepBegan) -> None:
         """End a call, with everything that it started."""
@@ -141,13 +152,6 @@ class AgentHandler:
         judged = cast("StepEnded", self._judged(pending, began, outcome, returns))
         details: dict[str, JsonValue] = {**judged.details, "spent": {}, "agent": ""}
         return replace(judged, by=report.by, details=details)
-
-    async def _cut_short(self, watch: Watch, cut: Cut, state: RunState, began: StepBegan) -> AgentOutcome:
-        """End a call in the middle; what it has taken and its conversation are kept, and a result that it gave."""
-        gave_result = watch.gave_result
-        ended = await self.starts.processes.end(str(watch.place), GRACE)
-        outcome = counted(state, began, self._read(watch.agent, watch.place, ended))
-        return outcome if gave_result else cut.short(outcome)
 
     def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> Effect:
         timeout = cast("float | None", began.spec.get("timeout"))
@@ -204,7 +208,7 @@ class AgentHandler:
         inputs = inputs_of(place)
         inputs.mkdir(mode=0o700, parents=True, exist_ok=True)
         if call.options.get("script"):
-            Path(call.options["script"]).write_bytes(self.blobs(call.options["digest"]))
+            Path(call.options["script"]).write_bytes(self.blobs.get_blob(call.options["digest"]))
         launch = self._launch(state, agent, call, inputs)
         if isinstance(launch, Launch) and await self.pace.turn(agent.name, launch.apart):
             launch = self._launch(state, agent, call, inputs)  # The files may have changed meanwhile.
@@ -248,16 +252,18 @@ class AgentHandler:
             agent = str(began.spec.get("agent") or "")
             await asyncio.to_thread(show, self.host.windows, state, pending, agent, place)
 
-    def _read(self, agent: Agent, place: Path, ended: Ended | Gone) -> AgentOutcome:
+    def _read(self, agent: Agent, place: Path, ended: Ended | Gone) -> tuple[AgentOutcome, bytes]:
+        """Say how a call ended, and give what it printed."""
         lines = agent.lines()
-        for line in self.starts.processes.read_output(str(place), "stdout", MOST_TRANSCRIPT, tail=False).splitlines():
+        printed = self.starts.processes.read_output(str(place), "stdout", MOST_TRANSCRIPT, tail=False)
+        for line in printed.splitlines():
             lines.feed(line)
         outcome = lines.outcome(ended)
         if outcome.status != "crashed":
-            return outcome
+            return outcome, printed
         said = self.starts.processes.read_output(str(place), "stderr", MOST_COMPLAINT, tail=True)
         words = said.decode(errors="replace").strip()
-        return replace(outcome, message=f"{outcome.message}: {words}") if words else outcome
+        return (replace(outcome, message=f"{outcome.message}: {words}") if words else outcome), printed
 
     def _judged(
         self, pending: Pending, began: StepBegan, outcome: AgentOutcome, returns: Type | None
