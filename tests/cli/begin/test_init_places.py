@@ -29,8 +29,8 @@ Note        the product's code was not found, and fix-bug needs to know it:
 Trying it   worktree 0 s (there is no check to try)
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/
             (trusted: you wrote them)
-Next        name your checks in .handrail/config.toml, then: handrail run
-            fix-bug "what is broken"
+Next        install an agent and log in, name your checks in
+            .handrail/config.toml, then: handrail run fix-bug "what is broken"
 """)
 
 

@@ -1,5 +1,6 @@
 """What `init` says of a trial."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,21 @@ def test_a_set_up_that_takes_long_is_said_to_be_repeated_by_every_run(command: s
     tried = (Tried("worktree", "", 0.1, "green"), Tried("setup", command, seconds, "green"))
     text = " ".join(" ".join(tried_lines(Report(SURVEY, Settings(), Settings(), tried))).split())
     assert (said in text) if said else ("every run repeats" not in text)
+
+
+@pytest.mark.parametrize(
+    ("installed", "command", "offered"),
+    [
+        (("node_modules",), "npm ci", 'setup = [] and copy = ["node_modules"]'),
+        (("vendor",), "composer install", 'setup = [] and copy = ["vendor"]'),
+        (("vendor",), "npm ci", ""),
+        ((), "npm ci", ""),
+    ],
+)
+def test_packages_that_the_checkout_has_are_offered_to_be_copied(
+    installed: tuple[str, ...], command: str, offered: str
+) -> None:
+    tried = (Tried("worktree", "", 0.1, "green"), Tried("setup", command, 14.0, "green"))
+    report = Report(replace(SURVEY, installed=installed), Settings(), Settings(), tried)
+    text = " ".join(" ".join(tried_lines(report)).split())
+    assert (offered in text) if offered else ("from your checkout" not in text)

@@ -17,6 +17,8 @@ LABEL = 12
 WIDEST = 120
 WIDE = " " * 10
 RUN = "handrail run"
+FILLED_BY = {"node_modules": ("npm ", "pnpm ", "yarn ", "bun "), "vendor": ("composer ", "bundle ")}
+"""Which package managers fill a folder."""
 LONG_SETUP = 5.0
 """Seconds of set-up that are worth a word."""
 
@@ -74,18 +76,28 @@ def tried_lines(report: Report) -> list[str]:
     lines = row("Trying it", parts)
     for each in bad:
         lines += _bad_lines(each, report.found.where)
-    return [*lines, *_repeated(tried)]
+    return [*lines, *_repeated(tried, report.found.installed)]
 
 
-def _repeated(tried: tuple[Tried, ...]) -> list[str]:
-    """Say what set-up costs each run, where that is worth a thought."""
+def _repeated(tried: tuple[Tried, ...], installed: tuple[str, ...]) -> list[str]:
+    """Say what set-up costs each run, where that is worth a thought, and how to have it for less."""
     setup = [each for each in tried if each.name == "setup" and each.outcome == "green"]
     seconds = sum(each.seconds for each in setup)
     if seconds < LONG_SETUP:
         return []
     said = f"every run repeats set-up in its own worktree: {_seconds(seconds)}"
     packages = any(each.command.startswith(("npm ", "pnpm ", "yarn ")) for each in setup)
-    return row("", [said, *(["add --prefer-offline to take packages from the cache"] if packages else [])], "; ")
+    lines = row("", [said, *(["add --prefer-offline to take packages from the cache"] if packages else [])], "; ")
+    folders = [folder for folder, tools in FILLED_BY.items() if folder in installed and _calls(setup, tools)]
+    if folders:
+        names = ", ".join(f'"{each}"' for each in folders)
+        instead = f"or copy {' and '.join(folders)} from your checkout: setup = [] and copy = [{names}]"
+        lines += row("", [f"{instead} under [worktrees] in {CONFIG}"])
+    return lines
+
+
+def _calls(setup: Sequence[Tried], tools: tuple[str, ...]) -> bool:
+    return all(each.command.startswith(tools) for each in setup)
 
 
 def wrote_lines(report: Report) -> list[str]:
@@ -112,7 +124,12 @@ def _first(report: Report) -> str:
     if red:
         names, was = " and ".join(each.name for each in red), "was" if len(red) == 1 else "were"
         return f"{names} {was} left out and runs will not check it; fix that and call handrail init again, or: "
-    return f"name your checks in {CONFIG}, then: " if not report.whole.checks else ""
+    lacking = [
+        *(["install an agent and log in"] if not report.whole.agent else []),
+        *([f"name your checks in {CONFIG}"] if not report.whole.checks else []),
+        *(["say there how one test file is run"] if report.whole.checks and report.whole.one is None else []),
+    ]
+    return f"{', '.join(lacking)}, then: " if lacking else ""
 
 
 def init_data(report: Report) -> dict[str, Any]:

@@ -25,6 +25,8 @@ from handrail.sources.trust.store import TrustStore, may_hold_secrets
 SECRETS = (".env", ".env.*", ".envrc", ".dev.vars", "local.settings.json")
 """Ignored files that a project usually needs to run."""
 BUILT = frozenset(("node_modules", ".venv", "venv", "target", "vendor", "dist", "build", ".tox", ".git", "__pycache__"))
+PACKAGES = ("node_modules", "vendor")
+"""Folders of packages that work in another place too, unlike a virtual environment of Python."""
 WORKFLOW = "fix-bug"
 
 
@@ -55,6 +57,8 @@ class Survey:
     """Whether there is a workflow of the name already."""
     present: TrustQuestion | None = None
     """What was there already, that a run would read and that is not trusted."""
+    installed: tuple[str, ...] = ()
+    """Ignored folders of the checkout that a package manager filled."""
 
     @property
     def untrusted(self) -> tuple[FileInQuestion, ...]:
@@ -97,6 +101,7 @@ def survey(machine: Machine, place: Place) -> Survey:
         distrust=distrust,
         workflow=_has_workflow(root),
         present=_present_content(machine, place),
+        installed=tuple(name for name in repositories.ignored_folders(root, PACKAGES) if (root / name).is_dir()),
     )
 
 

@@ -27,6 +27,8 @@ NOT_FOUND = 127
 MOST_LINES = 12
 _MISSING = re.compile(r"^\S*python\S*: No module named ([\w.]+)$", re.MULTILINE)
 """What `python -m` says; a module that a test misses is the test's own failure."""
+TICK = 1.0
+"""Seconds after which a command that is still at work is shown again, with its time."""
 _IDLE = re.compile(r"^make(\[\d+\])?: (Nothing to be done for|'.*' is up to date)", re.MULTILINE)
 
 
@@ -97,10 +99,21 @@ class Trial:
             if before is not None:
                 tried.append(Tried(name, command, 0.0, "not tried", f"{before.command} failed"))
                 continue
-            self.progress(command)
             effect = replace(self._effect(run, number, tree.path, folder), pass_env=found.pass_env)
-            tried.append(await self._one(effect, Order(str(number), name, command, may_lack=True)))
+            clock = asyncio.ensure_future(self._show_time(command))
+            try:
+                tried.append(await self._one(effect, Order(str(number), name, command, may_lack=True)))
+            finally:
+                clock.cancel()
         return tuple(tried)
+
+    async def _show_time(self, command: str) -> None:
+        """Show what is tried, and for how long it has been at work."""
+        self.progress(command)
+        began = time.monotonic()
+        while True:
+            await asyncio.sleep(TICK)
+            self.progress(f"{command} · {time.monotonic() - began:.0f} s")
 
     def _effect(self, run: str, number: int, workspace: str, folder: Path) -> Effect:
         until = asyncio.get_running_loop().time() + self.timeout
