@@ -16,7 +16,7 @@ SGR = re.compile(rb"\x1b\[[0-9;]*m")
 def test_a_usage_limit_says_when_it_goes_on_by_itself(team: Team) -> None:
     limit = {"fail": {"status": "quota", "retry_after": 3000}}
     team.add("lim", "name: lim\nsteps:\n  - {name: work, prompt: Do the work now.}\n", work=[limit, {"say": "done"}])
-    with run(team, "lim", columns=120) as screen:
+    with run(team, "lim", columns=160) as screen:
         screen.until("waits until")
         shown = re.sub(r"\b(at|until) \d\d:\d\d( on \w+ \d\d \w+)?", r"\1 HH:MM", screen.text())
         assert [" ".join(line.split()) for line in shown.splitlines()[-2:]] == snapshot(
