@@ -8,7 +8,7 @@
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -44,7 +44,7 @@ from handrail.runtime.run_writer import RunWriter
 from handrail.runtime.watched_effect import LOOK_EVERY, Watch
 
 if TYPE_CHECKING:
-    from handrail.runtime import recorded_files
+    from handrail.runtime import admission, recorded_files
     from handrail.runtime.dynamic import handler as dynamic
 else:
     recorded_files = late_import("handrail.runtime.recorded_files")
@@ -86,6 +86,8 @@ class Driver:
     writer: RunWriter = field(init=False)
     """Sends messages to other runs."""
     recorder: Recorder = field(init=False)
+    places: "Callable[[], admission.Places] | None" = None
+    """Where the run asks for its turn, if it needs one."""
     flows: "dynamic.FlowHandler | None" = None
     """Performs dynamic steps, once there is one."""
     watch: Watch = field(init=False)
@@ -99,6 +101,7 @@ class Driver:
         self.recorder = Recorder(
             self.log, self.lease, self.clock, self.writer.redactor, known=self.known, agent_names=names
         )
+        self.recorder.places, self.recorder.writer = self.places, self.writer
 
     async def drive(self) -> RunState:
         """Go on until the run is over or needs the outside."""
@@ -115,7 +118,7 @@ class Driver:
                 if steady() > breath:
                     await asyncio.sleep(0)
                     breath = steady() + BREATH
-                performed = await self._perform(plan, state)
+                performed = None if state.status == "queued" else await self._perform(plan, state)
         finally:
             self.watch.close()
             if self.flows is not None:
@@ -186,7 +189,8 @@ class Driver:
         """Record messages that leave what is under way alone; None where one ends it."""
         before, self._seen = self._seen, self.log.changed()
         quiet = self._seen == before or not self.log.inbox(state.run, limit=1)
-        if quiet and (state.pending is None or not is_set(self.clock, state)):
+        late = state.deadline is not None and state.deadline <= self.clock()
+        if quiet and not late and (state.pending is None or not is_set(self.clock, state)):
             return state
         try:
             turn = self.recorder.turn(plan, state)
@@ -257,7 +261,7 @@ class Driver:
                 await asyncio.sleep(LOOK_EVERY)
                 continue
             try:
-                await Driver(self.log, lease, self.handlers, self.clock).drive()
+                await Driver(self.log, lease, self.handlers, self.clock, places=self.places).drive()
             finally:
                 self.log.release(lease)
 

@@ -192,7 +192,7 @@ def beginning(log: Log, redactor: Redactor, run: str, first: Event, *later: Even
     for event in clean[1:]:
         state = apply(state, event, state.seq + 1, log.get_blob)
     events = tuple(to_log(event) for event in clean)
-    return Append(run, 0, events, timers=timers_of(state, state), summary=summary_of(state))
+    return Append(run, 0, events, timers=timers_of(replace(state, counts_from=None), state), summary=summary_of(state))
 
 
 def written_plan(plan: Plan) -> bytes:

@@ -6,8 +6,8 @@ read, is consumed and has no effect; who sent it learns that from the run's stat
 
 import json
 from collections.abc import Callable
-from dataclasses import field
-from typing import Any, TypeAlias, cast
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from handrail.engine.decide import after_failure
 from handrail.engine.decide.from_outside import Answer, decide_approval
@@ -18,6 +18,7 @@ from handrail.engine.state.agent_calls import is_for_holder
 from handrail.engine.state.transitions import ALLOWED
 from handrail.errors import HandrailError, UsageError
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.actors import actor_words, make_agent, type_actor
 from handrail.model.codec import decode
 from handrail.model.history import events as ev
@@ -28,8 +29,16 @@ from handrail.model.workflow.settings import AgentPolicy
 from handrail.ports.log import Log, Message
 from handrail.runtime.event_records import from_log, reads_back
 from handrail.runtime.handlers.children import outcome_of
-from handrail.runtime.history import state_of
+from handrail.runtime.history import plan_of, state_of
+from handrail.runtime.run_summary import TIMEOUT
 from handrail.runtime.run_writer import Heard, Letter
+
+if TYPE_CHECKING:
+    from handrail.engine.state import admission
+    from handrail.runtime import run_deadline
+else:
+    admission = late_import("handrail.engine.state.admission")
+    run_deadline = late_import("handrail.runtime.run_deadline")
 
 _Data: TypeAlias = dict[str, Any]
 ENDS = frozenset({"run_ended", "run_rewound", "run_waits", "run_resumed"})
@@ -126,6 +135,12 @@ def _stop_with(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     return (ev.RunEnded(status="cancelled", message=f"stopped with {data['around']}", at=scene.now),)
 
 
+def _stop_for(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
+    """A newer run takes over the key."""
+    message = f"stopped: {data['run']} took over its concurrency key '{data['key']}' (if_running: stop_old)"
+    return (ev.RunEnded(status="cancelled", reason="replaced", message=message, at=scene.now),)
+
+
 def _resume(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     if scene.state.status in ("blocked", "failed") or scene.state.reason in ("pause", "timer", "quota"):
         return (ev.RunResumed(by=_by(data), at=scene.now),)
@@ -133,7 +148,7 @@ def _resume(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
 
 
 def _pause(scene: _Scene, _: _Data) -> tuple[ev.Event, ...]:
-    if scene.state.status == "running" or scene.state.reason in ("timer", "quota"):
+    if scene.state.status in ("running", "queued") or scene.state.reason in ("timer", "quota"):
         return (ev.RunWaits(reason="pause", message="paused", at=scene.now),)
     return ()
 
@@ -217,6 +232,9 @@ def _seen_by_child(scene: _Scene, run: str) -> tuple[ev.Event, ...]:
 
 def _time(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     """A time has come by a clock that nobody set back; another time that is waited for meanwhile has not."""
+    if data["key"] == TIMEOUT:
+        is_meant = scene.state.deadline == data["due"]
+        return run_deadline.end_late(scene.log, scene.state, scene.now) if is_meant else ()
     if scene.state.until != data["due"]:
         return ()
     event = timed_out(scene.plan, scene.state, str(data["key"]), scene.now)
@@ -271,12 +289,21 @@ def _tool(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     if found.begins is not None:
         if not reads_back(found.begins):
             return ()
-        scene.begins.append(found.begins)
+        try:
+            scene.begins.append(_with_admission(scene, found.begins))
+        except UsageError as error:
+            return (decided(scene.plan, scene.state, replace(call, error=error.message), scene.now).event,)
     if found.event.success and data.get("letter"):
         text = f"(from the agent of {scene.state.run}, which started this run) {data['letter']['text']}"
         key, by = f"tell:{scene.state.run}:{call.call}", str(make_agent(scene.state.run, call.address))
         scene.letters.append(Letter(str(data["letter"]["run"]), key, text, by))
     return (found.event,)
+
+
+def _with_admission(scene: _Scene, begins: ev.RunStarted) -> ev.RunStarted:
+    """Let a run that an agent starts wait for its turn, like any other."""
+    plan, around = plan_of(scene.log, begins.plan), scene.state.admission
+    return begins if around is None and plan.concurrency is None else admission.with_admission(plan, begins, around)
 
 
 def _prefer(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
@@ -314,6 +341,7 @@ _MEANINGS: dict[str, Callable[[_Scene, _Data], tuple[ev.Event, ...]]] = {
     "notified": _notified,
     "stop": _stop,
     "stop_with": _stop_with,
+    "stop_for": _stop_for,
     "resume": _resume,
     "pause": _pause,
     "rewind": _rewind,

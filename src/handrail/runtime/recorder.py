@@ -8,7 +8,7 @@
    the log keeps, so that a call which is made again after a crash is the same call.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,12 +25,13 @@ from handrail.ports.log import Append, Checkpoint, Lease, Log, NewEvent, TimerCl
 from handrail.runtime.event_records import from_log, kept, to_log
 from handrail.runtime.history import Folded, Known, beginning
 from handrail.runtime.ports import Clock, by_new_clock, read_clock
-from handrail.runtime.run_summary import summary_of, timers_of
-from handrail.runtime.run_writer import Heard, Letter, message
+from handrail.runtime.run_summary import TIMEOUT, summary_of, timers_of
+from handrail.runtime.run_writer import Heard, Letter, RunWriter, message
 
 if TYPE_CHECKING:
-    from handrail.runtime import inbox_events
+    from handrail.runtime import admission, inbox_events, run_deadline
 else:
+    run_deadline = late_import("handrail.runtime.run_deadline")
     inbox_events = late_import("handrail.runtime.inbox_events")
 
 CHECKPOINT_EVERY = 2000
@@ -87,6 +88,10 @@ class Recorder:
     """Events of the turn as the log keeps them, by identity."""
     _jumps: tuple[float, ...] = ()
     """By how much the clock was set while we held the run: what happened before may be told after it was noted."""
+    places: "Callable[[], admission.Places] | None" = None
+    """Where a run asks for its turn; without it none has to."""
+    writer: "RunWriter | None" = None
+    """Sends messages to other runs."""
     _timed: bool = True
     """Whether the run may have a timer; only the holder of its lease sets one."""
 
@@ -105,24 +110,39 @@ class Recorder:
         caused = tuple(self._clean(by_new_clock(event, now, jumps)) for event in caused)
         # What was said before a call of ours is known to be over was said during it: its agent is told.
         tells = inbox and caused and not state.held_by
-        first = tuple(each for each in inbox if each.key.startswith("tell:")) if tells else ()
-        said = inbox_events.understood(self.log, plan, state, first, now) if first else Heard((), state)
+        words = tuple(each for each in inbox if each.key.startswith("tell:")) if tells else ()
+        said = inbox_events.understood(self.log, plan, state, words, now) if words else Heard((), state)
         state = said.state
         state = self.fold(state, caused)
-        later = tuple(each for each in inbox if each not in first) if first else inbox
+        later = tuple(each for each in inbox if each not in words) if words else inbox
         heard = inbox_events.understood(self.log, plan, state, later, now) if later else Heard((), state)
         state = heard.state
         fired, stale = (), ()
         if self._timed or state.until is not None:
             fired, stale, state = self._timers(plan, state, now, 0.0 if noted is None else noted.by)
+        lost = ()
+        if state.deadline is not None and state.deadline <= now:
+            over = run_deadline.end_late(self.log, state, now)
+            lost = (state.pending,) if over and state.pending is not None else ()
+            fired, state = (*fired, *over), self.fold(state, over)
+        admitted = self._admitted(state, now)
+        state = self.fold(state, admitted)
         moved = advance(plan, state, now, self.log.get_blob, self.agent_names)
         decided = tuple(map(self._clean, moved.events))
         after = moved.state
         if decided != moved.events:
             after = self.fold(state, decided)
-        events = (*(() if noted is None else (noted,)), *said.events, *caused, *heard.events, *fired, *decided)
+        first = () if noted is None else (noted,)
+        events = (*first, *said.events, *caused, *heard.events, *fired, *admitted, *decided)
         consumed = (*said.consumed, *heard.consumed)
-        return Turn(before, after, events, consumed, heard.given_up, stale, heard.begins, heard.letters, looked=look)
+        given_up = (*heard.given_up, *lost)
+        return Turn(before, after, events, consumed, given_up, stale, heard.begins, heard.letters, looked=look)
+
+    def _admitted(self, state: RunState, now: float) -> tuple[Event, ...]:
+        """Ask whether it is the run's turn, where it needs one."""
+        if state.admission is None or self.places is None or self.writer is None:
+            return ()
+        return self.places().admit(self.writer, state, now)
 
     def with_intent(self, turn: Turn, intent: Event) -> Turn:
         """Give a turn with another event in the place of the last one, and nothing that would follow from it."""
@@ -152,7 +172,7 @@ class Recorder:
         fired: list[Event] = []
         stale: list[str] = []
         for timer in self.log.due(now if state.reason == "quota" else now - by):
-            if timer.stream != state.run:
+            if timer.stream != state.run or timer.key == TIMEOUT:
                 continue
             event = inbox_events.timed_out(plan, state, timer.key, now)
             if event is None:
@@ -185,7 +205,7 @@ class Recorder:
         self.checkpointed = self.checkpointed if checkpoint is None else checkpoint.seq
         if stored:
             self.known.keep(Folded(turn.state, stored[-1].hash, self.checkpointed))
-        self._timed = turn.state.until is not None
+        self._timed = turn.state.until is not None or turn.state.deadline is not None
         self._newest = (turn.state.seq, turn.events[-1]) if turn.events else self._newest
         return turn.state
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, cast
 
 from handrail.errors import HandrailError
 from handrail.late_import import late_import
+from handrail.model.codec import encode
 from handrail.model.history.run_lines import UNREADABLE, USUAL
 from handrail.model.history.run_state import Frame, RunState
 from handrail.model.workflow.values import JsonValue
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 else:
     byte_limits = late_import("handrail.engine.text.byte_limits")
 
+TIMEOUT = "timeout"
+"""The timer of how long the whole run may take."""
 MOST_GOAL = 320
 MOST_RECAP = 1_600
 """Bytes of what is kept to find a run by."""
@@ -47,6 +50,9 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
         summary["parent"] = state.parent.run
     if state.imported:
         summary["imported"] = True
+    if state.admission is not None:
+        line: dict[str, JsonValue] = {"needs": encode(state.admission), "queued": state.queued}
+        summary["admission"] = {**line, "admitted": state.admitted}
     summary |= _notices(state)
     return {**summary, **_found_by(state)} if state.held_by else summary
 
@@ -159,9 +165,18 @@ def _said(address: str, what: str, number: int, of: int | None = None) -> dict[s
 
 
 def timers_of(before: RunState, state: RunState) -> tuple[TimerSet | TimerCleared, ...]:
-    """The one timer that a waiting run may have; none is touched while there is none."""
+    """The timer that a waiting run may have, and that of its timeout; none is touched while there is none."""
+    deadline = () if before.deadline == state.deadline else _deadline(state)
     if before.until is None and state.until is None:
-        return ()
+        return deadline
+    return (*deadline, *_waits(state))
+
+
+def _deadline(state: RunState) -> tuple[TimerSet | TimerCleared, ...]:
+    return (TimerCleared(TIMEOUT) if state.deadline is None else TimerSet(TIMEOUT, state.deadline),)
+
+
+def _waits(state: RunState) -> tuple[TimerSet | TimerCleared, ...]:
     for key, reason in (("retry", "timer"), ("retry", "quota"), ("approval", "approval")):
         if state.status == "waiting" and state.reason == reason and state.until is not None:
             return (TimerSet(key, state.until),)

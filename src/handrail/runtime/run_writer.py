@@ -31,6 +31,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "tell": {"text": str, **_BY},
     "stop": _BY,
     "stop_with": {"around": str},
+    "stop_for": {"run": str, "key": str},
     "tried": {"command": str, "about": str, "address": str, **_BY},
     "notified": {"need": int, "to": str, "problem": str},
     "resume": _BY,

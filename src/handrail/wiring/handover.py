@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping
 
 from handrail.errors import HandrailError
+from handrail.model.history.run_lines import root_of
 from handrail.operations.driving.handover import AttendedRuns, Handover
-from handrail.operations.views.overview import root_of
 from handrail.ports.machine import Machine
 from handrail.processes.environment import handed_environment
 from handrail.processes.environment_server import EnvironmentServer

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from handrail.agents.registry import BuiltInCatalog, KnownAgents
 from handrail.frozen import frozen
 from handrail.late_import import late_import
+from handrail.model.history.run_lines import root_of
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import Command
 from handrail.operations.agents.configured_agents import ConfiguredAgents
-from handrail.operations.views.overview import root_of
 from handrail.ports.agents import Agents
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log

@@ -2,7 +2,8 @@
 
 import time
 
-from handrail.operations.views.overview import clock_words, most, root_of, usd_words
+from handrail.model.history.run_lines import root_of
+from handrail.operations.views.overview import clock_words, most, usd_words
 
 
 def test_a_plan_says_how_many_fixes_rounds_and_tries_a_step_has() -> None:

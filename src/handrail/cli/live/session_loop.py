@@ -2,7 +2,7 @@
 
 1. Whoever is asked may take their time: what does not wait for the answer goes on meanwhile.
 2. Ctrl-C asks for a pause and waits until it is recorded; a second one ends this process at once.
-3. A run that only waits for a time when its terminal is closed goes on in the background.
+3. A run that only waits for a time or for its turn when its terminal is closed goes on in the background.
 """
 
 import asyncio
@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING
 from handrail.cli.live.keyboard import Keyboard
 from handrail.cli.live.view import View
 from handrail.late_import import late_import
+from handrail.model.history.run_lines import root_of
 from handrail.operations.driving.drive import Drive, Follower, Happened, RunClaim
-from handrail.operations.views.overview import root_of
 from handrail.wiring.session import Session
 from handrail.wiring.system import tell_people
 
 if TYPE_CHECKING:
     from handrail.cli.live import question as question_view
+    from handrail.operations.driving import queue
     from handrail.operations.views import questions
 else:
+    queue = late_import("handrail.operations.driving.queue")
     questions = late_import("handrail.operations.views.questions")
     question_view = late_import("handrail.cli.live.question")
 
@@ -91,7 +93,12 @@ class Attendance:
         supervisor = self.session.system.supervisor(self.name)
         tell_people(supervisor, self.session.place.folders, self.session.writer, watched=self.keyboard is not None)
         self.drive = Drive(self.session.log, supervisor, self.run, self._happened, self.follower, self.claim)
+        self.drive.on_queue = self._wait_in_queue
         self._moving = asyncio.ensure_future(self.drive.go())
+
+    def _wait_in_queue(self) -> None:
+        session = self.session
+        queue.move_on(session.log, session.place.folders, session.machine.programs, self.run)
 
     def _happened(self, happened: Happened) -> None:
         question, kind = self._question, happened.event.kind
@@ -182,7 +189,8 @@ class Attendance:
 
     def _closed(self, loop: asyncio.AbstractEventLoop) -> None:
         """The terminal is gone: a wait goes on in the background, a step that is under way is left to be resumed."""
-        if self.view.activity.breaks and not self.view.activity.efforts:
+        activity = self.view.activity
+        if (activity.breaks or activity.is_queued) and not activity.efforts:
             self.hung_up = True
             return
         loop.remove_signal_handler(signal.SIGHUP)

@@ -115,6 +115,8 @@ def _not_moving(session: Session, run: str, at: RunState) -> list[str]:
     if at.held_by:
         return [f"{run} is held by {actor_words(at.held_by)}", f"next: handrail release {at.run}"]
     holder = holder_of(session.log, run)
+    if at.status == "queued":
+        return [f"{run} is {at.message or 'queued'}", f"next: handrail status {run}"]
     if holder is not None:
         return [f"{run} is driven by {held_words(holder)}", f"next: handrail status {run}"]
     if at.until is not None:

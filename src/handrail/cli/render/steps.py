@@ -210,6 +210,8 @@ _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
     "approval_requested": lambda event: ("?", f"needs you: {event.message or 'approve?'}"),
     "approval_decided": lambda event: ("✗" if event.decision == "reject" else "✓", _answered(event)),
     "tree_restored": lambda event: ("…", _put_back(event)) if event.kept else None,
+    "run_queued": lambda event: ("…", event.message),
+    "run_admitted": lambda event: ("✓", told(event) or "") if event.waited else None,
     "child_started": lambda event: ("▸", f"{event.workflow} as {event.child}"),
     "command_refused": lambda event: ("✗", told(event) or ""),
     # Other gaps are told at the end: this one says what the run cannot do, while it can be helped.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handrail.engine.fold import approvals, blocks, guided, runs, steps
 from handrail.engine.fold import composites as works
@@ -11,8 +11,14 @@ from handrail.engine.fold import step_tools as agent_tools
 from handrail.engine.fold.runs import Blobs
 from handrail.engine.prompts import person_messages as messages
 from handrail.engine.state.transitions import IllegalMove, require
+from handrail.late_import import late_import
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import RunState, changed
+
+if TYPE_CHECKING:
+    from handrail.engine.fold import clocks
+else:
+    clocks = late_import("handrail.engine.fold.clocks")
 
 
 def apply(state: RunState | None, event: ev.Event, seq: int, blobs: Blobs) -> RunState:
@@ -23,6 +29,8 @@ def apply(state: RunState | None, event: ev.Event, seq: int, blobs: Blobs) -> Ru
     if seq != state.seq + 1:
         raise IllegalMove(f"event {seq} follows event {state.seq}")
     after = runs.rewound(state, event, blobs) if isinstance(event, ev.RunRewound) else _FOLDS[event.kind](state, event)
+    if state.timeout is not None and event.kind != "clock_noted":
+        after = clocks.counted(state, after, event.at)
     return after if after.seq == seq else changed(after, seq=seq)
 
 
@@ -70,6 +78,8 @@ _FOLDS: dict[str, Callable[[RunState, Any], RunState]] = {
     "clock_noted": runs.clock_noted,
     "run_waits": runs.waits,
     "run_blocked": runs.blocked,
+    "run_queued": runs.queued,
+    "run_admitted": runs.admitted,
     "run_resumed": runs.resumed,
     "run_taken": runs.taken,
     "run_released": runs.released,

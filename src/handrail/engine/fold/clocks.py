@@ -28,9 +28,29 @@ def moved(state: RunState, boot: str, ahead: float, by: float) -> RunState:
         if step.ended_at is None and step.status in ("running", "waiting"):
             steps = steps.insert(address, step._replace(began_at=step.began_at + by))
     known |= {"steps": steps, "ended_at": None if state.ended_at is None else state.ended_at + by}
+    if state.counts_from is not None:
+        known["counts_from"] = state.counts_from + by
     if not waits_for_limit(state.failure):
         known |= {"until": None if state.until is None else state.until + by, "failure": _later(state.failure, by)}
     return changed(state, **known)
+
+
+def counted(before: RunState, after: RunState, at: float) -> RunState:
+    """Count a run's time on: it stands still while the run waits for a person or for its turn.
+
+    A run that was over and goes on has its whole time again.
+    """
+    since, used = before.counts_from, before.counted
+    if before.status in ("succeeded", "failed"):
+        since, used = None, 0.0
+    if is_counting(after):
+        return changed(after, counts_from=at if since is None else since, counted=used)
+    return changed(after, counts_from=None, counted=used if since is None else used + max(0.0, at - since))
+
+
+def is_counting(state: RunState) -> bool:
+    """Tell whether the time of a run counts: it runs, or waits for nothing but a time."""
+    return state.status == "running" or (state.status == "waiting" and state.reason in ("timer", "quota"))
 
 
 def waits_for_limit(failure: Failure | None) -> bool:

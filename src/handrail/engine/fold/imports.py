@@ -57,6 +57,10 @@ def without_places(state: RunState) -> RunState:
         observed={},
         git_changes=(),
         forked_from=None,
+        admission=None,
+        queued=0,
+        admitted=False,
+        status="running" if anew.status == "queued" else anew.status,
     )
 
 

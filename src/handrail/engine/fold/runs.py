@@ -43,7 +43,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
     inputs: dict[str, JsonValue] = {spoken(name): value for name, value in started.inputs.items()}
     return RunState(
         run=started.run,
-        status="running",
+        status="running" if started.admission is None else "queued",
         plan=started.plan,
         definition=started.definition,
         workflow=started.workflow,
@@ -72,6 +72,10 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         boot=started.boot,
         ahead=started.ahead,
         project=started.project,
+        admission=started.admission,
+        queued=0 if started.admission is None else 1,
+        timeout=started.timeout,
+        counts_from=started.at if started.timeout is not None and started.admission is None else None,
     )
 
 
@@ -110,7 +114,10 @@ def _copy(event: ev.RunForked, source: RunState) -> RunState:
     copy = replace(clocks.brought_to(copy, event.boot, event.ahead) if event.boot else copy, set_by=0.0)
     if event.source_tree is not None:
         copy = replace(copy, source=event.source_tree, tree=None)
-    return _goes_on(copy, kept) if copy.reason == "pause" else copy
+    copy = replace(copy, admitted=False, queued=0, counted=0.0, counts_from=None)
+    copy = _goes_on(copy, kept) if copy.reason == "pause" or copy.status == "queued" else copy
+    counts = copy.timeout is not None and clocks.is_counting(copy)
+    return replace(copy, counts_from=event.at) if counts else copy
 
 
 def command_refused(state: RunState, event: ev.CommandRefused) -> RunState:
@@ -136,13 +143,13 @@ def clock_noted(state: RunState, event: ev.ClockNoted) -> RunState:
 
 def waits(state: RunState, event: ev.RunWaits) -> RunState:
     """Wait for the outside."""
-    return replace(state, status="waiting", reason=event.reason, message=event.message, until=event.until)
+    return replace(state, status="waiting", reason=event.reason, message=event.message, until=event.until, queued=0)
 
 
 def blocked(state: RunState, event: ev.RunBlocked) -> RunState:
     """Need a person."""
     said = {"reason": event.reason, "message": event.message, "next_step": event.next_step}
-    return changed(state, status="blocked", blocked_at=event.address, **said)
+    return changed(state, status="blocked", blocked_at=event.address, queued=0, **said)
 
 
 def resumed(state: RunState, event: ev.RunResumed) -> RunState:
@@ -191,7 +198,7 @@ def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
     rewound = replace(rewound, git_changes=state.git_changes, git_changed_at=state.git_changed_at)
     if (rewound.boot, rewound.ahead) != (state.boot, state.ahead):
         rewound = clocks.brought_to(rewound, state.boot, state.ahead)
-    rewound = replace(rewound, set_by=state.set_by)
+    rewound = replace(rewound, set_by=state.set_by, admitted=state.admitted)
     if state.tree is None:
         return rewound
     kept = {"tree": state.tree, "workspace": state.workspace, "pinned": state.pinned, "source": None}
@@ -228,4 +235,15 @@ def released(state: RunState, event: ev.RunReleased) -> RunState:
 
 def over(state: RunState, event: ev.RunEnded) -> RunState:
     """End the run."""
-    return replace(state, status=event.status, message=event.message, ended_at=event.at, reason=None, until=None)
+    ended = {"status": event.status, "message": event.message, "ended_at": event.at, "reason": event.reason}
+    return changed(state, until=None, admitted=False, queued=0, **ended)
+
+
+def queued(state: RunState, event: ev.RunQueued) -> RunState:
+    """Stand in line; whoever stands there already keeps its place."""
+    return changed(state, status="queued", queued=state.queued or state.seq + 1, message=event.message)
+
+
+def admitted(state: RunState, _: ev.RunAdmitted) -> RunState:
+    """Go on, with the key."""
+    return changed(state, status="running", queued=0, admitted=True, message="")

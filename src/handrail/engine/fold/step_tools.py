@@ -38,6 +38,7 @@ class ChildWanted:
     inputs: dict[str, JsonValue]
     task: str
     calls: str = ""
+    timeout: int | None = None
 
 
 @frozen(kw_only=True)
@@ -129,6 +130,7 @@ def _begins(plan: Plan, state: RunState, pending: Pending, wanted: ChildWanted, 
         checks=state.checks,
         project=state.project,
         parent=Parent(state.run, f"{pending.address}[child-{len(state.children) + 1}]", state.seq + 1),
+        timeout=wanted.timeout,
         at=now,
     )
 

@@ -3,7 +3,8 @@
 1. A run begins with run_started or run_forked, and only then.
 2. Steps move only while the run is running; answers come only while it waits for them.
 3. What a person or the outside may do at any time stands in ANYTIME.
-4. succeeded and cancelled are final, but for a rewind; failed and blocked may be resumed. What an agent tried in vain
+4. A run that is queued does nothing until it is admitted; it may be paused and ended.
+5. succeeded and cancelled are final, but for a rewind; failed and blocked may be resumed. What an agent tried in vain
    is noted even then, that a person accepted changed settings of git, and a clock that was set before a rewind.
 """
 
@@ -39,6 +40,7 @@ MOVES = frozenset(
         "child_started",
         "run_waits",
         "run_blocked",
+        "run_queued",
         "run_ended",
     }
 )
@@ -67,8 +69,8 @@ IMPORTED = frozenset({"run_imported"})
 
 ALLOWED: dict[str, frozenset[str]] = {
     "": frozenset({"run_started", "run_forked"}),
-    "queued": MOVES | ANYTIME | IMPORTED,
-    "running": MOVES | ANYTIME | IMPORTED | {"timer_fired"},
+    "queued": ANYTIME | IMPORTED | {"run_queued", "run_admitted", "run_waits", "run_blocked", "run_ended"},
+    "running": MOVES | ANYTIME | IMPORTED | {"timer_fired", "run_admitted"},
     "waiting": ANYTIME
     | IMPORTED
     | {"tree_restored", "workspace_ready", "item_ended", "question_answered"}

@@ -20,6 +20,9 @@ StepStatus: TypeAlias = Literal["running", "succeeded", "failed", "skipped", "pa
 RunStatus: TypeAlias = Literal["queued", "running", "waiting", "blocked", "succeeded", "failed", "cancelled"]
 WaitReason: TypeAlias = Literal["approval", "review", "question", "quota", "timer", "pause"]
 BlockReason: TypeAlias = Literal["checks", "merge", "budget", "fault", "step", "capability", "login"]
+EndReason: TypeAlias = Literal["skipped", "replaced", "timeout"]
+"""Why a run ended, where neither its steps nor a person decided that."""
+IfRunning: TypeAlias = Literal["skip", "queue", "stop_old"]
 Decision: TypeAlias = Literal["approve", "revise", "reject"]
 Hands: TypeAlias = Literal["all", "agents"]
 """Which steps the holder of a run performs: every one, or those that are an agent's; the engine does the rest."""
@@ -52,6 +55,19 @@ class Parent:
     run: str
     address: str
     seq: int
+
+
+@frozen
+class Admission:
+    """What a run needs before it may begin: a key that no other run has, and places among those that run at once."""
+
+    scope: str = ""
+    """The repository in which the key counts."""
+    key: str = ""
+    """Runs with the same key exclude each other; empty: it excludes none."""
+    if_running: IfRunning = "queue"
+    places: tuple[tuple[str, int], ...] = ()
+    """How many runs may run at once: in a repository, or with an empty name in all of them."""
 
 
 @frozen
@@ -112,6 +128,10 @@ class RunStarted:
     """How far the time of day was ahead of the seconds since then."""
     project: Project = NO_PROJECT
     """What the repository's configuration said of the project."""
+    admission: Admission | None = None
+    """What it waits for before it begins; without it, it begins at once."""
+    timeout: int | None = None
+    """Seconds that the whole run may take."""
     kind: Literal["run_started"] = "run_started"
 
 
@@ -739,6 +759,27 @@ class RunBlocked:
 
 
 @frozen(kw_only=True)
+class RunQueued:
+    """The run waits for its turn: another one has its key, or as many run as may."""
+
+    message: str
+    behind: tuple[str, ...]
+    """The runs that it waits for."""
+    at: float
+    kind: Literal["run_queued"] = "run_queued"
+
+
+@frozen(kw_only=True)
+class RunAdmitted:
+    """It is the run's turn: it has its key, and goes on."""
+
+    at: float
+    waited: bool = False
+    """Whether it had to wait for that."""
+    kind: Literal["run_admitted"] = "run_admitted"
+
+
+@frozen(kw_only=True)
 class RunResumed:
     """The run goes on, beginning its current step anew."""
 
@@ -799,6 +840,7 @@ class RunEnded:
     at: float
     message: str = ""
     by: str = ""
+    reason: EndReason | None = None
     kind: Literal["run_ended"] = "run_ended"
 
 
@@ -849,6 +891,8 @@ Event: TypeAlias = (
     | ClockNoted
     | RunWaits
     | RunBlocked
+    | RunQueued
+    | RunAdmitted
     | RunResumed
     | RunRewound
     | RunTaken

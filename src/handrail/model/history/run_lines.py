@@ -5,6 +5,7 @@ without the rest of the model.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -40,6 +41,11 @@ def is_run(stream: str) -> bool:
     return bool(stream) and PREFIX_END not in stream
 
 
+def root_of(run: str) -> str:
+    """Give the run that a person started."""
+    return re.sub(r"(\.[0-9]+)+$", "", run)
+
+
 def whole(line: "Mapping[str, JsonValue]") -> "dict[str, JsonValue]":
     """Give a line with what was left out of it."""
     return {**USUAL, **line}
@@ -52,7 +58,7 @@ _TYPES: "dict[str, tuple[type, ...]]" = {
     ),
     **dict.fromkeys(("current_step", "error", "held_by", "parent", "said", "goal", "recap"), _TEXT),
     **dict.fromkeys(("started_at", "completed_at", "until", "active_at", "cost", "unpriced", "gaps"), _NUMBER),
-    **dict.fromkeys(("input", "progress", "observed"), _MAP),
+    **dict.fromkeys(("input", "progress", "observed", "admission"), _MAP),
 }
 _TIMES = ("started_at", "completed_at", "until", "active_at")
 _MOST_TIME = 1e11

@@ -7,14 +7,23 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from rpds import HashTrieMap, Queue
 
 from handrail.frozen import frozen
-from handrail.model.history.events import BlockReason, Hands, Parent, RunStatus, StepStatus, WaitReason
+from handrail.model.history.events import (
+    Admission,
+    BlockReason,
+    EndReason,
+    Hands,
+    Parent,
+    RunStatus,
+    StepStatus,
+    WaitReason,
+)
 from handrail.model.history.named_blobs import BlobDigest
 from handrail.model.history.spending import NOTHING, Spent
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 
-REDUCER = 12
+REDUCER = 13
 """Version of the fold; a checkpoint of another version is not used."""
 
 CLOCK_JUMP = 0.5
@@ -203,7 +212,7 @@ class RunState:
     checks: dict[str, str] = field(default_factory=dict[str, str])
     task: str = ""
     seq: int = 0
-    reason: WaitReason | BlockReason | None = None
+    reason: WaitReason | BlockReason | EndReason | None = None
     message: str = ""
     next_step: str = ""
     until: float | None = None
@@ -296,6 +305,23 @@ class RunState:
     set_by: float = 0.0
     """By how many seconds the clock was set since the run, or the copy that it is, began."""
     project: Project = NO_PROJECT
+    admission: Admission | None = None
+    queued: int = 0
+    """The event by which it came into the queue; 0 while it is in none."""
+    admitted: bool = False
+    """Whether it has its key, until it is over."""
+    timeout: int | None = None
+    counted: float = 0.0
+    """Seconds of its timeout that are used up, without those since `counts_from`."""
+    counts_from: float | None = None
+    """Since when its time counts; none while it waits for a person or for its turn."""
+
+    @property
+    def deadline(self) -> float | None:
+        """When its timeout is used up, if nothing stops the time before; none where nothing counts."""
+        if self.timeout is None or self.counts_from is None:
+            return None
+        return self.counts_from + self.timeout - self.counted
 
     @property
     def open_gaps(self) -> "tuple[dict[str, JsonValue], ...]":

@@ -7,7 +7,7 @@ import time
 
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
-from handrail.operations.views.overview import root_of
+from handrail.model.history.run_lines import root_of
 from handrail.ports.environments import EnvironmentHolder
 from handrail.ports.log import Log
 from handrail.ports.programs import Detached, Programs

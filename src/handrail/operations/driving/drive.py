@@ -10,7 +10,7 @@ from handrail.frozen import frozen
 from handrail.model.history.events import ChildStarted, Event, ItemStarted
 from handrail.operations.views.run_tree import belongs_to, family, holder_of, pause, root_of, standing
 from handrail.ports.environments import RunEnvironments
-from handrail.ports.log import Log
+from handrail.ports.log import Filter, Log
 from handrail.runtime.clock_waits import Waits
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
@@ -19,6 +19,8 @@ from handrail.runtime.run_writer import RunClaim, RunWriter
 
 __all__ = ["Drive", "Follower", "Happened", "RunClaim", "lacks_login", "until_taken_up"]
 LOOK_EVERY = 0.05
+ASK_AGAIN = 1.0
+"""Seconds after which a run in the queue asks again: the process that it waits for may have died."""
 PATIENCE = 10.0
 """Seconds in which another process should have taken up a message."""
 
@@ -81,6 +83,8 @@ class Drive:
     claim: RunClaim | None = None
     """That of this process on the run, where it has one already; it is given up when the drive is over."""
     pausing: bool = False
+    on_queue: Callable[[], None] = lambda: None
+    """Called while the run waits for its turn, which others may have to bring about."""
     _changed: int = -1
     _waits: Waits = field(init=False)
 
@@ -109,9 +113,12 @@ class Drive:
                     await asyncio.sleep(LOOK_EVERY)
                     continue
                 until = self._waits_until()
-                if until is None:
+                if until is not None:
+                    await self._sleep(until)
+                elif self._is_queued():
+                    await self._await_turn()
+                else:
                     break
-                await self._sleep(until)
         finally:
             for each in watching:
                 each.cancel()
@@ -145,7 +152,22 @@ class Drive:
     def _waits_until(self) -> float | None:
         states = [state_of(self.log, each) for each in family(self.log, self.run)]
         times = [each.until for each in states if each.status == "waiting" and each.reason in ("timer", "quota")]
+        if times:
+            times += [each.deadline for each in states]
         return min((time for time in times if time is not None), default=None)
+
+    def _is_queued(self) -> bool:
+        """Tell whether the run or one that it called waits for its turn."""
+        ours = belongs_to(self.run)
+        return any(ours(row.key) for row in self.log.summaries(Filter(prefix=self.run, status="queued")))
+
+    async def _await_turn(self) -> None:
+        """Wait until something has changed that may make it the run's turn, or for a while."""
+        self.on_queue()
+        changed, loop = self.log.changed(), asyncio.get_running_loop()
+        until = loop.time() + ASK_AGAIN
+        while loop.time() < until and not self.pausing and self.log.changed() == changed:
+            await asyncio.sleep(LOOK_EVERY)
 
     async def _sleep(self, until: float) -> None:
         """Wait for a time, or until a pause is asked for, which is taken up as at any other place."""

@@ -9,8 +9,8 @@ from handrail.errors import StorageFault
 from handrail.frozen import frozen
 from handrail.model.actors import is_agents
 from handrail.model.history.events import RunForked, RunStarted
+from handrail.model.history.run_lines import root_of
 from handrail.operations.driving.background_driver import ensure, who
-from handrail.operations.views.overview import root_of
 from handrail.ports.environments import DriverEnvironments, Handed
 from handrail.ports.log import Filter, Log
 from handrail.ports.programs import Programs

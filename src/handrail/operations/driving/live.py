@@ -23,7 +23,7 @@ from handrail.operations.views.event_sentences import agent_words, spent_in
 
 ENDS = frozenset(
     {"step_ended", "question_asked", "run_blocked", "run_waits", "run_ended", "run_rewound", "retry_scheduled"}
-    | {"approval_requested", "work_left", "workspace_ready"}
+    | {"approval_requested", "work_left", "workspace_ready", "run_queued"}
 )
 TREE = "worktree"
 """What stands in the place of an address while a work tree is made and set up."""
@@ -72,6 +72,13 @@ class Activity:
     _breaks: dict[str, Break] = field(default_factory=dict[str, Break])
     _last: dict[str, Effort] = field(default_factory=dict[str, Effort])
     _plans: dict[str, str] = field(default_factory=dict[str, str])
+    _queued: dict[str, Effort | None] = field(default_factory=dict[str, Effort | None])
+    """Runs that wait for their turn, each with what it begins with then."""
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether something waits for its turn."""
+        return bool(self._queued)
 
     @property
     def efforts(self) -> tuple[Effort, ...]:
@@ -100,8 +107,8 @@ class Activity:
             return
         self._breaks.pop(run, None)
         self._count(event)
-        if event.kind in ENDS:
-            self._efforts.pop(run, None)
+        effort = self._efforts.pop(run, None) if event.kind in ENDS else None
+        self._queue(run, event, effort)
         match event:
             case ev.RunStarted():
                 self._started(happened, event)
@@ -137,6 +144,18 @@ class Activity:
             where = event.prefix.removesuffix("/") or TREE
             setup = " && ".join(event.source.setup)
             self._efforts[run] = Effort(run, happened.seq, f"{happened.via}{where}", "", setup, 1, 0, event.at)
+
+    def _queue(self, run: str, event: ev.Event, effort: Effort | None) -> None:
+        """A run comes into the queue, with what it was about to do, or leaves it."""
+        if isinstance(event, ev.RunQueued):
+            self._queued[run] = effort
+        elif run in self._queued and isinstance(event, ev.RunAdmitted | ev.RunWaits | ev.RunEnded):
+            self._leave_queue(run, event)
+
+    def _leave_queue(self, run: str, event: ev.Event) -> None:
+        first = self._queued.pop(run)
+        if first is not None and isinstance(event, ev.RunAdmitted):
+            self._efforts[run] = replace(first, began=event.at)
 
     def _reported(self, run: str, event: ev.ToolCalled) -> None:
         """Keep how far an agent says that it is."""

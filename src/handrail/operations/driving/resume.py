@@ -25,7 +25,7 @@ def _can_go_on(log: Log, run: str) -> bool:
         return False
     if log.holder(at.run) is not None:
         return False
-    return _stands_still(at) or (at.status == "running" and not at.held_by)
+    return _stands_still(at) or (at.status in ("running", "queued") and not at.held_by)
 
 
 def _stands_still(state: RunState) -> bool:

@@ -12,7 +12,7 @@ from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.actors import actor_words, is_agents
 from handrail.model.codec import encode
-from handrail.model.history.events import Decision, Event, RunForked, RunStarted
+from handrail.model.history.events import Admission, Decision, Event, RunForked, RunStarted
 from handrail.model.history.run_lines import is_run
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree, TreeSource
@@ -30,10 +30,12 @@ from handrail.runtime.run_writer import RunClaim, RunWriter, require_recordable
 if TYPE_CHECKING:
     from handrail.engine.decide import from_outside
     from handrail.engine.fold import imports
+    from handrail.engine.state import admission
     from handrail.engine.state import fork as copies
     from handrail.operations.views import inner_steps
 else:
     inner_steps = late_import("handrail.operations.views.inner_steps")
+    admission = late_import("handrail.engine.state.admission")
     copies = late_import("handrail.engine.state.fork")
     from_outside = late_import("handrail.engine.decide.from_outside")
     imports = late_import("handrail.engine.fold.imports")
@@ -62,6 +64,8 @@ class Request:
     once: str = ""
     """What tells this start from every other one: made again, it is refused with a `VersionConflict`."""
     project: Project = NO_PROJECT
+    admission: Admission | None = None
+    """Which repository its key counts in, and how many runs may run at once."""
 
 
 def _nothing_more(_: RunStarted) -> tuple[Event, ...]:
@@ -114,8 +118,11 @@ def start(
             observed=request.observed,
             references=request.references,
             calls=calls,
+            timeout=request.pinned.plan.timeout,
             at=time.time(),
         )
+        if request.admission is not None or request.pinned.plan.concurrency is not None:
+            started = admission.with_admission(request.pinned.plan, started, request.admission)
         try:
             writer.begin(run, started, *then(started), leases=leases or ())
         except VersionConflict:

@@ -11,7 +11,8 @@ from handrail.engine.prompts.choose_agent import Given
 from handrail.errors import NotConfigured, NotFound, Untrusted, UsageError
 from handrail.frozen import frozen
 from handrail.late_import import late_import
-from handrail.model.diagnostics import Diagnostic
+from handrail.model.diagnostics import Diagnostic, Report
+from handrail.model.history.events import Admission
 from handrail.model.parts import every_step, parts
 from handrail.model.workflow.actions import Checks, describe_preparation
 from handrail.model.workflow.plan import Plan
@@ -30,6 +31,7 @@ from handrail.operations.workflows.repository_config import CONFIG, Configured, 
 from handrail.ports.agents import CASSETTE, SCRIPTED, AgentCatalog
 from handrail.ports.machine import Machine
 from handrail.runtime.ports import Pinned, Workflows
+from handrail.sources.config.config import read_user_config
 from handrail.sources.open_workflow import catalog_for
 from handrail.sources.tiers import Place, here
 from handrail.sources.trust.store import TrustStore
@@ -134,6 +136,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
         () if ground is None else ground.pass_env,
         policy,
         project=project,
+        admission=_admission(machine, place, configured, (pinned.plan, *called)),
     )
     if wanted.with_changes and ground is None:
         where = f"--in {wanted.folder} works on the folder as it is"
@@ -144,6 +147,22 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     if ground is None:
         return Prepared(request, bound, diagnostics, notices=prepares)
     return Prepared(request, bound, diagnostics, ground.uncommitted, (*ground.notices, *prepares))
+
+
+def _admission(
+    machine: Machine, place: Place, configured: Configured | None, plans: tuple[Plan, ...]
+) -> Admission | None:
+    """Say how many runs may run at once, and in which repository keys count; None where nothing limits the run."""
+    own = read_user_config(place.folders, Report()).max_instances
+    theirs = None if configured is None else configured.config.max_instances
+    if own is None and theirs is None and all(plan.concurrency is None for plan in plans):
+        return None
+    root = place.repository or place.cwd or Path.cwd()
+    shared = Path(machine.repositories.observe(root).get("repository") or root)
+    # All worktrees of a repository are one place, which is named as its main checkout is.
+    scope = str(shared.parent if shared.name == ".git" else shared)
+    limits = [*([("", own)] if own is not None else []), *([(scope, theirs)] if theirs is not None else [])]
+    return Admission(scope, places=tuple(limits))
 
 
 def _preparations(plans: Iterable[Plan]) -> Iterator[str]:

@@ -64,6 +64,7 @@ def wanted_child(
         calls=put_calls(log, pinned.calls),
         inputs=inputs,
         task=secrecy.task(goal),
+        timeout=pinned.plan.timeout,
     )
 
 

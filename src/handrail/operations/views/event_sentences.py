@@ -213,6 +213,8 @@ _WORDS: dict[str, Callable[[Any], str]] = {
         if event.by
         else "the machine was started again, or the run has come to another one"
     ),
+    "run_queued": lambda event: event.message,
+    "run_admitted": lambda event: "its turn has come" if event.waited else "nothing holds it up",
     "child_ended": _child_ended,
     "capability_observed": lambda event: (
         f"the agent found {event.capability} {event.status}" + (f": {event.detail}" if event.detail else "")

@@ -9,7 +9,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, cast
 
-from handrail.model.history.run_lines import UNREADABLE
+from handrail.model.history.run_lines import UNREADABLE, root_of
 
 if TYPE_CHECKING:
     from handrail.ports.log import Holder
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Section: TypeAlias = Literal["needs you", "paused", "waiting", "running", "ended"]
 Document = dict[str, Any]
 ORDER: tuple[Section, ...] = ("needs you", "paused", "waiting", "running", "ended")
-OPEN = ("running", "waiting", "blocked")
+OPEN = ("queued", "running", "waiting", "blocked")
 NOTICED = 7 * 24 * 3600.0
 """Seconds for which lists tell what an agent tried."""
 
@@ -77,11 +77,6 @@ def one_line(runs: Runs, run: str) -> Line:
     return _line(runs, run, known, _by_parent(known))
 
 
-def root_of(run: str) -> str:
-    """Give the run that a person started."""
-    return re.sub(r"(\.[0-9]+)+$", "", run)
-
-
 def clock_words(seconds: object) -> str:
     """Give a time as people say it: `14:05`, with the day where it is not today."""
     at = time.localtime(float(str(seconds or 0)))
@@ -105,7 +100,8 @@ def _by_parent(known: dict[str, Document]) -> dict[str, list[str]]:
 def _line(runs: Runs, run: str, known: dict[str, Document], children: dict[str, list[str]]) -> Line:
     path = _acting(run, known, children)
     at = path[-1]
-    section, words, next_step = _said(runs, at, known[at])
+    queued = known[at].get("status") == "queued"
+    section, words, next_step = _queued(runs, at) if queued else _said(runs, at, known[at])
     step = "" if section == "ended" else _address([str(known[each].get("current_step") or "") for each in path])
     where = "" if section == "ended" else _where(runs, step, known[at])
     if where and known[at].get("said"):
@@ -241,6 +237,13 @@ def _said(runs: Runs, run: str, known: Document) -> tuple[Section, str, str]:
             return _waiting(run, known, message)
         case _:
             return _running(runs, run)
+
+
+def _queued(runs: Runs, run: str) -> tuple[Section, str, str]:
+    """Say what a run in the queue waits for, among all runs that there are."""
+    from handrail.operations.views.queue import in_queue  # noqa: PLC0415 - few runs are queued
+
+    return "waiting", in_queue(run, runs.documents()).words, f"handrail why {run}"
 
 
 def _holder(known: Document) -> str:

@@ -1,10 +1,11 @@
 """A run as people and programs see it: one document, and where it stands in a few words."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handrail.errors import NotFound, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
+from handrail.late_import import late_import
 from handrail.model.history.events import ApprovalRequested
 from handrail.model.history.run_lines import whole
 from handrail.model.history.run_state import RunState, StepState
@@ -16,6 +17,11 @@ from handrail.ports.log import Filter, Holder, Log, Row
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
 from handrail.runtime.run_summary import summary_of
+
+if TYPE_CHECKING:
+    from handrail.operations.views import queue
+else:
+    queue = late_import("handrail.operations.views.queue")
 
 DOCUMENT = (
     "run",
@@ -47,7 +53,7 @@ def iso(seconds: object) -> str | None:
 def run_document(log: Log, run: str) -> dict[str, JsonValue]:
     """Give everything about a run, its steps included."""
     where = standing(log, run)
-    document = _document(where)
+    document = _document(log, where)
     document["steps"] = [_step(*each) for each in _steps(log, where.state)]
     asks = {} if where.acting.pending is None else _asks(log, where.acting)
     ended = where.state
@@ -131,6 +137,8 @@ def exit_code(document: dict[str, JsonValue]) -> int:
     match document["status"]:
         case "succeeded":
             return 0
+        case "cancelled" if reason == "skipped":
+            return 0
         case "failed" | "cancelled":
             return 1
         case "waiting" if reason == "pause":
@@ -163,7 +171,7 @@ class LoggedRuns:
 
 def _listed(log: Log, row: Row) -> dict[str, JsonValue]:
     try:
-        return _document(standing(log, row.key))
+        return _document(log, standing(log, row.key))
     except (StorageDamaged, StorageTooNew) as error:
         known = whole(row.document)
         known.update(status="blocked", reason="fault", error=error.message, outputs={})
@@ -171,13 +179,16 @@ def _listed(log: Log, row: Row) -> dict[str, JsonValue]:
         return {key: known.get(key) for key in DOCUMENT}
 
 
-def _document(where: Standing) -> dict[str, JsonValue]:
+def _document(log: Log, where: Standing) -> dict[str, JsonValue]:
     state, acting = where.state, where.acting
     known = whole(summary_of(state))
     known.update(status=acting.status, reason=acting.reason, outputs=outputs_of(state))
     known.update(started_at=iso(state.started_at), completed_at=iso(state.ended_at))
     known["error"] = acting.message if acting.status in ("failed", "blocked", "cancelled") else None
-    return {key: known.get(key) for key in DOCUMENT}
+    document = {key: known.get(key) for key in DOCUMENT}
+    if acting.status == "queued":
+        document["queue"] = queue.queue_data(acting.run, LoggedRuns(log).documents())
+    return document
 
 
 def outputs_of(state: RunState) -> dict[str, JsonValue]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.late_import import late_import
+from handrail.model.history.run_lines import root_of
 from handrail.model.history.run_state import RunState
-from handrail.operations.views.overview import root_of
 from handrail.ports.log import Filter, Holder, Log
 from handrail.runtime.history import is_readable, state_of
 from handrail.runtime.run_writer import RunWriter
@@ -119,7 +119,7 @@ def pause(writer: RunWriter, run: str) -> None:
     """Ask whoever drives to pause the whole family; each is asked once at each point of its history."""
     log = writer.log
     for row in log.summaries(Filter(prefix=run)):
-        moves = row.document.get("status") == "running" or row.document.get("reason") in ("timer", "quota")
+        moves = row.document.get("status") in ("running", "queued") or row.document.get("reason") in ("timer", "quota")
         if belongs_to(run)(row.key) and moves:
             writer.send(row.key, f"pause:{row.position}:{log.last(row.key).seq}", "pause")
 

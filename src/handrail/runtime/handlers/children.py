@@ -20,8 +20,9 @@ from handrail.runtime.ports import Clock, Workflows
 from handrail.runtime.run_writer import RunWriter
 
 if TYPE_CHECKING:
-    from handrail.engine.state import run_outputs
+    from handrail.engine.state import admission, run_outputs
 else:
+    admission = late_import("handrail.engine.state.admission")
     run_outputs = late_import("handrail.engine.state.run_outputs")
 
 OVER = frozenset({"succeeded", "failed", "cancelled"})
@@ -57,6 +58,10 @@ def _files(child: RunState) -> dict[str, JsonValue]:
     return {"snapshot": child.snapshot, "files": child.files} if child.tree is not None and child.snapshot else {}
 
 
+def _not_started(pending: Pending, error: HandrailError, now: float) -> StepEnded:
+    return StepEnded(address=pending.address, began=pending.seq, status="failed", error=error.message, at=now)
+
+
 @frozen
 class ChildHandler:
     """Performs calls of other workflows."""
@@ -74,9 +79,7 @@ class ChildHandler:
         try:
             called = self._called(state, began.workflow)
         except HandrailError as error:
-            return StepEnded(
-                address=pending.address, began=pending.seq, status="failed", error=error.message, at=self.clock()
-            )
+            return _not_started(pending, error, self.clock())
         plan, around = plan_of(self.log, called.plan), plan_of(self.log, state.plan)
         inputs: dict[str, JsonValue] = {each.name: each.default for each in plan.inputs if not each.required}
         step = None if state.flow is not None else current(around, state)[0]
@@ -99,8 +102,14 @@ class ChildHandler:
             checks=state.checks,
             project=state.project,
             parent=Parent(state.run, pending.address, pending.seq),
+            timeout=plan.timeout,
             at=self.clock(),
         )
+        try:
+            if state.admission is not None or plan.concurrency is not None:
+                started = admission.with_admission(plan, started, state.admission)
+        except HandrailError as error:
+            return _not_started(pending, error, self.clock())
         redactor = self.environments.for_run(state.run).redactor
         try:
             self.log.append([beginning(self.log, redactor, began.child, started)], [])

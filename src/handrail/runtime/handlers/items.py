@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, cast
 
 import rfc8785
@@ -98,6 +98,7 @@ class ItemHandler:
             prefix=f"{work.address}[{key}]/",
             allowance=left_for_children(plan, state, None, ""),
             around=around_children(plan, state, None),
+            admission=None if state.admission is None else replace(state.admission, key="", if_running="queue"),
             at=self.clock(),
         )
         redactor = self.environments.for_run(state.run).redactor

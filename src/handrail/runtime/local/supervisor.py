@@ -5,7 +5,9 @@
 3. A fault of the machine blocks the run that met it and no other. Where even that cannot be recorded, what is
    recorded stays as it is, and the fault is raised once nothing else can move.
 4. A run that another process attends to is left to it, with all that come from it, and looked at again later.
-5. A run whose history cannot be read is listed as such, reported once, and left alone until its history changes. What
+5. A run that waits for its turn is tried when it seems to have come: after any change, and after a while, since the
+   process that holds up the queue may have died.
+6. A run whose history cannot be read is listed as such, reported once, and left alone until its history changes. What
    waits for a stream that is no run, or for a run that does not exist, is nothing of ours.
 """
 
@@ -13,7 +15,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.transitions import ALLOWED
@@ -26,6 +28,7 @@ from handrail.errors import (
     StorageFault,
     StorageTooNew,
 )
+from handrail.late_import import late_import
 from handrail.model.history.events import RunBlocked
 from handrail.model.history.run_lines import is_run
 from handrail.model.history.run_state import RunState
@@ -35,6 +38,11 @@ from handrail.runtime.event_records import to_log, without_secrets
 from handrail.runtime.history import Known, state_of
 from handrail.runtime.ports import Clock
 from handrail.runtime.run_summary import summary_of, timers_of, unreadable_summary
+
+if TYPE_CHECKING:
+    from handrail.runtime import admission
+else:
+    admission = late_import("handrail.runtime.admission")
 
 OVER = ("succeeded", "failed", "cancelled")
 IDLE = 0.05
@@ -75,12 +83,21 @@ class Supervisor:
     """Timers that were due when their run was driven, and did nothing: they never will."""
     _unreadable: dict[str, str] = field(default_factory=dict[str, str])
     """Runs that cannot be read, each with the hash of the event at which its history ended then."""
+    _queued: dict[str, float] = field(default_factory=dict[str, float])
+    """Runs that wait for their turn, each with when it is worth another look."""
+    _places: "admission.Places | None" = None
     _seen: int | None = None
     _known: Known = field(default_factory=Known)
 
     def retry_at(self) -> float | None:
         """Say when, on the loop's clock, a run that another process drives or attends to is worth another try."""
-        return min((*self._held.values(), *self._attended.values()), default=None)
+        return min((*self._held.values(), *self._attended.values(), *self._queued.values()), default=None)
+
+    def take_part(self) -> "admission.Places":
+        """Give the places that are held here, for a run that needs one."""
+        if self._places is None:
+            self._places = admission.Places(self.log, self.name)
+        return self._places
 
     async def run_until_idle(self) -> None:
         """Go on until no wanted run can move by itself; cancelled, it lets go of all and leaves what they started."""
@@ -89,6 +106,9 @@ class Supervisor:
             while True:
                 self._look()
                 self._fill()
+                if self._places is not None and self._places.keep((*self._busy, *self._line)):
+                    # Whoever waits for a place may be one of ours.
+                    continue
                 if not self._busy and not self._notices:
                     break
                 under_way = (*self._busy.values(), *self._notices)
@@ -125,17 +145,28 @@ class Supervisor:
         """Put runs in line that are running, have a message, or whose time has come."""
         due = self._due()
         seen, before = self.log.changed(), self._seen
-        if seen == before and not due and not self._held and not self._attended:
+        now = asyncio.get_running_loop().time()
+        asked_again = any(again <= now for again in self._queued.values())
+        if seen == before and not due and not self._held and not self._attended and not asked_again:
             return
         self._seen = seen
-        now = asyncio.get_running_loop().time()
         self._attended.clear()
         # Whoever drove them may have finished them: then nothing would ever ask for them again.
         self._held = {run: again for run, again in self._held.items() if again > now}
         rows = sorted((row.position, row.key) for row in self.log.summaries(Filter(status="running")))
         moving = [run for position, run in rows if self._settled.get(run) != position]
-        wanted = filter(self._may, (*self.log.pending_streams(), *due, *moving))
+        wanted = filter(self._may, (*self.log.pending_streams(), *due, *moving, *self._whose_turn(now)))
         self._line.update(dict.fromkeys(run for run in self._existing(tuple(wanted)) if run not in self._line))
+
+    def _whose_turn(self, now: float) -> list[str]:
+        """Name the runs in the queue that are new here, or whose turn it seems to be."""
+        rows = sorted((row.position, row.key) for row in self.log.summaries(Filter(status="queued")))
+        ours = [(position, run) for position, run in rows if self.wanted(run)]
+        self._queued = {run: now + HELD for _, run in ours}
+        new = [run for position, run in ours if self._settled.get(run) != position]
+        old = [run for _, run in ours if run not in new]
+        come = admission.turns(self.log, old) if old else ()
+        return [*new, *(run for run in old if run in come)]
 
     def _may(self, run: str) -> bool:
         if run in self._busy or run in self._faults or run in self._held or not self.wanted(run):
@@ -173,6 +204,9 @@ class Supervisor:
         for run in tuple(self.leases):
             with contextlib.suppress(StorageFault):
                 self.log.release(self.leases.pop(run))
+        if self._places is not None:
+            with contextlib.suppress(StorageFault):
+                self._places.keep(())
 
     def _raise_fault(self) -> None:
         faults, self._faults = self._faults, {}
@@ -199,12 +233,16 @@ class Supervisor:
             with contextlib.suppress(StorageFault):
                 self._spent.update(due.intersection(self.log.due(self.clock())))
                 self._settled[run] = self._position(run)
+            if self._places is not None:
+                with contextlib.suppress(StorageFault):
+                    self._places.settle(run)
             with contextlib.suppress(StorageFault):
                 self.log.release(lease)
 
     async def _drive(self, lease: Lease) -> None:
         try:
-            state = await Driver(self.log, lease, self.handlers, self.clock, self._known).drive()
+            driver = Driver(self.log, lease, self.handlers, self.clock, self._known, places=self.take_part)
+            state = await driver.drive()
         except LogConflict:
             return
         except HandrailError as error:

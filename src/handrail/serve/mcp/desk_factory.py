@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
+from handrail.model.history.run_lines import root_of
 from handrail.operations.pull.desk import CONNECTED, Desk
-from handrail.operations.views.overview import root_of
 from handrail.sources.tiers import Place, here
 from handrail.store.signing_keys import keys_in
 from handrail.wiring.handover import make_handover

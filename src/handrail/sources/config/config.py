@@ -31,6 +31,7 @@ REPOSITORY_TABLES = (
     "budget",
     "pull",
     "cleanup",
+    "resources",
 )
 USER_TABLES = ("trust", "notify", *REPOSITORY_TABLES)
 BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
@@ -89,6 +90,8 @@ class RepositoryConfig:
     keep_snapshots: int | None = None
     """Days for which `clean` keeps the snapshots of a run whose work has arrived."""
     project: Project = NO_PROJECT
+    max_instances: int | None = None
+    """How many runs of the repository may run at once."""
     has_notify: bool = False
     """Whether it says whom to tell, which only the user may."""
 
@@ -100,6 +103,8 @@ class UserConfig:
     trusted_repositories: tuple[Path, ...] = ()
     pull: PullSetting = NO_PULL
     keep_snapshots: int | None = None
+    max_instances: int | None = None
+    """How many runs may run at once, in all repositories together."""
 
 
 def read_repository_config(root: Path, report: Report, shown: str | None = None) -> RepositoryConfig:
@@ -129,6 +134,7 @@ def config_in(file: TomlFile, root: Path, report: Report) -> RepositoryConfig:
         pull.read_pull(file, report) if "pull" in file.tables else NO_PULL,
         _keep_snapshots(file, report),
         project_file.read_project(file, report) if _has_project(file) else NO_PROJECT,
+        _max_instances(file, report),
         "notify" in file.tables,
     )
 
@@ -149,6 +155,19 @@ def _keep_snapshots(file: TomlFile, report: Report) -> int | None:
     report.error("config-value", message, file.place("cleanup", "keep_snapshots"), f"keep_snapshots = {KEEP_SNAPSHOTS}")
     # What cannot be understood lets nothing go.
     return _FOR_EVER
+
+
+def _max_instances(file: TomlFile, report: Report) -> int | None:
+    table = file.table("resources", report)
+    _check_keys(file, "resources", table, ("max_concurrent_instances",), report)
+    value = table.get("max_concurrent_instances")
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+        return value
+    message = "'max_concurrent_instances' is a number of runs, at least 1"
+    place = file.place("resources", "max_concurrent_instances")
+    report.error("config-value", message, place, "max_concurrent_instances = 3")
+    # What cannot be understood lets the fewest run.
+    return 1
 
 
 def _limits(file: TomlFile, table: dict[str, Any], report: Report) -> Limits:
@@ -211,7 +230,10 @@ def read_user_config(folders: Folders, report: Report) -> UserConfig:
     listed = _texts(file, "trust", "repositories", table, report)
     trusted = tuple(path for text in listed if (path := _absolute(file, text, report)) is not None)
     return UserConfig(
-        trusted, pull.read_pull(file, report) if "pull" in file.tables else NO_PULL, _keep_snapshots(file, report)
+        trusted,
+        pull.read_pull(file, report) if "pull" in file.tables else NO_PULL,
+        _keep_snapshots(file, report),
+        _max_instances(file, report),
     )
 
 

@@ -7,7 +7,7 @@ from handrail.engine.state.transitions import ALLOWED
 from handrail.model.history.events import Event
 
 LEADS_TO: dict[str, tuple[str, ...]] = {
-    "run_started": ("running",),
+    "run_started": ("running", "queued"),
     "run_forked": ("running", "waiting", "blocked", "succeeded", "failed", "cancelled"),
     "step_began": ("running",),
     "step_ended": ("running",),
@@ -17,6 +17,8 @@ LEADS_TO: dict[str, tuple[str, ...]] = {
     "approval_decided": ("running",),
     "run_waits": ("waiting",),
     "run_blocked": ("blocked",),
+    "run_queued": ("queued",),
+    "run_admitted": ("running",),
     "run_resumed": ("running", "waiting"),
     "run_rewound": ("running",),
     "run_ended": ("succeeded", "failed", "cancelled"),
@@ -24,8 +26,9 @@ LEADS_TO: dict[str, tuple[str, ...]] = {
 """The statuses that an event can lead to; an event that is not here leaves the status as it is."""
 
 ENDS: dict[str, tuple[str, ...]] = {
-    "queued": ("succeeded", "failed", "cancelled"),
+    "queued": ("failed", "cancelled"),
     "running": ("succeeded", "failed", "cancelled"),
+    "waiting": ("failed", "cancelled"),
 }
 """Where a run that ends in a status can end; elsewhere only a person ends it, by stopping it."""
 

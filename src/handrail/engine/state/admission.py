@@ -1,0 +1,188 @@
+"""Which runs may run at the same time: what a new run needs for that, and whether it is its turn.
+
+A run may need two things. A *key* belongs to one run at a time, from its admission until it is over, whatever it waits
+for meanwhile. A *place* is taken while something of the run is driven, and limits how many are driven at once.
+
+1. All runs of a tree share what they have: whoever comes from a run that has the key has it too, and so with its place.
+2. Whoever came into the queue first goes first. One that cannot go on yet, since its key is taken, holds up none that
+   needs another key; but its key is kept for it.
+3. The verdict depends on what is given here alone; whoever asks sees to it that nobody else decides meanwhile.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Literal
+
+from rpds import HashTrieMap
+
+from handrail.engine.state.scope import rendered, value_of
+from handrail.errors import UsageError
+from handrail.frozen import frozen
+from handrail.language.problems import EvaluationError
+from handrail.model.history.events import Admission, RunStarted
+from handrail.model.history.run_lines import root_of
+from handrail.model.history.run_state import RunState
+from handrail.model.names import spoken
+
+if TYPE_CHECKING:
+    from handrail.model.workflow.plan import Plan
+    from handrail.model.workflow.values import JsonValue, Value
+
+LONGEST_KEY = 200
+"""Characters of a key."""
+
+
+def with_admission(plan: "Plan", started: RunStarted, around: Admission | None = None) -> RunStarted:
+    """Give the first event of a run with what it needs to begin: its own key, and the places of the run around it."""
+    if plan.concurrency is None:
+        return started if around is None else replace(started, admission=Admission(around.scope, places=around.places))
+    known = around or Admission(_scope(started))
+    given = {"key": _key(plan.concurrency.key, plan.name, started), "if_running": plan.concurrency.if_running}
+    return replace(started, admission=replace(known, **given))
+
+
+def _scope(started: RunStarted) -> str:
+    """Name the repository that a run works in; the folder, where it is in none."""
+    if started.source is not None:
+        return started.source.repository
+    return started.workspace if started.tree is None else started.tree.repository
+
+
+def _key(value: "Value", workflow: str, started: RunStarted) -> str:
+    names: dict[str, JsonValue] = {spoken(name): value for name, value in started.inputs.items()}
+    state = RunState(
+        run=started.run,
+        status="queued",
+        plan=started.plan,
+        definition=started.definition,
+        workflow=started.workflow,
+        inputs=started.inputs,
+        workspace=started.workspace,
+        started_at=started.at,
+        checks=started.checks,
+        task=started.task,
+        names=HashTrieMap(names),
+        project=started.project,
+    )
+    try:
+        key = rendered(value_of(value, state)).strip()
+    except EvaluationError as error:
+        message = f"the concurrency key of '{workflow}' cannot be worked out: {error.problem.message}"
+        raise UsageError(message, next_step="let it read inputs alone, such as deps-${base}") from error
+    if not key or len(key) > LONGEST_KEY:
+        message = f"the concurrency key of '{workflow}' is {'empty' if not key else f'{len(key)} characters long'}"
+        raise UsageError(message, next_step=f"let it come to a text of 1 to {LONGEST_KEY} characters")
+    return key
+
+
+@frozen
+class Claimant:
+    """A run that is not over, with what it needs and has."""
+
+    run: str
+    root: str
+    admission: Admission
+    order: float
+    """Where it stands in the queue; what is in none needs nothing."""
+    is_queued: bool = False
+    has_key: bool = False
+    has_place: bool = False
+    """Whether some process drives the tree that it belongs to."""
+    needs_place: bool = True
+    """Not where a connected agent drives it."""
+
+    @property
+    def key(self) -> tuple[str, str] | None:
+        """The key with the repository in which it counts."""
+        return (self.admission.scope, self.admission.key) if self.admission.key else None
+
+
+@frozen
+class Verdict:
+    """Whether it is a run's turn; if not, what it waits for and behind which runs."""
+
+    waits_for: Literal["", "key", "place"] = ""
+    behind: tuple[str, ...] = ()
+
+    @property
+    def may_go(self) -> bool:
+        """Whether it is its turn."""
+        return not self.waits_for
+
+
+@frozen
+class _Taken:
+    """What is taken while the queue is walked through, and by which runs."""
+
+    keys: dict[tuple[str, str], list[Claimant]] = field(default_factory=dict[tuple[str, str], list[Claimant]])
+    places: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """The roots that have a place, by what limits them, each with the run that is known for it."""
+
+    def take_key(self, who: Claimant) -> None:
+        if who.key is not None:
+            self.keys.setdefault(who.key, []).append(who)
+
+    def take_place(self, who: Claimant) -> None:
+        for name, _ in who.admission.places:
+            self.places.setdefault(name, {}).setdefault(who.root, who.root)
+
+    def others_with_key(self, who: Claimant) -> tuple[str, ...]:
+        """Name the runs of other trees that have its key, or come before it."""
+        found = () if who.key is None else self.keys.get(who.key, ())
+        return tuple(each.run for each in found if each.root != who.root)
+
+    def others_with_places(self, who: Claimant) -> tuple[str, ...]:
+        """Name the runs that have the places it needs, where none is left."""
+        if not who.needs_place or who.has_place:
+            return ()
+        for name, most in who.admission.places:
+            taken = self.places.get(name, {})
+            if who.root not in taken and len(taken) >= most:
+                return tuple(taken.values())
+        return ()
+
+
+def judge(claimants: Iterable[Claimant]) -> Mapping[str, Verdict]:
+    """Say of each run in the queue whether it is its turn."""
+    taken = _Taken()
+    known = sorted(claimants, key=lambda each: each.order)
+    for each in known:
+        if each.has_key:
+            taken.take_key(each)
+        if each.has_place:
+            taken.take_place(each)
+    found: dict[str, Verdict] = {}
+    for each in known:
+        if each.is_queued:
+            found[each.run] = _judge(taken, each)
+    return found
+
+
+def is_circular(verdicts: Mapping[str, Verdict], run: str) -> bool:
+    """Tell whether a run waits for a key of a tree that itself waits for a key of the run's own tree."""
+    ways = {
+        (root_of(each), root_of(other))
+        for each, verdict in verdicts.items()
+        if verdict.waits_for == "key"
+        for other in verdict.behind
+    }
+    reached, found = {root_of(run)}, set[str]()
+    while reached:
+        reached = {there for here, there in ways if here in reached and there not in found}
+        found |= reached
+    return root_of(run) in found
+
+
+def _judge(taken: _Taken, who: Claimant) -> Verdict:
+    before = () if who.has_key else taken.others_with_key(who)
+    if not who.has_key:
+        # Whether or not it can go on now: whoever came later with the same key comes after it.
+        taken.take_key(who)
+    if before:
+        return Verdict("key", before)
+    full = taken.others_with_places(who)
+    if full:
+        return Verdict("place", full)
+    if who.needs_place:
+        taken.take_place(who)
+    return Verdict()

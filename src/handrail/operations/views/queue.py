@@ -1,0 +1,77 @@
+"""What a run in the queue waits for right now, read from the lines of lists: nothing is folded for it."""
+
+from typing import Any
+
+from handrail.frozen import frozen
+from handrail.model.history.run_lines import root_of
+from handrail.model.workflow.values import JsonValue
+
+Document = dict[str, Any]
+OVER = ("succeeded", "failed", "cancelled")
+MOST_NAMED = 3
+
+
+@frozen
+class InQueue:
+    """Why a run waits, and for which runs."""
+
+    waits_for: str
+    """`key` or `place`; empty where its turn has come, or nothing is known of it."""
+    behind: tuple[str, ...] = ()
+    key: str = ""
+    most: int = 0
+    """How many may run at once."""
+
+    @property
+    def words(self) -> str:
+        """Say it in a line: `queued behind deps-1: same concurrency key 'deps'`."""
+        more = len(self.behind) - MOST_NAMED
+        names = ", ".join(self.behind[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        if self.waits_for == "key":
+            return f"queued behind {names}: same concurrency key '{self.key}'"
+        if self.waits_for == "place":
+            return f"queued behind {names}: at most {self.most} run at once (max_concurrent_instances)"
+        return "queued: its turn comes"
+
+
+def in_queue(run: str, known: dict[str, Document]) -> InQueue:
+    """Say what a run waits for, by the lines of all runs."""
+    needs = _needs(known.get(run, {}))
+    key = (needs.get("scope"), needs.get("key"))
+    others = {each: line for each, line in known.items() if line.get("status") not in OVER and _is_other(each, run)}
+    if needs.get("key") and not known[run]["admission"].get("admitted"):
+        same = [each for each, line in others.items() if _key(line) == key]
+        first = [each for each in same if others[each]["admission"].get("admitted")]
+        if first or same:
+            return InQueue("key", tuple(sorted(first) or sorted(same)), str(needs["key"]))
+    for name, most in needs.get("places") or ():
+        running = [each for each, line in others.items() if line.get("status") == "running" and _counts(line, name)]
+        roots = tuple(dict.fromkeys(map(root_of, sorted(running))))
+        if len(roots) >= most:
+            return InQueue("place", roots, most=most)
+    return InQueue("")
+
+
+def queue_data(run: str, known: dict[str, Document]) -> dict[str, JsonValue]:
+    """Give the same as JSON data."""
+    found = in_queue(run, known)
+    return {"waits_for": found.waits_for or None, "behind": list(found.behind), "words": found.words}
+
+
+def _is_other(each: str, run: str) -> bool:
+    return root_of(each) != root_of(run)
+
+
+def _needs(line: Document) -> Document:
+    found: Document = line.get("admission") or {}
+    needs: Document | None = found.get("needs")
+    return needs or {}
+
+
+def _key(line: Document) -> tuple[Any, Any]:
+    needs = _needs(line)
+    return (needs.get("scope"), needs.get("key"))
+
+
+def _counts(line: Document, name: str) -> bool:
+    return any(each == name for each, _ in _needs(line).get("places") or ())

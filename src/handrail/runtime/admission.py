@@ -1,0 +1,214 @@
+"""Admits runs: whoever drives asks here whether a run may go on, and holds its place as long as it drives.
+
+1. A place is a lease in the name of the tree (`place:fix-1`): it ends with the process, however that ends. So does the
+   lease under which a run takes its key (`key:fix-1`), until that is recorded.
+2. Who has a key stands in the log: a run that was admitted has it until it is over. What is decided and not recorded
+   yet is seen by the lease.
+3. One process decides at a time, behind a gate that none keeps for longer than that. One that cannot get through leaves
+   the run where it is, and asks again.
+4. What is asked without the gate (`turns`) is only a reason to ask with it.
+"""
+
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from handrail.engine.state.admission import Claimant, Verdict, is_circular, judge
+from handrail.model.codec import decode
+from handrail.model.history.events import Admission, Event, RunAdmitted, RunEnded, RunQueued
+from handrail.model.history.run_lines import root_of
+from handrail.model.history.run_state import RunState
+from handrail.ports.log import Filter, Holder, Lease, Log, Row
+from handrail.runtime.run_writer import RunWriter
+
+GATE = "admission:gate"
+PLACE, KEY = "place:", "key:"
+OPEN = ("queued", "running", "waiting", "blocked")
+_TRIES, _PAUSE = 100, 0.002
+MOST_NAMED = 3
+"""Runs that are named of those that come first."""
+
+
+@dataclass(slots=True)
+class Places:
+    """The places and keys that this process holds for the runs it drives."""
+
+    log: Log
+    name: str
+    _places: dict[str, Lease] = field(default_factory=dict[str, Lease])
+    _keys: dict[str, Lease] = field(default_factory=dict[str, Lease])
+
+    def admit(self, writer: RunWriter, state: RunState, now: float) -> tuple[Event, ...]:
+        """Give what is recorded before a run goes on: that it is admitted, queued or skipped; nothing in its midst."""
+        if not self._asks(state):
+            return ()
+        gate = self._enter()
+        if gate is None:
+            return self._not_yet(state, Verdict("place"), now)
+        try:
+            return self._decide(writer, state, now)
+        finally:
+            self.log.release(gate)
+
+    def _asks(self, state: RunState) -> bool:
+        if state.status == "queued":
+            return True
+        works = state.pending is None or state.pending.kind == "step"
+        if state.status != "running" or not works:
+            return False
+        return not state.admitted or (_needs_place(state) and root_of(state.run) not in self._places)
+
+    def _enter(self) -> Lease | None:
+        for _ in range(_TRIES):
+            found = self.log.acquire(GATE, self.name)
+            if isinstance(found, Lease):
+                return found
+            time.sleep(_PAUSE)
+        return None
+
+    def _decide(self, writer: RunWriter, state: RunState, now: float) -> tuple[Event, ...]:
+        mine = _claimant(self.log, state)
+        known = [each for each in claimants(self.log) if each.run != state.run]
+        verdicts = judge([*known, mine])
+        verdict = verdicts[state.run]
+        if verdict.may_go and self._take(state):
+            is_news = state.status == "queued" or not state.admitted
+            return (RunAdmitted(waited=state.status == "queued" and bool(state.message), at=now),) if is_news else ()
+        if verdict.waits_for == "key" and _is_new(state):
+            how = mine.admission.if_running
+            if how == "skip":
+                return (_skipped(state, verdict, now),)
+            if how == "stop_old":
+                _stop(writer, state, known, mine)
+        if state.parent is not None and is_circular(verdicts, state.run):
+            return (_stuck(state, verdict, now),)
+        return self._not_yet(state, verdict, now)
+
+    def _take(self, state: RunState) -> bool:
+        """Take the leases that say what is decided; False where another process has one that the log says is free."""
+        run, root = state.run, root_of(state.run)
+        if _needs_place(state) and root not in self._places:
+            found = self.log.acquire(f"{PLACE}{root}", self.name)
+            if isinstance(found, Lease):
+                self._places[root] = found
+        if not state.admitted and run not in self._keys:
+            found = self.log.acquire(f"{KEY}{run}", self.name)
+            if isinstance(found, Holder):
+                return False
+            self._keys[run] = found
+        return True
+
+    def _not_yet(self, state: RunState, verdict: Verdict, now: float) -> tuple[Event, ...]:
+        if state.status == "queued" and (state.message or not verdict.behind):
+            return ()
+        message = queue_words(state.admission or Admission(), verdict)
+        return (RunQueued(message=message, behind=verdict.behind, at=now),)
+
+    def settle(self, run: str) -> None:
+        """Let go of what was held until a run's admission was recorded."""
+        lease = self._keys.pop(run, None)
+        if lease is not None:
+            self.log.release(lease)
+
+    def keep(self, busy: Iterable[str]) -> bool:
+        """Let go of the places of all trees of which nothing is driven any more; tell whether there were any."""
+        active = set(map(root_of, busy))
+        idle = [each for each in self._places if each not in active]
+        for root in idle:
+            self.log.release(self._places.pop(root))
+        return bool(idle)
+
+
+def _needs_place(state: RunState) -> bool:
+    return state.admission is not None and bool(state.admission.places) and not state.held_by
+
+
+def _is_new(state: RunState) -> bool:
+    """Tell whether a run has just been started: one that a person lets go on waits for its turn."""
+    return state.queued == 1 and state.forked_from is None
+
+
+def _claimant(log: Log, state: RunState) -> Claimant:
+    """Give the run that asks; it stands where it came into the queue, or at its end."""
+    order = _position(log, state.run, state.queued) if state.queued else float("inf")
+    return Claimant(
+        state.run,
+        root_of(state.run),
+        state.admission or Admission(),
+        order,
+        is_queued=True,
+        has_key=state.admitted,
+        has_place=bool(_needs_place(state)) and log.holder(f"{PLACE}{root_of(state.run)}") is not None,
+        needs_place=_needs_place(state),
+    )
+
+
+def _position(log: Log, run: str, seq: int) -> float:
+    found = log.read(run, after=seq - 1, limit=1)
+    return float(found[0].position) if found else 0.0
+
+
+def claimants(log: Log) -> tuple[Claimant, ...]:
+    """Give all runs that are not over and that others may have to wait for, or that wait themselves."""
+    rows = [row for status in OPEN for row in log.summaries(Filter(status=status))]
+    return tuple(_of_row(log, row) for row in rows if row.document.get("admission"))
+
+
+def _of_row(log: Log, row: Row) -> Claimant:
+    line = row.document["admission"]
+    about = line if isinstance(line, dict) else {}
+    admission = decode(Admission, about.get("needs") or {})
+    seq, root = int(str(about.get("queued") or 0)), root_of(row.key)
+    needs_place = bool(admission.places) and not row.document.get("held_by")
+    queued = row.document.get("status") == "queued"
+    # What is decided by another process and not recorded yet.
+    deciding = queued and bool(admission.key) and log.holder(f"{KEY}{row.key}") is not None
+    return Claimant(
+        row.key,
+        root,
+        admission,
+        _position(log, row.key, seq) if seq else 0.0,
+        is_queued=queued,
+        has_key=bool(about.get("admitted")) or deciding,
+        has_place=needs_place and log.holder(f"{PLACE}{root}") is not None,
+        needs_place=needs_place,
+    )
+
+
+def turns(log: Log, runs: Collection[str]) -> frozenset[str]:
+    """Name the runs in the queue whose turn it seems to be; whoever drives them asks again, behind the gate."""
+    if not runs:
+        return frozenset()
+    return frozenset(run for run, verdict in judge(claimants(log)).items() if verdict.may_go and run in runs)
+
+
+def queue_words(admission: Admission, verdict: Verdict) -> str:
+    """Say what a run in the queue waits for, and behind which runs."""
+    names = ", ".join(verdict.behind[:MOST_NAMED])
+    more = len(verdict.behind) - MOST_NAMED
+    names += f" and {more} more" if more > 0 else ""
+    if verdict.waits_for == "key":
+        return f"queued behind {names}: same concurrency key '{admission.key}'"
+    most = min((most for _, most in admission.places), default=0)
+    return f"queued behind {names}: at most {most} run at once (max_concurrent_instances)" if names else "queued"
+
+
+def _skipped(state: RunState, verdict: Verdict, now: float) -> RunEnded:
+    key = "" if state.admission is None else state.admission.key
+    other = verdict.behind[0]
+    message = f"skipped: {other} is not over and has the concurrency key '{key}' (if_running: skip)"
+    return RunEnded(status="cancelled", reason="skipped", message=message, at=now)
+
+
+def _stuck(state: RunState, verdict: Verdict, now: float) -> RunEnded:
+    other = verdict.behind[0]
+    message = f"{other} has the key that this run needs, and waits itself for a key of {root_of(state.run)}"
+    return RunEnded(status="failed", message=f"it would wait for ever: {message}", at=now)
+
+
+def _stop(writer: RunWriter, state: RunState, known: Iterable[Claimant], mine: Claimant) -> None:
+    """Ask the runs that have the key, or came before, to stop; each is asked once."""
+    for each in known:
+        same = each.key == mine.key and each.root != mine.root
+        if same and (each.has_key or each.order < mine.order):
+            writer.send(each.run, f"stop_for:{state.run}", "stop_for", run=state.run, key=mine.admission.key)

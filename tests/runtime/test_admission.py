@@ -1,0 +1,191 @@
+"""Which runs may run at the same time, and how long a whole run may take."""
+
+from pathlib import Path
+
+import pytest
+
+from handrail.model.history.events import Admission, RunAdmitted, RunEnded, RunQueued
+from handrail.operations.runs import lifecycle as runs
+from handrail.operations.views.run_document import exit_code, run_document
+from support.runtime.room import Room, assert_sound, of_kind, pinned
+
+KEYED = """
+name: deps
+input: {{base: string = main}}
+concurrency: {{key: 'deps-${{base}}', if_running: {how}}}
+steps:
+  - {{name: a, command: 'echo ${{run.id}} >> trace'}}
+  - {{name: ok, type: approval}}
+  - {{name: b, command: 'echo ${{run.id}} again >> trace'}}
+"""
+QUEUE, SKIP, STOP_OLD = (KEYED.format(how=how) for how in ("queue", "skip", "stop_old"))
+PLAIN = "name: plain\nsteps:\n  - {name: a, command: 'echo ${run.id} >> trace'}\n"
+ASKS = PLAIN + "  - {name: ok, type: approval}\n  - {name: b, command: 'echo ${run.id} again >> trace'}\n"
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Room:
+    return Room(tmp_path)
+
+
+def limited(room: Room, text: str, most: int) -> str:
+    request = runs.Request(pinned(text), str(room.workspace), admission=Admission("r", places=(("", most),)))
+    return runs.start(room.writer, request)
+
+
+def approve(room: Room, run: str) -> None:
+    runs.answer(room.writer, run, "approve", "person:me")
+    room.drive()
+
+
+def test_a_run_waits_until_the_one_with_its_key_is_over(room: Room) -> None:
+    first, second = room.start(QUEUE, base="main"), room.start(QUEUE, base="main")
+    room.drive()
+    assert room.state(first).reason == "approval"
+    assert room.state(second).status == "queued"
+    assert room.state(second).message == f"queued behind {first}: same concurrency key 'deps-main'"
+    assert room.trace() == [first]
+    approve(room, first)
+    assert room.state(first).status == "succeeded"
+    assert room.state(second).reason == "approval"
+    assert room.trace() == [first, f"{first} again", second]
+    assert_sound(room.log)
+
+
+def test_a_key_of_other_inputs_is_another_key(room: Room) -> None:
+    first, second = room.start(QUEUE, base="main"), room.start(QUEUE, base="next")
+    room.drive()
+    assert {room.state(first).reason, room.state(second).reason} == {"approval"}
+
+
+def test_a_second_run_with_skip_ends_without_having_begun(room: Room) -> None:
+    first = room.start(SKIP, base="main")
+    room.drive()
+    second = room.start(SKIP, base="main")
+    room.drive()
+    (ended,) = of_kind(room.log, second, RunEnded)
+    assert (ended.status, ended.reason) == ("cancelled", "skipped")
+    assert ended.message == f"skipped: {first} is not over and has the concurrency key 'deps-main' (if_running: skip)"
+    assert exit_code(run_document(room.log, second)) == 0
+    assert room.trace() == [first]
+
+
+def test_a_newer_run_with_stop_old_takes_over(room: Room) -> None:
+    first = room.start(STOP_OLD, base="main")
+    room.drive()
+    second = room.start(STOP_OLD, base="main")
+    room.drive()
+    (ended,) = of_kind(room.log, first, RunEnded)
+    assert (ended.status, ended.reason) == ("cancelled", "replaced")
+    said = f"stopped: {second} took over its concurrency key 'deps-main' (if_running: stop_old)"
+    assert ended.message == said
+    assert room.state(second).reason == "approval"
+    assert room.trace() == [first, second]
+
+
+def test_runs_are_admitted_in_the_order_in_which_they_came(room: Room) -> None:
+    made = [room.start(QUEUE, base="main") for _ in range(4)]
+    room.drive()
+    for run in made:
+        assert room.state(run).reason == "approval"
+        approve(room, run)
+    assert [line for line in room.trace() if "again" not in line] == made
+
+
+def test_only_so_many_runs_are_driven_at_once(room: Room) -> None:
+    text = (
+        "name: plain\nsteps:\n  - name: a\n    command: |\n"
+        "      echo in >> trace\n"
+        "      while [ $(grep -c in trace) -lt 3 ] && [ ! -e go ]; do sleep 0.01; done\n"
+        "      echo out >> trace\n"
+    )
+    made = [limited(room, text, 2) for _ in range(6)]
+
+    def two_in() -> bool:
+        return room.trace().count("in") == 2 and all(room.state(run).message for run in made[2:])
+
+    room.during((room.workspace / "go").touch, two_in)
+    room.drive()
+    assert {room.state(run).status for run in made} == {"succeeded"}
+    width = most = 0
+    for line in room.trace():
+        width += 1 if line == "in" else -1
+        most = max(most, width)
+    assert most == 2
+    assert_sound(room.log)
+
+
+def test_a_run_that_waits_for_a_person_leaves_its_place_to_another(room: Room) -> None:
+    first, second = limited(room, ASKS, 1), limited(room, ASKS, 1)
+    room.drive()
+    assert room.state(first).reason == room.state(second).reason == "approval"
+    approve(room, first)
+    assert room.state(first).status == "succeeded"
+
+
+def test_a_run_without_key_and_limit_records_nothing_of_a_queue(room: Room) -> None:
+    run = room.start(PLAIN)
+    room.drive()
+    assert not of_kind(room.log, run, RunQueued)
+    assert not of_kind(room.log, run, RunAdmitted)
+    assert room.log.last(run).seq == 4
+
+
+def test_a_paused_run_leaves_the_queue_and_comes_back_at_its_end(room: Room) -> None:
+    first, second, third = (room.start(QUEUE, base="main") for _ in range(3))
+    room.drive()
+    room.writer.send(second, "pause:1", "pause")
+    room.drive()
+    assert room.state(second).reason == "pause"
+    runs.resume(room.writer, second, "person:me")
+    room.drive()
+    assert room.state(second).status == "queued"
+    approve(room, first)
+    assert room.state(third).reason == "approval"
+    approve(room, third)
+    assert room.state(second).reason == "approval"
+
+
+def test_a_failed_run_that_is_resumed_needs_its_key_again(room: Room) -> None:
+    text = "name: f\nconcurrency: {key: k}\nsteps:\n  - {name: a, command: 'test -e good', on_fail: fail}\n"
+    first = room.start(text)
+    room.drive()
+    assert room.state(first).status == "failed"
+    second = room.start(QUEUE.replace("'deps-${base}'", "k"), base="main")
+    room.drive()
+    assert room.state(second).reason == "approval"
+    (room.workspace / "good").touch()
+    runs.resume(room.writer, first, "person:me")
+    room.drive()
+    assert room.state(first).status == "queued"
+    approve(room, second)
+    assert room.state(first).status == "succeeded"
+
+
+def test_a_called_workflow_shares_the_key_of_its_caller(room: Room) -> None:
+    room.workflows["inner"] = "name: inner\nconcurrency: {key: k}\nsteps:\n  - {name: a, command: 'echo in >> trace'}\n"
+    outer = "name: outer\nconcurrency: {key: k}\nsteps:\n  - {name: call, type: workflow, workflow: inner}\n"
+    run = room.start(outer)
+    room.drive()
+    assert room.state(run).status == "succeeded"
+    assert room.trace() == ["in"]
+
+
+def test_two_runs_that_would_wait_for_each_other_for_ever_are_not_left_waiting(room: Room) -> None:
+    def inner(name: str) -> str:
+        return f"name: {name}\nconcurrency: {{key: {name}}}\nsteps:\n  - {{name: a, command: 'true'}}\n"
+
+    def outer(key: str, other: str) -> str:
+        call = f"  - {{name: call, type: workflow, workflow: {other}, on_fail: fail}}\n"
+        ask = "  - {name: ok, type: approval}\n"
+        return f"name: has-{key}\nconcurrency: {{key: {key}}}\nsteps:\n{ask}{call}"
+
+    room.workflows |= {"x": inner("x"), "y": inner("y")}
+    made = [room.start(outer("x", "y")), room.start(outer("y", "x"))]
+    room.drive()
+    for run in made:
+        runs.answer(room.writer, run, "approve", "person:me")
+    room.drive()
+    assert sorted(room.state(run).status for run in made) == ["failed", "succeeded"]
+    bad = next(run for run in made if room.state(run).status == "failed")
+    assert "it would wait for ever" in room.state(bad).message
