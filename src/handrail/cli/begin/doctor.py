@@ -37,17 +37,36 @@ def command(*, run: str | None, repair: bool, as_json: bool) -> int:
     cut_off = unfinished_applies(place.folders.data)
     if as_json:
         applies = [{"run": each.run, "checkout": each.checkout, "undo": each.undo} for each in cut_off]
-        write_json({**_data(found, held), "unfinished_applies": applies})
+        queue = [{"run": run, **data} for run, data in _queue(place).items()]
+        write_json({**_data(found, held), "unfinished_applies": applies, "queue": queue})
     else:
         unfinished = [each.words for each in cut_off]
         lines = [
             *_lines(found),
             *_driver_lines(found.driver, held),
+            *(f"  {run} {data['words']}" for run, data in _queue(place).items()),
             *unfinished,
             *(_next_lines(found) or [f"Next: {_first_step(place)}"]),
         ]
         click.echo("\n".join(harmless(line) for line in lines))
     return 0 if found.healthy else 1
+
+
+def _queue(place: "Place") -> "dict[str, dict[str, Any]]":
+    """Give the runs that wait for their turn, each with what it waits for."""
+    from handrail.operations.views.queue import queue_data
+    from handrail.ports.run_list import NeedsWholeLog
+    from handrail.wiring.run_list import has_log, open_run_list
+
+    try:
+        if not has_log(place.folders.data):
+            return {}
+        with open_run_list(place.folders.data) as runs:
+            known = runs.documents()
+    except NeedsWholeLog:
+        # What is wrong with the log is among the findings.
+        return {}
+    return {run: queue_data(run, known) for run, line in known.items() if line.get("status") == "queued"}
 
 
 def _lines(found: "Health") -> list[str]:

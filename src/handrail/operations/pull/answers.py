@@ -147,11 +147,12 @@ def answer_at(
             return replace(answer, blockers=(_open_again(desk, state),), retryable=True)
         checkpoint = desk.mint("checkpoint", state.run, seq, holder, branch)
         return _with_refusal(replace(answer, checkpoint_token=checkpoint), due, happened)
-    if state.status == "running":
+    if state.status == "running" or (state.status == "queued" and not state.message):
+        # One that was just queued may begin at once: whoever drives it finds out.
         return replace(answer, working=True)
     if answer.complete:
         return answer
-    goes_on = is_repairable(state) or state.reason in ("timer", "quota")
+    goes_on = is_repairable(state) or state.status == "queued" or state.reason in ("timer", "quota")
     return replace(answer, blockers=(_standstill(desk, state),), retryable=goes_on)
 
 
@@ -219,6 +220,9 @@ def _standstill(desk: Desk, state: RunState) -> Blocker:
     if state.reason in ("timer", "quota"):
         fix = "wait until then, and rehydrate: the run goes on by itself"
         return _cut_blocker("RUN_WAITS", state.message or "the next try of a step has its time", "", fix)
+    if state.status == "queued":
+        fix = "wait a while, and rehydrate: the run begins when its turn comes"
+        return _cut_blocker("RUN_WAITS", state.message, "", fix)
     if state.status == "waiting" and state.reason == "approval":
         fix = f"ask your user for: handrail approve {state.run} (or revise, reject); then rehydrate"
         asked = approval_of(desk.log, state)
