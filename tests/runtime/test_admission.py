@@ -1,12 +1,18 @@
 """Which runs may run at the same time, and how long a whole run may take."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from handrail.model.history.events import Admission, RunAdmitted, RunEnded, RunQueued
+from handrail.engine.fold.apply import apply
+from handrail.errors import UsageError
+from handrail.model.history.events import Admission, RunAdmitted, RunEnded, RunImported, RunQueued
 from handrail.operations.runs import lifecycle as runs
+from handrail.operations.runs.prepare import pin
 from handrail.operations.views.run_document import exit_code, run_document
+from handrail.runtime.ports import Pinned
+from handrail.sources.tiers import here
 from support.runtime.room import Room, assert_sound, of_kind, pinned
 
 KEYED = """
@@ -189,3 +195,59 @@ def test_two_runs_that_would_wait_for_each_other_for_ever_are_not_left_waiting(r
     assert sorted(room.state(run).status for run in made) == ["failed", "succeeded"]
     bad = next(run for run in made if room.state(run).status == "failed")
     assert "it would wait for ever" in room.state(bad).message
+
+
+def test_the_nightly_update_of_the_library_is_skipped_while_the_last_one_is_not_over(room: Room) -> None:
+    nightly = pin(here(room.workspace, {"HANDRAIL_HOME": str(room.folder / "home")}), "deps-nightly")
+    asks = pinned(ASKS).plan.steps
+    made = [
+        runs.start(
+            room.writer,
+            runs.Request(Pinned(replace(nightly.plan, steps=asks, inputs=()), nightly.definition), str(room.workspace)),
+        )
+        for _ in range(2)
+    ]
+    room.drive()
+    assert [room.state(run).status for run in made] == ["waiting", "cancelled"]
+    assert room.state(made[1]).reason == "skipped"
+
+
+def test_every_item_and_called_workflow_counts_with_its_root_as_one(room: Room) -> None:
+    room.workflows["inner"] = ASKS.replace("plain", "inner")
+    outer = "name: outer\nsteps:\n  - {name: call, type: workflow, workflow: inner}\n"
+    request = runs.Request(
+        pinned(outer, room.workflows), str(room.workspace), admission=Admission("r", places=(("", 1),))
+    )
+    run = runs.start(room.writer, request)
+    room.drive()
+    assert room.state(f"{run}.3").reason == "approval"
+    other = limited(room, PLAIN, 1)
+    room.drive()
+    assert room.state(other).status == "succeeded"
+    approve(room, f"{run}.3")
+    assert room.state(run).status == "succeeded"
+    assert_sound(room.log)
+
+
+def test_a_stop_ends_a_run_in_the_queue(room: Room) -> None:
+    first, second = room.start(QUEUE, base="main"), room.start(QUEUE, base="main")
+    room.drive()
+    runs.stop(room.writer, second, "person:me")
+    room.drive()
+    assert room.state(second).status == "cancelled"
+    assert room.state(first).reason == "approval"
+
+
+def test_a_key_that_comes_to_nothing_is_refused_before_anything_begins(room: Room) -> None:
+    with pytest.raises(UsageError, match="the concurrency key of 'deps' is empty"):
+        room.start(QUEUE.replace("'deps-${base}'", "'${base}'"), base=" ")
+
+
+def test_an_import_is_queued_behind_nobody(room: Room) -> None:
+    first, second = room.start(QUEUE, base="main"), room.start(QUEUE, base="main")
+    room.drive()
+    state = room.state(second)
+    assert state.status == "queued"
+    imported = apply(state, RunImported(original=second, by="person:me", at=1.0), state.seq + 1, room.log.get_blob)
+    assert (imported.status, imported.admission, imported.queued) == ("running", None, 0)
+    assert room.state(first).reason == "approval"

@@ -1,6 +1,7 @@
 """Whose turn it is: never two with one key, never more than may, first come first served, and nobody is forgotten."""
 
 from dataclasses import replace
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,8 +34,7 @@ def admitted(line: list[Claimant]) -> list[Claimant]:
 
 
 @given(lines(), st.randoms(use_true_random=False))
-def test_every_run_gets_its_turn_and_none_too_early(line: list[Claimant], chance: "object") -> None:
-    pick = chance.choice  # type: ignore[attr-defined]
+def test_every_run_gets_its_turn_and_none_too_early(line: list[Claimant], chance: Random) -> None:
     order: list[Claimant] = []
     while line:
         after = admitted(line)
@@ -47,7 +47,7 @@ def test_every_run_gets_its_turn_and_none_too_early(line: list[Claimant], chance
             assert sum(name in dict(each.admission.places) for each in inside) <= most
         if not moved:
             assert inside, "nobody is inside, and nobody may go in"
-            gone = pick(inside)
+            gone = chance.choice(inside)
             line = [each for each in line if each is not gone]
     for key in KEYS[1:]:
         same = [each.order for each in order if each.admission.key == key]

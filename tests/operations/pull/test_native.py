@@ -49,3 +49,37 @@ def test_an_approval_tells_the_connected_agent_which_settings_of_git_a_step_chan
     waits = pull.advance(pull.start("mixed", who="Ada"))
     assert waits.codes == ["USER_ONLY_DEPENDENCY"]
     assert "core.sshcommand = ./evil (new)" in waits.text
+
+
+KEYED = """\
+name: NAME
+concurrency: {key: one, if_running: HOW}
+steps:
+  - {name: draft, prompt: 'Greet them.'}
+"""
+
+
+def test_a_connected_agent_waits_for_the_run_that_has_the_key(pull: Pull) -> None:
+    pull.add(KEYED.replace("HOW", "queue"), "keyed")
+    first = pull.start("keyed")
+    pull.drive()
+    begun = pull.rehydrate(first)
+    assert begun.address == "draft"
+    second = pull.start("keyed")
+    pull.drive()
+    waits = pull.rehydrate(second)
+    assert waits.codes == ["RUN_WAITS"]
+    assert f"queued behind {first.run}: same concurrency key 'one'" in waits.text
+    assert pull.advance(begun).complete
+    pull.drive()
+    assert pull.rehydrate(second).address == "draft"
+    pull.assert_sound()
+
+
+def test_a_connected_agent_is_told_that_its_run_was_skipped(pull: Pull) -> None:
+    pull.add(KEYED.replace("HOW", "skip"), "keyed")
+    first = pull.start("keyed")
+    pull.drive()
+    skipped = pull.start("keyed")
+    assert skipped.complete
+    assert f"skipped: {first.run} is not over" in skipped.text

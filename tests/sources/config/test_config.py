@@ -165,3 +165,24 @@ def test_the_silence_of_agents_is_a_number_of_seconds(work: Workplace) -> None:
     config, found = read(work, '[agent]\nidle_timeout = "15m"\n')
     assert config.idle_timeout == 600
     assert told(found) == [("config-value", "'idle_timeout' is a number of seconds", 2, 1)]
+
+
+def test_how_many_runs_may_run_at_once_is_read_from_both_files(work: Workplace) -> None:
+    config, found = read(work, "[resources]\nmax_concurrent_instances = 2\n")
+    assert (config.max_instances, found) == (2, [])
+    write(work.folders.config / "config.toml", "[resources]\nmax_concurrent_instances = 5\n")
+    report = Report()
+    assert read_user_config(work.folders, report).max_instances == 5
+    assert list(report) == []
+
+
+@pytest.mark.parametrize("value", ["0", "-1", '"many"', "true", "1.5"])
+def test_a_number_of_runs_that_cannot_be_meant_is_reported_and_lets_one_run(work: Workplace, value: str) -> None:
+    config, found = read(work, f"[resources]\nmax_concurrent_instances = {value}\n")
+    assert config.max_instances == 1
+    assert told(found) == [("config-value", "'max_concurrent_instances' is a number of runs, at least 1", 2, 1)]
+
+
+def test_a_misspelt_resource_is_reported(work: Workplace) -> None:
+    _, found = read(work, "[resources]\nmax_concurent_instances = 2\n")
+    assert [each.code for each in found] == ["config-key"]
