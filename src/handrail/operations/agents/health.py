@@ -48,7 +48,8 @@ def examine_agents(
     """Look at every agent whose program was looked for; nothing is asked of its service."""
     profiles = tuple(each for each in catalog.profiles if each.program in found)
     with ThreadPoolExecutor(max_workers=max(1, len(profiles))) as pool:
-        logins = pool.map(partial(_logged_in, programs, found, environ), profiles)
+        asked = (each if found[each.program] else None for each in profiles)
+        logins = pool.map(partial(_is_logged_in, catalog, programs, environ), asked)
         return tuple(
             _health(profile, found[profile.program], catalog.find(profile.name).can, logged_in=logged_in)
             for profile, logged_in in zip(profiles, logins, strict=True)
@@ -73,15 +74,18 @@ def _health(profile: AgentProfile, found: Installed | None, can: Abilities, *, l
     return AgentHealth(name, installed=True, version=found.version, logged_in=logged_in, login=way, can=can)
 
 
-def _logged_in(
-    programs: Programs, found: Mapping[str, Installed | None], environ: Mapping[str, str], profile: AgentProfile
+def _is_logged_in(
+    catalog: AgentCatalog, programs: Programs, environ: Mapping[str, str], profile: AgentProfile | None
 ) -> bool | None:
-    login, home = profile.login, environ.get("HOME", "")
-    if found[profile.program] is None:
+    """Tell whether an installed agent has a login; what would let it be called for a run is never denied."""
+    if profile is None:
         return None
+    login, home = profile.login, environ.get("HOME", "")
     if any(environ.get(each) for each in login.variables) or any((Path(home) / each).exists() for each in login.files):
         return True
     if not login.asks:
         return False
     code = programs.exit_code_of(profile.program, login.asks)
-    return {0: True, 1: False}.get(-1 if code is None else code)
+    if code != 1:
+        return True if code == 0 else None
+    return False if catalog.missing_login(profile.name, (profile.program,), environ) else None
