@@ -185,7 +185,8 @@ output     last = "2"
 output     said = "out"
 
 ? ok needs you: Go on?
-  answer: handrail approve | reject mixed-1
+  approve: handrail approve mixed-1
+  reject: handrail reject mixed-1
 """)
     shown = runs.json("show", "mixed", "bad")["steps"][0]
     assert (shown["attempts"], shown["exit_code"], shown["error"]) == (2, 4, "command: exit 4")

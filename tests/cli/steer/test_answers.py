@@ -46,7 +46,7 @@ next: handrail approve ask-1, or revise, or reject
 """)
     assert runs.text("revise", "ask", "-m", "again", code=2) == snapshot("""\
 error: 'ok' was revised as often as it may be
-next: handrail approve or reject ask-1
+next: handrail approve ask-1, or handrail reject ask-1
 """)
     assert runs.json("approve", "ask")["status"] == "succeeded"
 
@@ -138,7 +138,7 @@ def test_a_run_that_is_over_is_not_resumed(runs: Runs) -> None:
     runs.text("approve", "ask")
     assert runs.text("resume", "ask", code=2) == snapshot("""\
 error: ask-1 is over already (succeeded)
-next: handrail rewind ask-1 STEP, or fork it
+next: handrail rewind ask-1 ok, or handrail fork ask-1 ok
 """)
 
 

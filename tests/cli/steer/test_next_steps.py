@@ -107,9 +107,7 @@ def test_the_doctor_begins_with_the_tools_and_ends_with_what_comes_next(runs: Ru
     assert first.startswith("git ")
     assert last == "Next: handrail init, or handrail demo"
     runs.shop.write(".handrail/config.toml", "")
-    assert (
-        runs.text("doctor").splitlines()[-1] == "Next: handrail list shows which workflows there are; handrail run NAME"
-    )
+    assert runs.text("doctor").splitlines()[-1] == "Next: handrail list, then handrail run NAME"
     runs.add("ask", ASKING)
     assert runs.text("doctor").splitlines()[-1] == "Next: handrail run ask"
 

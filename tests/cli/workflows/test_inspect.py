@@ -61,7 +61,7 @@ ship  (repository, yaml)
 Path       .handrail/workflows/ship/workflow.yaml
 Calls      1 to 3 agent calls
 Trust      it has not been trusted
-Reviewed   never (handrail lint, then handrail stamp)
+Reviewed   never (handrail lint ship, then handrail stamp ship)
 
 Inputs
   issue  issue, required

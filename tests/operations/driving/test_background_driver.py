@@ -57,7 +57,7 @@ def test_one_that_dies_at_its_start_is_noticed_and_says_why(tmp_path: Path, monk
     assert said.startswith("the background driver died at its start: ")
     assert "handrail.db" in said
     assert "earlier" not in said
-    assert raised.value.next_step == f"see {folders.data / 'driver.log'}, or: handrail resume RUN"
+    assert raised.value.next_step == f"see {folders.data / 'driver.log'}, or: handrail resume"
     assert who(folders) is None
 
 

@@ -146,7 +146,20 @@ def _first_step(place: "Place") -> str:
     if not (place.repository / ".handrail" / "config.toml").exists():
         return "handrail init, or handrail demo"
     names = repository_workflows(place)
-    return f"handrail run {names[0]}" if names else "handrail list shows which workflows there are; handrail run NAME"
+    return f"handrail run {names[0]}{_task(place, names[0])}" if names else "handrail list, then handrail run NAME"
+
+
+def _task(place: "Place", name: str) -> str:
+    """Leave room for a task where the workflow asks for one."""
+    from handrail.errors import HandrailError
+    from handrail.operations.workflows.inputs import task_input
+    from handrail.operations.workflows.inspect import inspect_workflow
+
+    try:
+        declared = inspect_workflow(place, name).inputs
+    except HandrailError:
+        return ""
+    return ' "what to do"' if task_input(declared, {}) is not None else ""
 
 
 def _agent_data(agent: "AgentHealth") -> dict[str, Any]:

@@ -128,7 +128,7 @@ def _approval(document: dict[str, Any]) -> list[str]:
     for name, value in asked["show"].items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
         lines += [f"  {name}", *(f"    {line}" for line in text.rstrip("\n").splitlines())]
-    lines += [f"  answer: handrail {' | '.join(asked['answers'])} {asked['run']}"]
+    lines += [f"  {each}: handrail {each} {asked['run']}" for each in asked["answers"]]
     return [row for line in lines for row in harmless_lines(line)]
 
 

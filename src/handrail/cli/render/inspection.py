@@ -1,5 +1,6 @@
 """One workflow, opened up, as text."""
 
+import shlex
 from collections.abc import Iterator, Mapping
 from textwrap import wrap
 
@@ -8,14 +9,15 @@ from handrail.cli.render.safe_text import harmless
 from handrail.model.workflow.plan import Input
 from handrail.operations.workflows.condition_text import bound_words, default_text, input_type
 from handrail.operations.workflows.inspect import Inspection, UsedFile
+from handrail.operations.workflows.list import Listed
 from handrail.operations.workflows.outline import ShownStep
 
 __all__ = ["inspection_data", "render_inspection"]
 
 REVIEWED = {
     "none": "against the current authoring spec",
-    "likely": "against another authoring spec (handrail lint, then handrail stamp)",
-    "possible": "never (handrail lint, then handrail stamp)",
+    "likely": "against another authoring spec",
+    "possible": "never",
 }
 WIDTH = 80
 EMPTY_CONTEXT = "this workflow is Python; it is shown as it is without any input"
@@ -43,12 +45,20 @@ def _head(found: Inspection) -> Iterator[str]:
         "Hides": ", ".join(about.shadows),
         "Hidden by": about.shadowed_by,
         "Trust": found.trust.reason if found.trust is not None else None,
-        "Reviewed": REVIEWED[about.staleness] if about.staleness is not None else None,
+        "Reviewed": _review(about),
         "Note": EMPTY_CONTEXT if about.form == "python" and about.valid else None,
     }
     for name, fact in facts.items():
         if fact:
             yield f"{name:<10} {fact}"
+
+
+def _review(about: Listed) -> str | None:
+    if about.staleness is None:
+        return None
+    typed = shlex.quote(about.name)
+    way = "" if about.staleness == "none" else f" (handrail lint {typed}, then handrail stamp {typed})"
+    return f"{REVIEWED[about.staleness]}{way}"
 
 
 def _section(title: str, lines: Iterator[str]) -> list[str]:

@@ -47,7 +47,7 @@ def render_listing(listing: Listing, *, everything: bool, width: int = WIDTH) ->
     winning = [each for each in listing.workflows if each.wins]
     routines = [each for each in winning if each.routine and each.valid]
     shown = list(listing.workflows) if everything else [each for each in winning if each not in routines]
-    lines = list(_table(shown, width)) if shown else ["no workflows here; handrail import brings some in"]
+    lines = list(_table(shown, width)) if shown else ["no workflows here; handrail new NAME writes one"]
     if routines and not everything:
         lines.append(f"and {_number(len(routines), 'routine')} for use inside other workflows (--all shows them)")
     lines += [harmless(line) for line in _notes(listing.workflows, everything=everything)]
@@ -82,7 +82,8 @@ def _notes(workflows: Sequence[Listed], *, everything: bool) -> Iterable[str]:
             yield f"{each.name} ({each.tier}) hides: {', '.join(each.shadows)}"
     stale = [each.name for each in workflows if each.staleness == "likely" and each.wins]
     if stale:
-        yield f"reviewed against another authoring spec: {', '.join(stale)} (handrail lint, then handrail stamp)"
+        yield f"reviewed against another authoring spec: {', '.join(stale)}"
+        yield f"next: handrail lint {stale[0]}, then handrail stamp {stale[0]}"
     broken = [each for each in workflows if not each.valid and each.wins]
     untrusted = [each.path for each in broken if any(said.code == UNTRUSTED for said in each.diagnostics)]
     invalid = [each.path for each in broken if each.path not in untrusted]

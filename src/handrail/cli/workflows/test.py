@@ -1,5 +1,6 @@
 """`handrail test`."""
 
+import shlex
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -74,7 +75,8 @@ def _played(place: "Place", wanted: _Wanted) -> "list[Outcome]":
     try:
         suites = find_suites(place, wanted.workflows, library=wanted.library)
     except Untrusted as error:
-        next_step = f"{error.next_step}, or test it as it is now: handrail test --trust"
+        named = "".join(f" {shlex.quote(each)}" for each in wanted.workflows)
+        next_step = f"{error.next_step}, or test it as it is now: handrail test{named} --trust"
         raise Untrusted(error.message, next_step=next_step) from None
     bench = Bench(open_room, lambda name, _: pin(place, name), wanted.keep, wanted.fail_fast)
     found: list[Outcome] = []

@@ -70,7 +70,7 @@ def unanswered(plan: Plan, state: RunState, pending: Pending, now: float) -> Eve
         reason="step",
         message=said,
         address=pending.address,
-        next_step=f"handrail approve, revise or reject {state.run}: an answer still counts",
+        next_step=f"handrail approve {state.run}, or revise, or reject: an answer still counts",
         escalate_to=asked.escalate_to or "" if asked is not None and asked.on_fail == "escalate" else "",
         at=now,
     )

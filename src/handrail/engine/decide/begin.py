@@ -213,7 +213,7 @@ def _for_others(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValu
     if state.held_by:
         return _begun(step, at, {"input": own})
     message = f"step '{at.address}' is of type {step.action.kind}, which this version cannot perform by itself"
-    hint = "take the run and complete the step from outside: handrail take RUN"
+    hint = f"take the run and complete the step from outside: handrail take {state.run}"
     return RunBlocked(reason="step", message=message, address=at.address, next_step=hint, at=at.now)
 
 

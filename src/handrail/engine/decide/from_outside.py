@@ -58,10 +58,9 @@ def _target(plan: Plan, state: RunState, address: str) -> tuple[int, str]:
     target = action.revise if action.kind == "approval" else own
     most = action.max_revisions if action.kind == "approval" else confirmation.MOST_REVISIONS
     place = next((at for at, step in enumerate(steps) if step.name == target), None)
+    ways = f"handrail approve {state.run}, or handrail reject {state.run}"
     if place is None or target is None:
-        raise UsageError(f"'{address}' has no step to go back to", next_step=f"handrail approve or reject {state.run}")
+        raise UsageError(f"'{address}' has no step to go back to", next_step=ways)
     if state.revisions.get(address, 0) >= most:
-        raise UsageError(
-            f"'{address}' was revised as often as it may be", next_step=f"handrail approve or reject {state.run}"
-        )
+        raise UsageError(f"'{address}' was revised as often as it may be", next_step=ways)
     return place, target

@@ -13,6 +13,7 @@ from handrail.model.workflow.settings import AgentPolicy
 from handrail.operations.agents.configured_agents import ConfiguredAgents, policy_of
 from handrail.operations.runs.lifecycle import point
 from handrail.operations.runs.worktree_source import Ground, ground_of
+from handrail.operations.views.inner_steps import way_of_a_copy
 from handrail.operations.views.run_tree import family, root_of
 from handrail.operations.workflows.outline import ListedCommand, commands_of
 from handrail.operations.workflows.repository_config import read_configured
@@ -51,8 +52,7 @@ def examine_release(log: Log, machine: Machine, place: Place, run: str) -> Relea
     if state.parent is not None:
         raise UsageError(f"{run} goes on with its caller", next_step=f"handrail release {root_of(run)}")
     if state.over:
-        step = f"handrail fork {run} STEP, then release the copy"
-        raise UsageError(f"{run} is over already ({state.status})", next_step=step)
+        raise UsageError(f"{run} is over already ({state.status})", next_step=way_of_a_copy(state))
     original, configured = _original(log, state), read_configured(place)
     known = ConfiguredAgents(machine.agents, place.folders, place.repository)
     ground = ground_of(machine.repositories, place, configured, None)

@@ -61,7 +61,7 @@ def ensure(folders: Folders, programs: Programs) -> Started | AlreadyRunning:
 
 def _at_work(folders: Folders, started: Detached) -> Started | AlreadyRunning:
     """Come back when it drives, or as soon as it is over."""
-    next_step = f"see {started.output}, or: handrail resume RUN"
+    next_step = f"see {started.output}, or: handrail resume"
     until = time.monotonic() + _STARTS_WITHIN
     while time.monotonic() < until:
         running = who(folders)

@@ -46,7 +46,7 @@ class Handover:
                 return GoesOn(driver.pid, handed)
             # It is just ending, with its lock still held, or it died.
             time.sleep(_LOOK_EVERY)
-        return GoesOn(ensure(self.folders, self.programs).pid, "gone")
+        return GoesOn(ensure(self.folders, self.programs).pid, "gone", root)
 
     def wake(self, root: str) -> None:
         """Let a run go on in the background driver, in this environment where it has none yet."""
@@ -83,6 +83,7 @@ class GoesOn:
 
     pid: int
     handed: Handed = "kept"
+    run: str = ""
 
     @property
     def warning(self) -> str:
@@ -95,7 +96,8 @@ class GoesOn:
         if self.handed == "gone":
             return (
                 "the background driver took no environment: agents get the one it was started in, without the logins "
-                "in your variables; to give the run yours: handrail resume RUN"
+                "in your variables; to give the run yours: "
+                f"handrail resume {self.run}"
             )
         return ""
 

@@ -92,7 +92,7 @@ def notice_of(state: RunState, need: Need) -> Notice:
         case ApprovalRequested():
             kind, message, next_step = "approval", need.message or "approve?", f"handrail approve {state.run}"
         case QuestionAsked():
-            kind, message, next_step = "question", need.question, f"handrail answer {state.run}"
+            kind, message, next_step = "question", need.question, f'handrail answer {state.run} "..."'
         case RunBlocked():
             kind = "budget" if need.reason == "budget" else "blocked"
             message, next_step = need.message, need.next_step or f"handrail status {state.run}"

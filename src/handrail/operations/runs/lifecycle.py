@@ -236,7 +236,7 @@ def resume(writer: RunWriter, run: str, by: str) -> RunState:
     """Let a run go on that is blocked, failed or paused; what is done is not repeated."""
     state = state_of(writer.log, run)
     if state.over:
-        raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
+        raise UsageError(f"{run} is over already ({state.status})", next_step=inner_steps.way_back(state))
     writer.send(run, f"resume:{point(writer.log, run, state.seq)}", "resume", by=by)
     return state
 
@@ -335,7 +335,7 @@ def take(writer: RunWriter, run: str, by: str, asked_by: str = "") -> None:
     if state.held_by and not taken_over:
         raise UsageError(f"{run} is held by {actor_words(state.held_by)}", next_step=f"handrail release {run}")
     if state.over:
-        raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
+        raise UsageError(f"{run} is over already ({state.status})", next_step=inner_steps.way_back(state))
     writer.send(run, f"take:{point(writer.log, run, state.seq)}", "take", by=by, hands="agents", held_by=state.held_by)
 
 

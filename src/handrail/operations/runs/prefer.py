@@ -8,6 +8,7 @@ from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.workflow.settings import NO_PULL
+from handrail.operations.views.inner_steps import way_back
 from handrail.operations.workflows.repository_config import read_configured
 from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_writer import RunWriter, require_recordable
@@ -57,7 +58,7 @@ def prefer(writer: RunWriter, run: str, wish: Wish) -> Preferred:
         hint = f"handrail prefer {run} --autonomy full_auto_stop_on_user_deps"
         raise UsageError("say what you prefer", next_step=hint)
     if state.over:
-        raise UsageError(f"{run} is over already ({state.status})", next_step=f"handrail rewind {run} STEP, or fork it")
+        raise UsageError(f"{run} is over already ({state.status})", next_step=way_back(state))
     if preferred(plan_of(writer.log, state.plan), state, wish, 0.0):
         key = f"prefer:{uuid.uuid4().hex}"
         writer.send(run, key, "prefer", autonomy=wish.autonomy, risk=wish.risk, by=wish.by)

@@ -8,6 +8,7 @@ from handrail.frozen import frozen
 from handrail.model.actors import actor_words, is_agents
 from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import Pending, RunState
+from handrail.operations.views.inner_steps import way_back
 from handrail.operations.views.run_tree import standing
 from handrail.ports.agents import AgentCatalog
 from handrail.ports.log import Log
@@ -47,9 +48,7 @@ def hearer(log: Log, run: str, text: str, catalog: AgentCatalog) -> Said:
         raise UsageError(f"the message has {len(text)} characters, more than {LONGEST}", next_step=hint)
     acting = standing(log, run).acting
     if acting.status in ("succeeded", "cancelled"):
-        raise UsageError(
-            f"{run} is over already ({acting.status})", next_step=f"handrail rewind {run} STEP, or fork it"
-        )
+        raise UsageError(f"{run} is over already ({acting.status})", next_step=way_back(acting))
     if acting.reason == "question":
         raise UsageError(f"{acting.run} asks a question", next_step=f'handrail answer {acting.run} "..."')
     return _said(log, acting, catalog)

@@ -9,6 +9,7 @@ from handrail.frozen import frozen
 from handrail.model.history.run_state import RunState, measured_from
 from handrail.model.history.trees import Tree
 from handrail.model.secrets.redaction import Redactor
+from handrail.operations.views.inner_steps import way_of_a_copy
 from handrail.operations.views.step_addresses import FoundStep, find_member, find_steps, members, the_try
 from handrail.ports.delivery import Delivery
 from handrail.ports.log import Log
@@ -121,9 +122,7 @@ def tree_of(state: RunState) -> Tree:
     if state.source is not None:
         raise UsageError(f"{state.run} has no work tree yet", next_step=f"handrail resume {state.run}")
     if state.foreign:
-        step = (
-            f"handrail fork {state.run} STEP, then release the copy" if state.over else f"handrail release {state.run}"
-        )
+        step = way_of_a_copy(state) if state.over else f"handrail release {state.run}"
         raise UsageError(f"{state.run} was imported, and its files did not come with it", next_step=step)
     message = f"{state.run} works in {state.workspace} as it is, so Handrail keeps no changes of it"
     raise UsageError(message, next_step=f"look there yourself: git -C {state.workspace} diff")

@@ -5,6 +5,7 @@ from typing import Literal
 
 from handrail.errors import NotFound, UsageError
 from handrail.frozen import frozen
+from handrail.model.history.run_state import RunState
 from handrail.operations.views.step_addresses import find_member, find_steps
 from handrail.ports.log import Log
 from handrail.runtime.history import state_of
@@ -43,6 +44,26 @@ def refusal(log: Log, run: str, words: str, command: Literal["rewind", "fork"]) 
         return UsageError(f"{message} and whose result it has taken", next_step=_around(log, run, words, inner))
     step = f" {shlex.quote(inner.address)}" if inner.address else " STEP" if command == "rewind" else ""
     return UsageError(message, next_step=f"handrail {command} {inner.run}{step}")
+
+
+def way_back(state: RunState) -> str:
+    """Name the command by which work goes on from a run that is over: back to its last step, or in a copy."""
+    run, last = state.run, _last_step(state)
+    # What was stopped for good does not go back, and a run that began no step has nowhere to go back to.
+    if last and state.status != "cancelled":
+        return f"handrail rewind {run}{last}, or handrail fork {run}{last}"
+    return f"handrail fork {run}{last}"
+
+
+def way_of_a_copy(state: RunState) -> str:
+    """Name what lets work go on from an imported run that is over."""
+    return f"handrail fork {state.run}{_last_step(state)}, then release the copy"
+
+
+def _last_step(state: RunState) -> str:
+    """The last step of a run's own that it began, as it is typed after the run's name; empty where there is none."""
+    own = [(step.began, address) for address, step in state.steps.items() if not set("/[@#") & set(address)]
+    return f" {shlex.quote(max(own)[1])}" if own else ""
 
 
 def _around(log: Log, run: str, words: str, inner: Inner) -> str:

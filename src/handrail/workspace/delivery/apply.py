@@ -122,7 +122,7 @@ def _undo(at: Checkout, run: str) -> tuple[str, ...]:
     git = at.git
     last = _last(git, run)
     if last is None:
-        raise NotFound(f"nothing of {run} was applied to {git.where}", next_step="see `handrail diff` for its changes")
+        raise NotFound(f"nothing of {run} was applied to {git.where}", next_step=f"handrail diff {run}")
     now = PrivateIndex(git, at.places.private(git.where)).follow(basis=Basis())[0].tree
     touched = _paths(git, last.before, last.after)
     edited = [

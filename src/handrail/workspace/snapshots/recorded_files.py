@@ -74,7 +74,7 @@ def differing(places: Places, tree: Tree, chosen: FileRange, name: str) -> tuple
     known = read_json(_folder(places, tree) / f"{name}.json")
     if not isinstance(known, dict):
         message = "nothing was recorded of the files when the step began"
-        raise WorkspaceFault(message, next_step="let the step begin again: handrail rewind RUN STEP")
+        raise WorkspaceFault(message, next_step="let the step start over: rewind the run to it")
     left = {path: text for path, text in cast("dict[str, str]", known).items() if chosen.wanted(path)}
     found: list[str] = []
     for each in _files(places, tree, chosen):
