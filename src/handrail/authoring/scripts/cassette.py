@@ -16,7 +16,7 @@ MARK = "handrail_cassette"
 """The key of the first line, with the version of the format."""
 HEAD = "handrail_replay"
 """The type of the first line that a replay prints, by which its reader learns whose lines follow."""
-RECORD = "record one: handrail run ... --record FILE"
+RECORD = "record one: run the workflow with --record FILE"
 _Record: TypeAlias = dict[str, JsonValue]
 _BLOCK = re.compile(r"\b(data|message)-[0-9a-f]{12}\b")
 _COMMIT = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")

@@ -47,7 +47,7 @@ def render_listing(listing: Listing, *, everything: bool, width: int = WIDTH) ->
     winning = [each for each in listing.workflows if each.wins]
     routines = [each for each in winning if each.routine and each.valid]
     shown = list(listing.workflows) if everything else [each for each in winning if each not in routines]
-    lines = list(_table(shown, width)) if shown else ["no workflows here; handrail new NAME writes one"]
+    lines = list(_table(shown, width)) if shown else ["no workflows here"]
     if routines and not everything:
         lines.append(f"and {_number(len(routines), 'routine')} for use inside other workflows (--all shows them)")
     lines += [harmless(line) for line in _notes(listing.workflows, everything=everything)]
@@ -71,7 +71,8 @@ def _last_column(listed: Listed, width: int) -> str:
         return crop(harmless(f"{hidden}{' '.join(listed.description.split())}"), width)
     said = next((each for each in listed.diagnostics if each.is_error), None)
     if said is not None and said.code == UNTRUSTED:
-        return click.style("needs your trust", fg="yellow", bold=True) + crop(": handrail trust shows it", width - 16)
+        way = f": handrail trust {shlex.quote(harmless(listed.name))} shows it"
+        return click.style("needs your trust", fg="yellow", bold=True) + crop(way, width - 16)
     text = f": line {said.line}: {said.message}" if said is not None else ""
     return click.style("invalid", fg="red", bold=True) + crop(harmless(text), width - len("invalid"))
 

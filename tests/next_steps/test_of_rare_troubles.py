@@ -1,0 +1,54 @@
+"""The next steps of what seldom happens: an apply that was cut off, agents that were kept from something, the demo."""
+
+from pathlib import Path
+
+import pytest
+
+from handrail.errors import PersonOnly
+from handrail.operations.runs import lifecycle
+from handrail.wiring.session import open_session
+from support.cli.running import ASKING, Runs
+from support.cli.team import Team
+from support.next_steps.follow import follow, in_a_shell, in_process
+
+
+def test_the_word_of_an_agent_for_a_person_leads_to_the_status(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs.add("ask", ASKING)
+    runs.text("run", "ask", code=3)
+    monkeypatch.setenv("HANDRAIL_HOME", str(runs.shop.home))
+    with open_session() as session, pytest.raises(PersonOnly) as refused:
+        lifecycle.answer(session.writer, "ask-1", "approve", "agent:other-1/work")
+    follow(
+        in_process(runs),
+        str(refused.value.next_step),
+        "ask the person to look at it: handrail status {}",
+        shows="handrail approve ask-1",
+    )
+
+
+@pytest.mark.system
+def test_the_demo_is_told_wherever_it_is_named_and_leads_to_init(team: Team) -> None:
+    shell = in_a_shell(team.runs)
+    told = follow(shell, team.text(), "handrail demo", shows="That took")
+    follow(shell, team.text("doctor"), "handrail init, or handrail demo", at=1, shows="That took")
+    follow(
+        shell, told.text, "That took {} s{}\nNext: cd your-repo && handrail init", code=2, shows="handrail init --yes"
+    )
+
+
+@pytest.mark.system
+def test_outside_a_repository_the_demo_comes_first(team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    monkeypatch.chdir(outside)
+    said = team.text("doctor")
+    shell = in_a_shell(team.runs)
+    follow(shell, said, "handrail demo, or cd into a repository and handrail init", shows="That took")
+    follow(
+        shell,
+        said,
+        "handrail demo, or cd into a repository and handrail init",
+        at=1,
+        code=2,
+        shows="handrail init --yes",
+    )

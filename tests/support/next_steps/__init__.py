@@ -1,0 +1,1 @@
+"""What tests of printed next steps share."""
