@@ -16,6 +16,7 @@ from handrail.model.workflow.actions import (
     AgentLoopAction,
     ApprovalAction,
     CallAction,
+    DynamicAction,
     Each,
     EndAction,
     GateAction,
@@ -113,7 +114,7 @@ class Calls:
                 return _review(action)
             case GuidedAction():
                 return ONE
-            case DelegateAction():
+            case DelegateAction() | DynamicAction():
                 return UNKNOWN
             case LoopAction() | ParallelAction() | GroupAction() | GuidedLoopAction():
                 return self._body(action)

@@ -204,7 +204,11 @@ class Driver:
         if began.action == "dynamic":
             if self.flows is None:
                 self.flows = dynamic.FlowHandler(
-                    self.clock, self.environment, self.handlers.flows, self.handlers.commands.folder
+                    self.clock,
+                    self.environment,
+                    self.handlers.flows,
+                    self.handlers.commands.folder,
+                    lambda plan: self.log.put_blob(self.writer.redactor.data(plan, forms=False)),
                 )
             return await self.flows.perform(plan, state, pending)
         if self.handlers.steps is None:

@@ -162,7 +162,7 @@ def test_items_in_parallel_have_a_line_each_and_go_on_while_one_of_them_asks(tea
         gates["a"].touch()
         screen.until("\n> ")
         assert told(team, screen) == snapshot("""\
-run par-1 · pinned 0000 · 0 or more agent calls
+run par-1 · pinned 0000 · an unknown number of agent calls
   worktree WORKTREES/par-1
 ✓ items  0.0s
 ▸ build  3 items, 3 at a time: a, b, c
@@ -189,7 +189,7 @@ run par-1 · pinned 0000 · 0 or more agent calls
                 "? build[a]/ok  needs you",
                 "next: handrail diff par-1 --stat, then apply, merge or discard it",
                 "par-1 succeeded · 0.0s · $0.30",
-                "run par-1 · pinned 0000 · 0 or more agent calls",
+                "run par-1 · pinned 0000 · an unknown number of agent calls",
                 "– build[b]/ok  skipped: item == 'a' is false (item = \"b\")",
                 "– build[c]/ok  skipped: item == 'a' is false (item = \"c\")",
                 "▸ build  3 items, 3 at a time: a, b, c",

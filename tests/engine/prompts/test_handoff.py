@@ -148,7 +148,7 @@ def test_what_is_inside_a_step_that_is_over_is_part_of_it() -> None:
         "review@1/inner": StepState("succeeded", summary="Two rounds."),
         "review@1/inner@2/x": StepState("succeeded"),
         "flow": StepState("succeeded", summary="All calls made."),
-        "flow#1": StepState("succeeded"),
+        "flow/call#2": StepState("succeeded"),
     }
     assert steps_of(handoff(run_of(steps), "summary")) == snapshot("""\
 1. bump: done - {"rounds": 2, "done": ["left-pad"], "failed": ["a/b"]}

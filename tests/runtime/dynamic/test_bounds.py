@@ -171,7 +171,8 @@ def test_the_kernel_ends_a_flow_that_lets_no_thread_run_when_nobody_else_does() 
     async def told() -> tuple[object, str]:
         partner = await start_flow(("flow of a test",), os.environ)
         source = f"async def run(ctx):\n    {HANGS['lets no thread run']}\n"
-        about = {"file": "workflow.py", "source": source, "run": "r", "task": "", "inputs": dict[str, str]()}
+        about = {"file": "workflow.py", "source": source, "files": dict[str, str](), "inputs": dict[str, str]()}
+        about |= {"run": "r", "task": "", "workspace": "/", "now": 0.0, "seed": ""}
         try:
             return await partner.ask({**about, "within": 0.5 - flow_host.SLACK}), await partner.farewell()
         finally:

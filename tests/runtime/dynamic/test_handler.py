@@ -54,11 +54,11 @@ def test_a_flow_calls_steps_and_goes_where_their_results_lead(flows: Flows) -> N
     asked = [event.asks for _, event in events_of(flows.home.log, run) if event.kind == "call_requested"]
     assert asked == snapshot(
         [
-            "script 'greet' (echo \"hello ${HR_1}\")",
+            "script 'greet' (echo \"hello ${who}\")",
             "gate 'check' (test -e thing || { touch thing; false; })",
             "gate 'check' (test -e thing || { touch thing; false; })",
             "approval 'approve' (hello it's, ${it}?)",
-            "script 'last' (echo \"$HR_1\")",
+            "script 'last' (echo ${text})",
         ]
     )
 
@@ -83,7 +83,7 @@ def test_killed_in_its_third_call_it_goes_on_there_and_repeats_nothing(flows: Fl
     assert flows.home.reaches(run, "succeeded").names["flow"] == "all five"
     assert flows.ran() == "1\n2\n3\n4\n5\n"
     ended = [getattr(event, "address", "") for _, event in events_of(flows.home.log, run) if event.kind == "step_ended"]
-    assert ended == ["flow#1", "flow#2", "flow#3", "flow#4", "flow#5", "flow"]
+    assert ended == [*(f"flow/call-{number}" for number in range(1, 6)), "flow"]
 
 
 def test_a_call_that_a_pause_ended_is_made_again_and_those_before_it_are_not(flows: Flows) -> None:
@@ -153,10 +153,15 @@ def test_a_replay_that_ends_too_soon_is_named(flows: Flows) -> None:
 FAULTY = {
     "raises": "    await ctx.run_step('a', command='true')\n    raise ValueError('boom')",
     "awaits": "    import asyncio\n    await asyncio.sleep(0)",
-    "agent": "    from handrail import Agent\n    await ctx.run_step(Agent('ask', prompt='Do it now, please.'))",
+    "agent": "    from handrail import Agent\n    await ctx.run_step(Agent('ask', prompt='{{ nobody }}'))",
+    "end": "    from handrail import End\n    await ctx.run_step(End('over'))",
+    "file": "    await ctx.run_step('a', prompt_path='prompts/none.md')",
+    "key": "    await ctx.run_step('a', prompt='Do it.', modle='opus')",
+    "name": "    await ctx.run_step('a/b', command='true')",
+    "parallel": "    await ctx.parallel([1], 2)",
     "unknown": "    await ctx.run_step('a', command='echo ${nobody}')",
     "unsafe": "    await ctx.run_step('a', command='sh -c \"${x}\"', values={'x': 'id'})",
-    "retry": "    from handrail import Script\n    await ctx.run_step(Script('a', command='true', retry=2))",
+    "when": "    from handrail import Script\n    await ctx.run_step(Script('a', command='true', when='true'))",
     "nothing": "    await ctx.run_step('a')",
     "result": "    return object()",
 }
@@ -171,12 +176,17 @@ def test_what_goes_wrong_in_a_flow_fails_the_run_with_its_line(flows: Flows) -> 
     assert said == snapshot(
         {
             "raises": "workflow.py:3: ValueError: boom",
-            "awaits": "workflow.py:3: run() awaits something that is no step: await only ctx.run_step and ctx.approve",
-            "agent": "workflow.py:3: FlowError: step 'ask' is of type agent; a flow calls script, gate or approval",
-            "unknown": "workflow.py:2: FlowError: unknown variable 'nobody'",
-            "unsafe": "workflow.py:2: FlowError: a value stands inside the code given to `sh`",
-            "retry": "workflow.py:3: FlowError: step 'a' says retry: in a flow write that in Python",
-            "nothing": "workflow.py:2: FlowError: run_step('a') says nothing to do: give a command, or a step object",
+            "awaits": "workflow.py:3: run() awaits something that is no step: await only what ctx offers, such as ctx.run_step and ctx.approve",
+            "agent": "workflow.py:3: FlowError: unknown variable 'nobody': known here: current_step, env, input, issue, previous_step, project, run, steps",
+            "end": "workflow.py:3: FlowError: step 'over' ends a workflow: return from run() instead",
+            "file": "workflow.py:2: FlowError: there is no prompt 'prompts/none.md' beside the workflow, only none",
+            "key": "workflow.py:2: FlowError: run_step('a'): Agent.__init__() got an unexpected keyword argument 'modle'",
+            "name": "workflow.py:2: FlowError: 'a/b' is no step name: for example run-tests",
+            "parallel": "workflow.py:2: FlowError: ctx.parallel is not supported: call ctx.run_step(ParallelAgents(...)), then ctx.run_step(Merge(...))",
+            "unknown": "workflow.py:2: FlowError: unknown variable 'nobody': if it is the shell's own, write `$nobody` or `$${nobody}`: `echo $nobody`",
+            "unsafe": "workflow.py:2: FlowError: a value stands inside the code given to `sh`: pass it as an argument: `sh -c 'echo \"$1\"' sh ${x}`",
+            "when": "workflow.py:3: FlowError: step 'a' says when: in a flow write that in Python",
+            "nothing": "workflow.py:2: FlowError: run_step('a') says nothing to do: give a prompt, a command, checks, a workflow, or a step object",
             "result": "run() returned what is no JSON value: unsupported type: <class 'object'>",
         }
     )
@@ -186,12 +196,12 @@ def test_going_back_to_a_call_keeps_the_calls_before_it(flows: Flows) -> None:
     run = flows.start(FIVE)
     (flows.home.shop / "go").touch()
     assert flows.drive(run).status == "succeeded"
-    runs.rewind(flows.home.writer, run, "flow#4", "me")
+    runs.rewind(flows.home.writer, run, "flow/call-4", "me")
     assert flows.drive(run).status == "succeeded"
     assert flows.ran() == "1\n2\n3\n4\n5\n4\n5\n"
 
 
-def test_a_copy_of_a_run_begins_its_flow_anew(flows: Flows) -> None:
+def test_a_copy_of_a_run_keeps_the_calls_that_are_over(flows: Flows) -> None:
     run = flows.start(
         "async def run(ctx):\n    await ctx.run_step('a', command='echo 1 >> ran')\n    await ctx.approve('?')\n"
     )
@@ -201,7 +211,7 @@ def test_a_copy_of_a_run_begins_its_flow_anew(flows: Flows) -> None:
     runs.answer(flows.home.writer, copy, "approve", "me")
     assert flows.drive(copy).status == "succeeded"
     assert flows.home.state(run).status == "waiting"
-    assert flows.ran() == "1\n1\n"
+    assert flows.ran() == "1\n"
 
 
 def test_the_state_in_the_middle_of_a_flow_survives_a_checkpoint(flows: Flows) -> None:

@@ -10,14 +10,15 @@ ANY_ITEM = "[*]"
 EXAMPLES = "reproduce, review@2/reviewer, build[auth]/implement or build[*]/implement"
 
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
-_ITEM = r"\[(?:(?!\](?:[/@]|\Z)).)+\]"
-_ROUND = r"@[1-9][0-9]*"
+_ITEM = r"\[(?:(?!\](?:[/@#]|\Z)).)+\]"
+_ROUND = r"[@#][1-9][0-9]*"
+"""A round, or the second and further calls that a flow makes under one name."""
 _PART = f"{_NAME}(?:{_ITEM})?(?:{_ROUND})?"
 _ADDRESS = re.compile(f"{_PART}(?:/{_PART})*", re.DOTALL)
 _GIVEN_ROUND = re.compile(rf"{_ROUND}(?=/|\Z)")
 _PIECES = re.compile(rf"(\[\*\]|/|{_ROUND}(?=/|\Z))")
 _WILD = r"\[(?:(?!\]/).)+\]"
-_OMITTED = r"(@[0-9]+)?"
+_OMITTED = r"([@#][0-9]+)?"
 
 
 def is_address(key: str) -> bool:

@@ -63,6 +63,8 @@ class StepLines:
         self._began: dict[tuple[str, str], float] = {}
         self._gates: dict[tuple[str, str], bool] = {}
         """Gates that are under way, with whether their checks failed before."""
+        self._calls: set[tuple[str, str]] = set()
+        """Calls of flows: the run of each tells itself what it does."""
         self._held: set[str] = set()
         """Runs whose agents' steps a connected agent performs."""
 
@@ -76,6 +78,8 @@ class StepLines:
         if isinstance(event, ev.ClockNoted):
             self._began |= {each: at + event.by for each, at in self._began.items() if each[0] == happened.run}
         self._note_holder(happened)
+        if isinstance(event, ev.ChildStarted) and event.plan:
+            self._calls.add(key)
         said = self._of_gate(key, event) if key in self._gates else _said(event)
         if isinstance(event, ev.WorkEntered) and event.action == "gate":
             self._gates[key] = False
@@ -94,6 +98,8 @@ class StepLines:
 
     def _is_left_out(self, happened: Happened) -> bool:
         event = happened.event
+        if (happened.run, address_of(event)) in self._calls:
+            return True
         if event.kind in OF_RUN and root_of(happened.run) != happened.run:
             return True
         if isinstance(event, ev.StepBegan) and happened.run in self._held and agent_call_in(event) is not None:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any, cast
 
+from handrail.engine.fold import dynamic as flows
 from handrail.engine.fold.steps import RUNNING, begun, finished, over, told, with_step
 from handrail.engine.state.agent_calls import taken_back
 from handrail.engine.state.budgets import charged, with_spent, with_used
@@ -92,6 +93,8 @@ def _data(state: RunState) -> dict[str, JsonValue]:
 def question_asked(state: RunState, event: ev.QuestionAsked) -> RunState:
     """Wait for the words of a person."""
     pending = state.pending
+    if pending is not None and pending.seq == event.began and flows.is_call(state, event.address):
+        return flows.asked(state, event)
     if pending is None or pending.seq != event.began:
         raise IllegalMove(f"step '{event.address}' asks, but event {event.began} is not what is pending")
     step = with_spent(state.steps[event.address], event.spent)
@@ -107,5 +110,7 @@ def question_answered(state: RunState, event: ev.QuestionAnswered) -> RunState:
     """Let the step go on with the answer."""
     if state.pending is None or state.pending.seq != event.asked:
         raise IllegalMove(f"an answer for event {event.asked}, which nobody asks about")
+    if flows.is_call(state, event.address):
+        return flows.answered(state, event)
     answers = state.answers.insert(event.address, event.answer)
     return replace(state, pending=None, answers=answers, **RUNNING)

@@ -57,6 +57,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         names=around.names.update(inputs),
         steps=around.steps,
         latest=around.latest,
+        turns=around.turns,
         previous=around.previous,
         context=guided.first_context(started),
         source=started.source,
@@ -86,16 +87,18 @@ class _Around:
     names: "HashTrieMap[str, JsonValue]"
     steps: "HashTrieMap[str, StepState]"
     latest: "HashTrieMap[str, str]"
+    turns: "HashTrieMap[str, int]"
     previous: str = ""
 
 
-_AROUND = _Around(HashTrieMap(), HashTrieMap(), HashTrieMap())
+_AROUND = _Around(HashTrieMap(), HashTrieMap(), HashTrieMap(), HashTrieMap())
 
 
 def _around(data: bytes) -> _Around:
     seen = json.loads(data)
     steps = {address: step_of(row) for address, row in seen["steps"].items()}
-    return _Around(HashTrieMap(seen["names"]), HashTrieMap(steps), HashTrieMap(seen["latest"]), seen["previous"])
+    turns = HashTrieMap(cast("dict[str, int]", seen.get("turns", {})))
+    return _Around(HashTrieMap(seen["names"]), HashTrieMap(steps), HashTrieMap(seen["latest"]), turns, seen["previous"])
 
 
 def _copy(event: ev.RunForked, source: RunState) -> RunState:
@@ -154,7 +157,8 @@ def blocked(state: RunState, event: ev.RunBlocked) -> RunState:
 
 def resumed(state: RunState, event: ev.RunResumed) -> RunState:
     """Go on, as a person wants it."""
-    del event
+    if flows.is_asleep(state):
+        return flows.woken(state, event.at)
     if state.reason == "budget":
         state = replace(state, granted=state.granted + 1)
     frame = state.stack[-1]

@@ -99,6 +99,7 @@ def began(state: RunState, event: ev.StepBegan) -> RunState:
     changes: dict[str, Any] = {"pending": pending, "failure": None, "status": "running"}
     if event.spec.get("repeatable") is False:
         changes["crossed"] = (*state.crossed, (state.seq + 1, f"'{event.address}', which must not run twice"))
+    changes |= flows.changes_by(state, pending, event)
     call = event.spec.get("call") if event.action != "agent" else event.spec
     if isinstance(call, dict):
         spent["waits"] = 0 if known is None else known.waits
@@ -110,7 +111,7 @@ def began(state: RunState, event: ev.StepBegan) -> RunState:
     step = StepState(
         "running",
         event.attempt,
-        guided.handed_on(event, known),
+        event.spec["until"] if event.action == flows.SLEEP else guided.handed_on(event, known),
         feedback=told,
         began=state.seq + 1,
         began_at=event.at,
@@ -150,7 +151,8 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
     if event.status == "succeeded" and (pending.action == "agent" or not state.held_by):
         state = told(state, event.address, details.get("heard"))
     if flows.is_call(state, event.address):
-        return flows.call_over(state, event.address, step, **kept)
+        step, more = flows.with_call_record(step, event)
+        return flows.call_over(state, event.address, step, **kept, **more)
     failure = _failure(event, step)
     if failure is not None and failure.hindrance != "try":
         step = _hindered(step, failure)
@@ -281,7 +283,9 @@ def retry(state: RunState, event: ev.RetryScheduled) -> RunState:
 
 
 def fired(state: RunState, event: ev.TimerFired) -> RunState:
-    """Go on with the try that was waited for."""
+    """Go on with the try that was waited for, or after the time that a flow let pass."""
+    if flows.is_asleep(state):
+        return flows.woken(state, event.at)
     if event.key == "retry" and state.failure is not None:
         failure = replace(state.failure, retry_at=0.0)
         return replace(state, failure=failure, until=None, **RUNNING)

@@ -28,7 +28,7 @@ _WORDS: dict[StepStatus, str] = {
     "passed_over": "failed and passed over",
     "skipped": "skipped",
 }
-_INSIDE = re.compile(r"[/@\[#]")
+_INSIDE = re.compile(r"[/@\[]")
 MOST = 40
 """Artifacts that are listed, the newest."""
 _MOST_LOOKED_AT = 2_000

@@ -8,7 +8,7 @@ from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.values import JsonValue
 
-_ROUND = re.compile(r"@\d+")
+_ROUND = re.compile(r"@\d+|#\d+(?=[/@]|$)")
 GUIDED = frozenset({"guided", "delegate"})
 """Steps whose performer is told one at a time what to do, and refused what does not hold."""
 OF_AGENTS = GUIDED | {"agent"}
@@ -27,7 +27,7 @@ def call_of(began: StepBegan) -> dict[str, JsonValue] | None:
 
 
 def turn_key(address: str) -> str:
-    """Give an address without its rounds: calls of an agent are counted over all of them."""
+    """Give an address without its rounds, and without how often a flow called it: all of them are counted together."""
     return _ROUND.sub("", address)
 
 

@@ -15,6 +15,7 @@ from handrail.model.codec import decode
 from handrail.model.history.events import Parent
 from handrail.model.history.run_state import (
     Failure,
+    FlowCall,
     FlowState,
     Frame,
     GroupState,
@@ -42,6 +43,8 @@ _RECORDS: dict[str, type[Any]] = {
     "tree": Tree,
     "around": Budget,
 }
+_NO_ADDRESS = 2
+"""Fields of a flow's call in states of older versions."""
 _STEP_DEFAULTS = tuple(StepState("waiting"))
 
 
@@ -149,8 +152,13 @@ def _layout(record: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[A
 
 
 def _flow(data: _Data) -> FlowState:
-    calls = {int(number): (digest, asks) for number, (digest, asks) in data["calls"].items()}
-    return FlowState(Pending(**data["pending"]), HashTrieMap(calls))
+    pending = Pending(**data["pending"])
+    # An older version kept no addresses: the number was all of them.
+    calls = {
+        int(number): FlowCall(*call, *(() if len(call) > _NO_ADDRESS else (f"{pending.address}#{int(number) + 1}",)))
+        for number, call in data.get("calls", {}).items()
+    }
+    return FlowState(pending, HashTrieMap(calls), data.get("began_at", 0.0))
 
 
 def _frame(data: _Data) -> Frame:

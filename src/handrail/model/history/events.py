@@ -519,7 +519,7 @@ class CallRequested:
     """The coroutine of a dynamic step asked for a step, which begins with the next event."""
 
     address: str
-    """The call's own: `flow#3` for the third call of `flow`."""
+    """The call's own: `flow/checks#2` for the second call of `checks`; older versions wrote `flow#3` for the third."""
     number: int
     spec_hash: str
     """Over what is asked for; a replay must ask for the same."""
@@ -678,6 +678,8 @@ class ChildStarted:
     at: float
     output: str = ""
     why: Why | None = None
+    plan: BlobDigest = ""
+    """The plan of one step that a flow calls; without it the workflow is found by its name."""
     kind: Literal["child_started"] = "child_started"
 
 

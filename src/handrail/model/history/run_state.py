@@ -188,13 +188,23 @@ class Pending:
     """The event by which a connected agent handed in its work, while the engine looks whether that holds."""
 
 
+class FlowCall(NamedTuple):
+    """A call that a flow made: the hash of what it asked for, the same in words, and where its outcome stands."""
+
+    hash: str
+    asks: str
+    address: str
+
+
 @frozen
 class FlowState:
     """The dynamic step that is under way, and the calls it made; their outcomes stand with the steps."""
 
     pending: Pending
-    calls: "HashTrieMap[int, tuple[str, str]]" = field(default_factory=_nothing)
-    """Of each call, counted from 0, the hash of what was asked for, and the same in words."""
+    calls: "HashTrieMap[int, FlowCall]" = field(default_factory=_nothing)
+    """Its calls, counted from 0."""
+    began_at: float = 0.0
+    """When its coroutine was started first; a copy of the run keeps it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -263,6 +263,14 @@ class EndAction:
 
 
 @frozen
+class FlowFile:
+    """A file beside a flow, as it was when the flow was read."""
+
+    path: str
+    text: str
+
+
+@frozen
 class DynamicAction:
     """A coroutine that calls steps; its calls are recorded, and it is replayed from them."""
 
@@ -270,6 +278,8 @@ class DynamicAction:
     """The text of the Python file, which is thereby pinned with the plan."""
     file: str
     """The file's name, for people."""
+    files: tuple[FlowFile, ...] = ()
+    """The prompts that its calls may name, pinned with it."""
     kind: Literal["dynamic"] = "dynamic"
 
 

@@ -60,8 +60,8 @@ class Follower:
                 found.append((stored.position, happened))
                 event = happened.event
                 if isinstance(event, ChildStarted | ItemStarted) and event.child not in self._via:
-                    # The steps of an item have its whole address already.
-                    own = f"{event.address}: " if isinstance(event, ChildStarted) else ""
+                    # The steps of an item have its whole address already, and so has the step that a flow calls.
+                    own = f"{event.address}: " if isinstance(event, ChildStarted) and not event.plan else ""
                     self._via[event.child] = f"{self._via[run]}{own}"
                     waiting.append(event.child)
                 child = started_by(event)

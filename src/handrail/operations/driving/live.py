@@ -28,7 +28,7 @@ ENDS = frozenset(
 TREE = "worktree"
 """What stands in the place of an address while a work tree is made and set up."""
 NOTHING = Spent()
-_PLACES = re.compile(r"@\d+|\[[^\]]*\]")
+_PLACES = re.compile(r"@\d+|#\d+(?=[/@]|$)|\[[^\]]*\]")
 
 
 @frozen
@@ -71,6 +71,7 @@ class Activity:
     _efforts: dict[str, Effort] = field(default_factory=dict[str, Effort])
     _breaks: dict[str, Break] = field(default_factory=dict[str, Break])
     _last: dict[str, Effort] = field(default_factory=dict[str, Effort])
+    _called: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     _plans: dict[str, str] = field(default_factory=dict[str, str])
     _queued: dict[str, Effort | None] = field(default_factory=dict[str, Effort | None])
     """Runs that wait for their turn, each with what it begins with then."""
@@ -106,7 +107,7 @@ class Activity:
             self._move(run, event.by)
             return
         self._breaks.pop(run, None)
-        self._count(event)
+        self._count(run, event)
         effort = self._efforts.pop(run, None) if event.kind in ENDS else None
         self._queue(run, event, effort)
         match event:
@@ -124,8 +125,13 @@ class Activity:
             case _:
                 pass
 
-    def _count(self, event: ev.Event) -> None:
-        if isinstance(event, ev.StepEnded | ev.StepRefused | ev.QuestionAsked):
+    def _count(self, run: str, event: ev.Event) -> None:
+        if isinstance(event, ev.ChildStarted):
+            self._called.add((run, event.address))
+        elif isinstance(event, ev.StepEnded) and (run, event.address) in self._called:
+            # What the run of a call took was counted there.
+            self._called.discard((run, event.address))
+        elif isinstance(event, ev.StepEnded | ev.StepRefused | ev.QuestionAsked):
             self.spent = added(self.spent, spent_in(event) or Spent())
 
     def _move(self, run: str, by: float) -> None:

@@ -98,6 +98,9 @@ class _Tracer:
             case StepBegan():
                 self._call(event, via)
                 _begin(found, f"{via}{event.address}", again=event.attempt > 1)
+            case ChildStarted() if event.plan:
+                # A flow's call: its run has the one step, at the same address.
+                found.extend(self.of(event.child))
             case ApprovalRequested() | StepSkipped() | ChildStarted():
                 status = "skipped" if isinstance(event, StepSkipped) else "running"
                 found.append(Visit(f"{via}{event.address}", status))
@@ -161,6 +164,8 @@ def _end(found: "list[Visit | _Items]", event: Event, via: str) -> None:
         case ApprovalDecided():
             _change(found, f"{via}{event.address}", event.decision, event.feedback)
         case QuestionAsked():
+            if _last(found, f"{via}{event.address}") is None:
+                found.append(Visit(f"{via}{event.address}"))
             _change(found, f"{via}{event.address}", "asked", event.question)
         case RunBlocked(address=str(address)) if address:
             if _last(found, f"{via}{address}") is None:

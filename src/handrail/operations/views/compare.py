@@ -8,11 +8,10 @@ from handrail.model.history.run_state import RunState
 from handrail.operations.views.costs import Cost, cost_of
 from handrail.operations.views.diff import span_of_run
 from handrail.operations.views.run_tree import standing
-from handrail.operations.views.step_addresses import members, step_status
+from handrail.operations.views.step_addresses import members, own_states, step_status
 from handrail.ports.delivery import Delivery
 from handrail.ports.log import Log
 from handrail.ports.workspaces import FileChange
-from handrail.runtime.history import state_of
 
 
 @frozen
@@ -41,10 +40,8 @@ def counted(files: tuple[FileChange, ...]) -> tuple[int, int]:
 def _side(log: Log, workspaces: Delivery, run: str) -> Side:
     where = standing(log, run)
     steps: Counter[str] = Counter()
-    for member in members(log, run):
-        state = state_of(log, member.run)
-        own = (step for address, step in state.steps.items() if address.startswith(member.own))
-        steps.update(step_status(state, step) for step in own)
+    for _, state in own_states(log, members(log, run)):
+        steps.update(step_status(state, step) for step in state.steps.values())
     return Side(where.state, _outcome(where.acting), dict(steps), cost_of(log, run), _files(workspaces, where.state))
 
 

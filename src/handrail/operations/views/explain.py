@@ -168,6 +168,7 @@ _WORDS: dict[str, Callable[[Any, str], str]] = {
     "approval_requested": lambda _, previous: f"asked because {previous or 'the run began'}",
     "approval_decided": _decided,
     "child_started": lambda event, previous: f"started {event.child} because {previous or 'the run began'}",
+    "call_requested": lambda event, _: f"called by the flow, as its call {event.number}: {event.asks}",
     "run_waits": lambda event, _: f"run waits: {event.message or event.reason}",
     "work_entered": lambda event, previous: f"{told(event)}, because {previous or 'the run began'}",
     "run_blocked": lambda event, _: f"run needs somebody: {event.message}",

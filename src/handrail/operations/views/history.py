@@ -47,7 +47,7 @@ def history(log: Log, run: str, step: str | None = None) -> list[tuple[int, str,
         for member in members(log, run)
         for seq, event in events_of(log, member.run)
         if (address := address_of(event))
-        and address.startswith(member.own)
+        and member.owns(address)
         and (same_step(f"{member.via}{address}", step) or f"{member.via}{address}" == name)
     ]
 

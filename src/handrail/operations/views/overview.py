@@ -150,10 +150,13 @@ def _needs_somebody(known: Document) -> bool:
 
 
 def _address(steps: list[str]) -> str:
-    """The address of the innermost step; an item knows those of the run around it, a called workflow does not."""
+    """The address of the innermost step; an item knows those of the run around it, a called workflow does not.
+
+    The run of a flow's call has its step at the very address of the call.
+    """
     shown = ""
     for step in steps:
-        own = not shown or step.startswith(f"{shown}[")
+        own = not shown or step.startswith(f"{shown}[") or ("/" in shown and step.startswith(shown))
         shown = step if own else f"{shown}/{step}" if step else shown
     return shown
 

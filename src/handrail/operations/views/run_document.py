@@ -12,10 +12,9 @@ from handrail.model.history.run_state import RunState, StepState
 from handrail.model.names import spoken
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.run_tree import Standing, standing
-from handrail.operations.views.step_addresses import members, step_status
+from handrail.operations.views.step_addresses import members, own_states, step_status
 from handrail.ports.log import Filter, Holder, Log, Row
 from handrail.runtime.event_records import from_log
-from handrail.runtime.history import state_of
 from handrail.runtime.run_summary import summary_of
 
 if TYPE_CHECKING:
@@ -110,12 +109,11 @@ def _going_on(state: RunState) -> dict[str, JsonValue]:
 
 def _steps(log: Log, state: RunState) -> list[tuple[str, StepState, str]]:
     """The steps of a run and of its items with how they stand, in the order in which they began."""
-    found = [(address, step, step_status(state, step)) for address, step in state.steps.items()]
-    for item in members(log, state.run):
-        if item.own and item.run != state.run:
-            inner = state_of(log, item.run)
-            own = [(address, step) for address, step in inner.steps.items() if address.startswith(item.own)]
-            found += [(f"{item.via}{address}", step, step_status(inner, step)) for address, step in own]
+    found: list[tuple[str, StepState, str]] = []
+    for item, inner in own_states(log, members(log, state.run)):
+        if item.own or item.run == state.run:
+            steps = inner.steps.items()
+            found += [(f"{item.via}{address}", step, step_status(inner, step)) for address, step in steps]
     return sorted(found, key=lambda each: (each[1].began_at, each[1].began))
 
 

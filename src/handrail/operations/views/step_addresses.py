@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rpds import HashTrieMap
+
 from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.late_import import late_import
-from handrail.model.history.events import Event, RunStarted, StepBegan, StepRefused
-from handrail.model.history.run_state import RunState, StepState
+from handrail.model.history.events import Event, Parent, RunStarted, StepBegan, StepRefused
+from handrail.model.history.run_state import RunState, StepState, changed
 from handrail.model.suggest import did_you_mean
 from handrail.operations.views.run_tree import family
 from handrail.ports.log import Log
@@ -46,6 +48,14 @@ class Member:
     """The address of all of it: `build[auth]` for an item, `sub` for a called workflow."""
     own: str = ""
     """What the addresses of an item's own steps begin with; it knows those of the run around it too."""
+    call: Parent | None = None
+    """Of the run of a flow's call: which call it is; its one step has the address of the call."""
+
+    def owns(self, address: str) -> bool:
+        """Tell whether a step is the run's own, and not one of the run around it."""
+        if self.call is None:
+            return address.startswith(self.own)
+        return address == self.own or address.startswith((f"{self.own}/", f"{self.own}@", f"{self.own}["))
 
 
 @frozen
@@ -78,7 +88,10 @@ def members(log: Log, run: str) -> tuple[Member, ...]:
         if each == run or not isinstance(first, RunStarted) or first.parent is None:
             continue
         around = known.get(first.parent.run, Member(first.parent.run))
-        if first.prefix:
+        if first.prefix and "[" not in first.prefix:
+            address = first.parent.address
+            known[each] = Member(each, around.via, f"{around.via}{address}", address, first.parent)
+        elif first.prefix:
             known[each] = Member(each, around.via, f"{around.via}{first.prefix.removesuffix('/')}", first.prefix)
         else:
             whole = f"{around.via}{first.parent.address}"
@@ -96,14 +109,14 @@ def same_step(address: str, wanted: str) -> bool:
     """Whether an address is that step, lies in it, or is it in some round of a loop."""
     return (
         address == wanted
-        or address.startswith((f"{wanted}/", f"{wanted}@", f"{wanted}["))
+        or address.startswith((f"{wanted}/", f"{wanted}@", f"{wanted}[", f"{wanted}#"))
         or ("/" not in wanted and address.rpartition("/")[2] == wanted)
     )
 
 
 def find_steps(log: Log, run: str, words: str) -> tuple[FoundStep, ...]:
     """Give the steps that an address means: `STEP`, `STEP@2` for its second beginning, `STEP[key]/INNER`."""
-    known = [found for member in members(log, run) for found in _steps(log, member)]
+    known = _listed(log, members(log, run))
     exact = tuple(each for each in known if each.shown == words)
     return exact or _nth(log, known, words) or _alike(run, known, words)
 
@@ -111,7 +124,7 @@ def find_steps(log: Log, run: str, words: str) -> tuple[FoundStep, ...]:
 def shown_addresses(log: Log, run: str) -> tuple[str, ...]:
     """Give the addresses of a run's steps and of those of the runs that come from it, each item as a whole too."""
     family_of = members(log, run)
-    known = [found.shown for member in family_of for found in _steps(log, member)]
+    known = [found.shown for found in _listed(log, family_of)]
     return tuple(dict.fromkeys([*known, *(each.whole for each in family_of if each.whole)]))
 
 
@@ -144,11 +157,38 @@ def the_try(log: Log, step: FoundStep, wanted: Callable[[Try], bool] = lambda _:
     return next((each for each in reversed(all_of) if wanted(each)), None)
 
 
-def _steps(log: Log, member: Member) -> list[FoundStep]:
-    state: RunState = state_of(log, member.run)
-    ordered = sorted(state.steps.items(), key=lambda pair: pair[1].began)
-    own = [address for address, _ in ordered if address.startswith(member.own)]
-    return [FoundStep(member.run, address, f"{member.via}{address}") for address in own]
+def _listed(log: Log, family_of: tuple[Member, ...]) -> list[FoundStep]:
+    return [
+        FoundStep(member.run, address, f"{member.via}{address}")
+        for member, state in own_states(log, family_of)
+        for address, _ in sorted(state.steps.items(), key=lambda pair: pair[1].began)
+    ]
+
+
+def own_states(log: Log, family_of: tuple[Member, ...]) -> list[tuple[Member, RunState]]:
+    """Give the runs of a family, each with its own steps; a flow's call is a step of the run that was made for it.
+
+    A run that was made for a call which the flow has given up since, by going back, has none.
+    """
+    states = {each.run: state_of(log, each.run) for each in family_of}
+    calls = {key: each for each in family_of if (key := _standing_call(states, each.call)) is not None}
+    found: list[tuple[Member, RunState]] = []
+    for each in family_of:
+        if each.call is not None and each not in calls.values():
+            continue
+        state = states[each.run]
+        own = {at: step for at, step in state.steps.items() if each.owns(at) and (each.run, at) not in calls}
+        found.append((each, changed(state, steps=HashTrieMap(own))))
+    return found
+
+
+def _standing_call(states: dict[str, RunState], call: Parent | None) -> tuple[str, str] | None:
+    """Name a call by its run and address, if it is still the one that stands there."""
+    around = None if call is None else states.get(call.run)
+    if call is None or around is None:
+        return None
+    step = around.steps.get(call.address)
+    return (call.run, call.address) if step is not None and step.began == call.seq else None
 
 
 def _nth(log: Log, known: list[FoundStep], words: str) -> tuple[FoundStep, ...]:

@@ -2,7 +2,7 @@
 
 import json
 
-from handrail.compiler.bounds import Bound
+from handrail.compiler.bounds import UNKNOWN, Bound
 from handrail.compiler.record_types import ISSUE
 from handrail.model.workflow.plan import Input
 from handrail.model.workflow.types import describe
@@ -62,6 +62,8 @@ def value_words(value: Value) -> str:
 
 def bound_words(bound: Bound) -> str:
     """Say how many agent calls a run may take: `2 to 19 agent calls`."""
+    if bound == UNKNOWN:
+        return "an unknown number of agent calls"
     if bound.most is None:
         return f"{bound.least} or more agent calls"
     if bound.least == bound.most:

@@ -1,137 +1,184 @@
-"""The calls of a dynamic flow: steps typed and compiled as those of any workflow, and what the log has of them."""
+"""The calls of a flow: what Python asked for, compiled as a step of any workflow.
 
+1. A call is told from another by the request as Python made it, never by what becomes of it: the rendered prompt and
+   what an agent is told of the run differ from run to run.
+2. Commands, plain checks and approvals are steps of the flow's own run. Everything else is a run of its own with a plan
+   of one step, in the same work tree, so that proofs, budgets, conversations and transcripts are as for any step.
+"""
+
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 import rfc8785
 from rpds import HashTrieMap
 
 from handrail.engine.decide.begin import begin
+from handrail.engine.fold.dynamic import SLEEP
 from handrail.engine.state.position import Moment
 from handrail.frozen import frozen
-from handrail.model.diagnostics import Report
-from handrail.model.history.events import ApprovalRequested, Event, RunBlocked, StepBegan
-from handrail.model.history.run_state import RunState, StepState, changed
-from handrail.model.source import Bundle, SourceText
-from handrail.model.workflow.actions import ApprovalAction, DynamicAction, GateAction, ScriptAction
+from handrail.model.history.events import ChildStarted, Event, QuestionAsked, RunBlocked, StepBegan
+from handrail.model.history.run_state import Pending, RunState, StepState, changed
+from handrail.model.workflow.actions import ApprovalAction, CallAction, EndAction, GateAction, ScriptAction
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
+from handrail.runtime.dynamic.compile_call import RefusedCall, Talk, compile_call
+from handrail.runtime.history import written_plan
 
 if TYPE_CHECKING:
     from handrail.compiler.builtins import Builtins
 
 _MOST_WORDS = 120
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_SAYS = ("message", "command", "checks", "prompt", "workflow")
+"""Keys of a step of which one says best what it is about."""
+Data = dict[str, JsonValue]
 
 
-class RefusedCall(Exception):
-    """A call of a dynamic flow cannot be performed as it is written."""
+@frozen
+class Scene:
+    """Where a call is made."""
+
+    state: RunState
+    address: str
+    now: float
+    around: Pending
+    """The dynamic step."""
 
 
 @frozen
 class Call:
-    """A step that a flow asks for."""
+    """A call that a flow makes."""
 
-    plan: Plan
-    state: RunState
-    step: Step
-    spec: dict[str, JsonValue]
-    """What decides whether two calls are the same."""
+    name: str
+    kind: str
+    step: Data
+    """What Python asked for."""
+    values: Data
+    hash: str
+    plan: Plan | None = None
+    """The one step that it is; none where a flow only asks a question or lets time pass."""
+    talk: Talk | None = None
+    """The conversation that later calls may go on with."""
 
     @property
     def words(self) -> str:
         """The call in a few words."""
-        said = str(self.spec.get("message") or _first_script(self.spec))
-        return f"{self.spec['type']} '{self.step.name}' ({said[:_MOST_WORDS]})"
+        said = next((_text(self.step[key]) for key in _SAYS if self.step.get(key)), "")
+        # A message and a question are handed over as values: their text is no template.
+        said = str(self.values.get("message") or self.values.get("question") or self.values.get("seconds") or said)
+        return f"{self.kind} '{self.name}' ({' '.join(said.split())[:_MOST_WORDS]})"
 
-    @property
-    def hash(self) -> str:
-        """The hash of what it asks for."""
-        return sha256(rfc8785.dumps(self.spec)).hexdigest()
+    def begin(self, scene: Scene, keep: Callable[[bytes], str]) -> Event:
+        """Give the event that begins it; `keep` keeps its plan, where it is a run of its own."""
+        if self.plan is None:
+            return self._wait(scene)
+        event = begin_step(self.plan, scene, self.values)
+        step = self.plan.steps[0]
+        if event is not None and is_direct(step):
+            return event
+        # The request itself is the event before the one that begins it.
+        child = f"{scene.state.run}.{scene.state.seq + 2}"
+        if isinstance(event, ChildStarted):
+            return replace(event, child=child)
+        own = replace(step, name=scene.address.rpartition("/")[2], on_fail="fail")
+        return ChildStarted(
+            address=scene.address,
+            child=child,
+            workflow=scene.state.workflow,
+            plan=keep(written_plan(replace(self.plan, name=scene.state.workflow, steps=(own,)))),
+            inputs={**scene.state.inputs, **self.values},
+            at=scene.now,
+        )
 
-    def begin(self, address: str, now: float) -> Event:
-        """Give the event that begins it."""
-        return begin(self.plan, self.state, self.step, Moment(address, now))
+    def _wait(self, scene: Scene) -> Event:
+        if self.kind == "question":
+            asked = str(self.values["question"])
+            return QuestionAsked(address=scene.address, began=scene.around.seq, question=asked, at=scene.now)
+        spec: Data = {"until": self._until(scene)}
+        return StepBegan(address=scene.address, action=SLEEP, attempt=1, spec=spec, at=scene.now)
+
+    def _until(self, scene: Scene) -> float:
+        """When it is over; a pause in the middle does not make it longer."""
+        known = scene.state.steps.get(scene.address)
+        if known is not None and known.status in ("running", "waiting") and isinstance(known.output, int | float):
+            return float(known.output)
+        seconds: Any = self.values["seconds"]
+        return scene.now + float(seconds)
 
     def result(self, step: StepState) -> dict[str, object]:
         """Give what the log has of its outcome, as the flow is told it."""
-        if isinstance(self.step.action, ApprovalAction):
-            return {"decided": step.output}
-        return {
-            "result": {
-                "success": step.status == "succeeded",
-                "output": step.output,
-                "exit_code": step.exit_code,
-                "stdout": step.stdout,
-                "stderr": step.stderr,
-                "error": step.error,
-            }
-        }
+        if self.kind in ("approval", "question"):
+            return {"decided" if self.kind == "approval" else "answered": step.output, "now": step.ended_at}
+        told = ("output", "exit_code", "stdout", "stderr", "error")
+        result = {"success": step.status == "succeeded", **{name: getattr(step, name) for name in told}}
+        return {"result": result, "now": step.ended_at}
 
 
-def call_of(
-    state: RunState,
-    action: DynamicAction,
-    asked: Mapping[str, JsonValue],
-    values: Mapping[str, JsonValue],
-    builtins: "Callable[[], Builtins]",
-) -> Call:
-    """Compile what a flow asks for; raises RefusedCall with what is wrong about it."""
-    names = {**state.inputs, **values}
-    plan = _compiled(asked, names, action, builtins)
-    step = plan.steps[0]
-    if not isinstance(step.action, ScriptAction | GateAction | ApprovalAction):
-        raise RefusedCall(f"step '{step.name}' is of type {step.action.kind}; a flow calls script, gate or approval")
-    nothing: HashTrieMap[str, str] = HashTrieMap()
-    own = changed(state, names=HashTrieMap(names), latest=nothing)
-    # Times stay out of what is compared: a deadline is another one each time.
-    return Call(plan, own, step, _spec(begin(plan, own, step, Moment("", 0.0)), step))
-
-
-def _compiled(
-    asked: Mapping[str, JsonValue],
-    names: Mapping[str, JsonValue],
-    action: DynamicAction,
-    builtins: "Callable[[], Builtins]",
-) -> Plan:
-    from handrail.authoring.python.objects import Workflow, to_document  # noqa: PLC0415 (few runs are dynamic)
-    from handrail.compiler.catalog import Catalog  # noqa: PLC0415
-    from handrail.compiler.compile import compile_document  # noqa: PLC0415
-
-    report = Report()
-    bundle = Bundle(action.file, {action.file: SourceText(action.file, action.source)})
-    declared = {name: "issue" if name == "issue" else "json" for name in names}
-    workflow = Workflow("call", input=declared, steps=[asked])
-    document = to_document(workflow, bundle, report)
-    plan = compile_document(document, Catalog(builtins()), report).plan if document is not None else None
-    if plan is None:
-        raise RefusedCall("; ".join(each.message for each in report))
-    return plan
-
-
-def _spec(event: Event, step: Step) -> dict[str, JsonValue]:
-    same: dict[str, JsonValue] = {"name": step.name, "type": step.action.kind}
-    match event:
-        case StepBegan():
-            return {**same, **_whole(event.spec, step)}
-        case ApprovalRequested():
-            return {**same, "message": event.message, "show": event.show, "timeout": step.timeout}
-        case RunBlocked():
-            raise RefusedCall(event.message)
+def is_direct(step: Step) -> bool:
+    """Tell whether a step is performed in the flow's own run: nothing but what its intent says belongs to it."""
+    plain = not step.done_when and not step.retry.more and step.budget is None
+    match step.action:
+        case ScriptAction() | ApprovalAction():
+            return plain
+        case GateAction():
+            return plain and step.action.fix is None and step.action.warn_when is None
         case _:
-            raise RefusedCall(f"step '{step.name}' cannot be called")
+            return False
 
 
-def _whole(spec: dict[str, JsonValue], step: Step) -> dict[str, JsonValue]:
-    """Give a spec with what is left out where it is as mostly: a hash that a log has covers all of it."""
-    nothing: dict[str, JsonValue] = {"values": {}, "files": [], "sources": {}}
-    commands = cast("list[dict[str, JsonValue]]", spec.get("commands") or [])
-    whole: dict[str, JsonValue] = {"env": {}, "timeout": None}
-    if isinstance(step.action, ScriptAction):
-        whole |= {"json": False, "repeatable": True, "exit_loop": False}
-    return {**whole, **spec, "commands": [{**nothing, **each} for each in commands]}
+def begin_step(plan: Plan, scene: Scene, values: Mapping[str, JsonValue]) -> Event | None:
+    """Give the event that begins a step of the flow's own run, or a workflow; None for what is a run of its own."""
+    step = plan.steps[0]
+    if not is_direct(step) and not isinstance(step.action, CallAction):
+        return None
+    names = {**scene.state.inputs, **values}
+    own = changed(scene.state, names=HashTrieMap(names), latest=HashTrieMap())
+    event = begin(plan, own, step, Moment(scene.address, scene.now))
+    if isinstance(event, RunBlocked):
+        raise RefusedCall(event.message)
+    return event
 
 
-def _first_script(spec: Mapping[str, JsonValue]) -> str:
-    commands = cast("list[dict[str, str]]", spec.get("commands") or [])
-    return "; ".join(each["script"] for each in commands)
+@frozen
+class Desk:
+    """What understanding calls needs beside the request."""
+
+    flow: Plan
+    builtins: "Callable[[], Builtins]"
+    talks: tuple[Talk, ...] = ()
+    """The conversations of the calls before, the newest last."""
+
+
+def call_of(scene: Scene, asked: Mapping[str, Any], desk: Desk) -> Call:
+    """Understand what a flow asks for; raises RefusedCall with what is wrong about it."""
+    step: Data = asked["step"]
+    values: Data = asked["values"]
+    name, kind = str(step.get("name", "")), str(step.get("type", ""))
+    digest = _digest(scene.state, {"step": step, "values": values})
+    if kind in ("question", SLEEP):
+        if not _NAME.fullmatch(name):
+            raise RefusedCall(f"'{name}' cannot be the name of a call: use letters, digits, dots and dashes")
+        return Call(name, kind, step, values, digest)
+    made = compile_call(desk.flow, step, {**scene.state.inputs, **values}, desk.builtins, desk.talks)
+    action = made.steps[0].action
+    if isinstance(action, EndAction):
+        raise RefusedCall(f"step '{name}' ends a workflow: return from run() instead")
+    # What cannot begin is refused before it is recorded.
+    begin_step(made, scene, values)
+    talk = Talk(name, step.get("agent"), step.get("model")) if action.kind == "agent" else None
+    return Call(name, action.kind, step, values, digest, made, talk)
+
+
+def _digest(state: RunState, request: Data) -> str:
+    """The hash of a request; where the run works and what it is called is another matter in a copy of it."""
+    text = rfc8785.dumps(request).decode()
+    for place, word in ((state.workspace, "<workspace>"), (state.run, "<run>")):
+        text = text.replace(place, word) if place else text
+    return sha256(text.encode()).hexdigest()
+
+
+def _text(value: JsonValue) -> str:
+    return "; ".join(map(str, value.values())) if isinstance(value, dict) else str(value)

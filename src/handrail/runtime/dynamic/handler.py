@@ -7,36 +7,37 @@
    each time that the run is taken up.
 2. A call that has its outcome in the log gets it from there; it is never performed again.
 3. A call must be what was recorded under its number, else the run is blocked and says where they part.
-4. Between two calls it has a bounded time. What takes longer is ended, and blocks the run with the bound.
+4. Calls have the names that the flow gives them: `flow/coding`, and `flow/coding#2` for the second of a name.
+5. Between two calls it has a bounded time. What takes longer is ended, and blocks the run with the bound.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from handrail.engine.fold.dynamic import call_address
+from handrail.engine.state.call_scope import is_over
 from handrail.engine.state.position import current
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
 from handrail.model.history.events import CallRequested, Event, RunBlocked, StepEnded
-from handrail.model.history.run_state import Pending, RunState
+from handrail.model.history.run_state import FlowCall, FlowState, Pending, RunState
 from handrail.model.workflow.actions import DynamicAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.environments import RunEnvironment
 from handrail.ports.flows import FlowProcess
 from handrail.ports.processes import MARK, mark_of
-from handrail.runtime.dynamic.flow_calls import Call, RefusedCall, call_of
+from handrail.runtime.dynamic.compile_call import RefusedCall
+from handrail.runtime.dynamic.flow_calls import Call, Desk, Scene, call_of
+from handrail.runtime.dynamic.older_calls import is_same_as_older
 from handrail.runtime.ports import Clock, Flows
-
-if TYPE_CHECKING:
-    from handrail.compiler.builtins import Builtins
 
 LONGEST = 30.0
 """Seconds that a flow may compute without a call."""
-_DONE = ("succeeded", "failed")
 
 
 @frozen
@@ -69,10 +70,13 @@ class Flow:
 
     action: DynamicAction
     state: RunState
+    pending: Pending
     process: FlowProcess
-    builtins: "Callable[[], Builtins]"
+    desk: Desk
     number: int = 0
     """Calls it has asked for."""
+    named: "Counter[str]" = field(default_factory=Counter[str])
+    """How often each name was called."""
     asked: Asked | None = None
 
     async def go_on(self, result: Mapping[str, object] | None) -> Asked:
@@ -82,20 +86,40 @@ class Flow:
                 self.asked = await self._next(result or self._beginning())
         except TimeoutError:
             self.asked = Lost(f"computed longer than {LONGEST:g} s without calling a step and was ended")
-        self.number += isinstance(self.asked, Call)
+        if isinstance(self.asked, Call):
+            self.number += 1
+            self.named[self.asked.name] += 1
         return self.asked
 
+    def remember(self, call: Call) -> None:
+        """Keep the conversation of a call that is over, with which later ones may go on."""
+        if call.talk is not None:
+            self.desk = replace(self.desk, talks=(*self.desk.talks, call.talk))
+
     def _beginning(self) -> dict[str, object]:
-        told = {"file": self.action.file, "source": self.action.source, "within": LONGEST}
-        return {**told, "run": self.state.run, "task": self.state.task, "inputs": dict(self.state.inputs)}
+        state = self.state
+        began_at = (state.flow.began_at if state.flow is not None else 0.0) or state.started_at
+        return {
+            "file": self.action.file,
+            "source": self.action.source,
+            "files": {each.path: each.text for each in self.action.files},
+            "within": LONGEST,
+            "run": state.run,
+            "task": state.task,
+            "inputs": dict(state.inputs),
+            "workspace": state.workspace,
+            "now": began_at,
+            # The same in a copy of the run, which must make the same calls.
+            "seed": f"{state.definition}:{began_at!r}",
+        }
 
     async def _next(self, told: Mapping[str, object]) -> Asked:
         while True:
             said = await self.process.ask(told)
             match said:
-                case {"step": step, "values": values}:
+                case {"step": _, "values": _}:
                     try:
-                        return call_of(self.state, self.action, step, values, self.builtins)
+                        return call_of(Scene(self.state, "", 0.0, self.pending), said, self.desk)
                     except RefusedCall as refused:
                         told = {"refused": str(refused)}
                 case {"returned": value}:
@@ -115,6 +139,8 @@ class FlowHandler:
     flows: Flows
     folder: Path
     """Where the files of all effects are; a flow has none, but what it calls is known by the place."""
+    keep: Callable[[bytes], str]
+    """Keeps the plan of a call that is a run of its own; gives its digest."""
     _live: tuple[int, Flow] | None = None
 
     async def perform(self, plan: Plan, state: RunState, pending: Pending) -> tuple[Event, ...]:
@@ -145,14 +171,16 @@ class FlowHandler:
                 return (parted,)
             if not isinstance(asked, Call):
                 return (self._outcome(asked, pending),)
-            step = state.steps.get(call_address(pending.address, flow.number))
-            if flow.number > len(calls) or step is None or step.status not in _DONE:
-                return self._request(flow, asked, pending)
-            asked = await flow.go_on(asked.result(step))
+            address = _address(flow, asked, calls, pending)
+            if flow.number > len(calls) or not is_over(state, address):
+                return self._request(flow, asked, Scene(state, address, self.clock(), pending))
+            flow.remember(asked)
+            asked = await flow.go_on(asked.result(state.steps[address]))
 
     async def _flow(self, plan: Plan, state: RunState, pending: Pending) -> Flow:
         if self._live is not None:
             if self._live[0] == pending.seq and self._live[1].number == len(_calls(state, pending)):
+                self._live[1].state = state
                 return self._live[1]
             self.close()
         action = current(plan, state)[0].action
@@ -160,16 +188,18 @@ class FlowHandler:
             raise EnvironmentFault(f"step '{pending.address}' is no dynamic one", next_step="report this")
         words = (f"flow of {state.run}", state.workspace)
         mark = mark_of(f"{state.run}:{pending.seq}:flow", str(self.folder / state.run / str(pending.seq) / "flow"))
-        process = await self.flows.start(words, {**self.environment.variables(), MARK: mark})
-        flow = Flow(action, state, process, self.flows.builtins)
+        # Each time it is started `hash()` of a text must be the same.
+        variables = {**self.environment.variables(), MARK: mark, "PYTHONHASHSEED": "0"}
+        process = await self.flows.start(words, variables)
+        flow = Flow(action, state, pending, process, Desk(plan, self.flows.builtins))
         self._live = (pending.seq, flow)
         return flow
 
-    def _request(self, flow: Flow, call: Call, pending: Pending) -> tuple[Event, ...]:
-        address = call_address(pending.address, flow.number)
-        now = self.clock()
-        asked = CallRequested(address=address, number=flow.number, spec_hash=call.hash, asks=call.words, at=now)
-        return (asked, call.begin(address, now))
+    def _request(self, flow: Flow, call: Call, scene: Scene) -> tuple[Event, ...]:
+        asked = CallRequested(
+            address=scene.address, number=flow.number, spec_hash=call.hash, asks=call.words, at=scene.now
+        )
+        return (asked, call.begin(scene, self.keep))
 
     def _lost(self, flow: Flow, lost: Lost, pending: Pending) -> RunBlocked:
         after = f"after call {flow.number}" if flow.number else "at its start"
@@ -177,37 +207,48 @@ class FlowHandler:
             reason="fault",
             message=f"flow '{pending.address}' ({flow.action.file}), {after}: {lost.words}",
             address=pending.address,
-            next_step="resume to try it again; long work belongs into a step: change the workflow, then start anew",
+            next_step="resume to try it again; long work belongs into a step: change the workflow, then start over",
             at=self.clock(),
         )
 
-    def _parted(self, flow: Flow, calls: Mapping[int, tuple[str, str]], pending: Pending) -> RunBlocked | None:
+    def _parted(self, flow: Flow, calls: Mapping[int, FlowCall], pending: Pending) -> RunBlocked | None:
         """Where the replay is not what was recorded: say which call, what it was, and what it is now."""
         number = flow.number if isinstance(flow.asked, Call) else flow.number + 1
         if number > len(calls):
             return None
-        recorded, words = calls[number - 1]
+        recorded = calls[number - 1]
         if isinstance(flow.asked, Call):
-            if flow.asked.hash == recorded:
+            scene = Scene(flow.state, "", 0.0, pending)
+            if flow.asked.hash == recorded.hash or is_same_as_older(flow.asked, recorded, scene, number):
                 return None
             now = f"asks for {flow.asked.words}"
         else:
             now = f"fails ({flow.asked.words})" if isinstance(flow.asked, Raised) else "returns"
         return RunBlocked(
             reason="fault",
-            message=f"call {number} of '{pending.address}' was {words}; replayed, {flow.action.file} {now}",
-            address=call_address(pending.address, number),
+            message=f"call {number} of '{pending.address}' was {recorded.asks}; replayed, {flow.action.file} {now}",
+            address=recorded.address,
             next_step="run() must ask for the same steps each time: no clock, chance or files; then resume, or rewind",
             at=self.clock(),
         )
 
     def _outcome(self, asked: Returned | Raised, pending: Pending) -> StepEnded:
-        address, began, now = pending.address, pending.seq, self.clock()
+        # What it took is what its calls took, which are counted by themselves.
+        ended = StepEnded(
+            address=pending.address, began=pending.seq, status="succeeded", details={"spent": {}}, at=self.clock()
+        )
         if isinstance(asked, Raised):
-            return StepEnded(address=address, began=began, status="failed", error=asked.words, at=now)
-        return StepEnded(address=address, began=began, status="succeeded", output=asked.value, at=now)
+            return replace(ended, status="failed", error=asked.words)
+        return replace(ended, output=asked.value)
 
 
-def _calls(state: RunState, pending: Pending) -> Mapping[int, tuple[str, str]]:
-    flow = state.flow
+def _calls(state: RunState, pending: Pending) -> Mapping[int, FlowCall]:
+    flow: FlowState | None = state.flow
     return flow.calls if flow is not None and flow.pending.seq == pending.seq else {}
+
+
+def _address(flow: Flow, call: Call, calls: Mapping[int, FlowCall], pending: Pending) -> str:
+    """Where a call stands: where it was recorded, else under its name."""
+    if flow.number <= len(calls):
+        return calls[flow.number - 1].address
+    return call_address(pending.address, call.name, flow.named[call.name])

@@ -1,5 +1,6 @@
 """Starts the child run of a `workflow` step; starting it again finds the one that was started, and how it ended."""
 
+import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
@@ -20,9 +21,10 @@ from handrail.runtime.ports import Clock, Workflows
 from handrail.runtime.run_writer import RunWriter
 
 if TYPE_CHECKING:
-    from handrail.engine.state import admission, run_outputs
+    from handrail.engine.state import admission, call_scope, run_outputs
 else:
     admission = late_import("handrail.engine.state.admission")
+    call_scope = late_import("handrail.engine.state.call_scope")
     run_outputs = late_import("handrail.engine.state.run_outputs")
 
 OVER = frozenset({"succeeded", "failed", "cancelled"})
@@ -42,6 +44,8 @@ def outcome_of(log: Log, pending: Pending, now: float) -> StepEnded | None:
     if child.status not in OVER:
         return None
     good = child.status == "succeeded"
+    if child.stack[0].prefix:
+        return _outcome_of_call(pending, child, now)
     return StepEnded(
         address=pending.address,
         began=pending.seq,
@@ -49,6 +53,29 @@ def outcome_of(log: Log, pending: Pending, now: float) -> StepEnded | None:
         output=run_outputs.results_of(plan_of(log, child.plan), child),
         error="" if good else f"run {child.run} {child.status}: {child.message}",
         details={"spent": cast("JsonValue", asdict(child.spent)), **_files(child)},
+        at=now,
+    )
+
+
+def _outcome_of_call(pending: Pending, child: RunState, now: float) -> StepEnded:
+    """Give the outcome of a flow's call, which is that of the one step of its run."""
+    step = child.steps.get(pending.address)
+    good = child.status == "succeeded" and step is not None and step.status == "succeeded"
+    said = child.message or "its step was not performed"
+    return StepEnded(
+        address=pending.address,
+        began=pending.seq,
+        status="succeeded" if good else "failed",
+        output=None if step is None else step.output,
+        exit_code=None if step is None else step.exit_code,
+        stdout="" if step is None else step.stdout,
+        stderr="" if step is None else step.stderr,
+        error="" if good else (step.error if step is not None else "") or said,
+        details={
+            "spent": cast("JsonValue", asdict(child.spent)),
+            **call_scope.record_of_call(child, step),
+            **_files(child),
+        },
         at=now,
     )
 
@@ -77,7 +104,7 @@ class ChildHandler:
             self._release(state, pending)
             return outcome_of(self.log, pending, self.clock())
         try:
-            called = self._called(state, began.workflow)
+            called = self._called(state, began)
         except HandrailError as error:
             return _not_started(pending, error, self.clock())
         plan, around = plan_of(self.log, called.plan), plan_of(self.log, state.plan)
@@ -85,7 +112,7 @@ class ChildHandler:
         step = None if state.flow is not None else current(around, state)[0]
         started = RunStarted(
             run=began.child,
-            workflow=plan.name,
+            workflow=state.workflow if began.plan else plan.name,
             definition=called.definition,
             plan=called.plan,
             calls=called.calls,
@@ -101,6 +128,8 @@ class ChildHandler:
             around=around_children(around, state, step),
             checks=state.checks,
             project=state.project,
+            scope=called.scope,
+            prefix=called.prefix,
             parent=Parent(state.run, pending.address, pending.seq),
             timeout=plan.timeout,
             at=self.clock(),
@@ -136,8 +165,13 @@ class ChildHandler:
             agents=encode(state.agents),
         )
 
-    def _called(self, state: RunState, name: str) -> "_Called":
+    def _called(self, state: RunState, began: ChildStarted) -> "_Called":
         """Give the workflow that was pinned when the run started; what was not there then is looked for now."""
+        name = began.workflow
+        if began.plan:
+            scope = json.dumps(call_scope.scope_of_call(state, began.address)).encode()
+            prefix = began.address.rpartition("/")[0] + "/"
+            return _Called(began.plan, state.definition, state.calls, self.log.put_blob(scope), prefix)
         known = pinned_call(self.log, state.calls, name)
         if known is not None:
             return _Called(self.log.put_blob(known[0]), known[1], state.calls)
@@ -153,3 +187,6 @@ class _Called:
     plan: str
     definition: str
     calls: str
+    scope: str = ""
+    """What the call of a flow sees of the calls before it."""
+    prefix: str = ""

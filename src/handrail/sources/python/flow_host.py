@@ -12,111 +12,20 @@ import select
 import signal
 import socket
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import Any, TextIO
 
 import rfc8785
 
-from handrail.frozen import frozen
-from handrail.model.diagnostics import Report
-from handrail.model.source import Bundle, SourceText, plain
-from handrail.model.workflow.values import JsonValue
+from handrail.authoring.python.flow import Ask, CallResult, Decided, FlowContext, FlowError
 from handrail.processes.json_partner import MOST_BYTES
 from handrail.sources.python.loader import PythonFault, fault_of, load_run
 
-if TYPE_CHECKING:
-    from handrail.authoring.python.objects import Step as StepObject
-
-_PYTHON_DOES = ("when", "retry", "on_fail", "output")
-"""Keys of a step that Python itself says better here."""
 SLACK = 5.0
 """Seconds by which the alarm comes later than the driver, who says it better."""
-
-
-class FlowError(Exception):
-    """A call of a dynamic flow cannot be performed as it is written."""
-
-
-@frozen
-class CallResult:
-    """What became of a step that a flow called; a failed one is for the flow to deal with."""
-
-    success: bool
-    output: JsonValue
-    exit_code: int | None
-    stdout: str
-    stderr: str
-    error: str
-
-
-@frozen
-class Decided:
-    """What a person answered."""
-
-    decision: str
-    feedback: str
-    by: str
-
-    @property
-    def approved(self) -> bool:
-        """Whether it may go on."""
-        return self.decision == "approve"
-
-
-@frozen
-class Ask:
-    """A call that a flow makes; awaiting it gives its result."""
-
-    step: object
-    values: dict[str, JsonValue]
-
-    def __await__(self) -> Generator["Ask", Any, Any]:
-        return (yield self)
-
-
-class FlowContext:
-    """The `ctx` of `async def run(ctx)`."""
-
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        self.run: str = told["run"]
-        self.task: str = told["task"]
-        self.inputs: dict[str, JsonValue] = told["inputs"]
-
-    def run_step(
-        self, step: "StepObject | str", command: str | None = None, values: Mapping[str, JsonValue] | None = None
-    ) -> Ask:
-        """Call a step: an object such as Script or Gate, or a name with a command; `values` are what `${...}` reads."""
-        from handrail.authoring.python.objects import Script  # noqa: PLC0415 - a flow that never calls one starts sooner
-
-        if not isinstance(step, str):
-            return _ask(step, values or {})
-        if command is None:
-            raise FlowError(f"run_step('{step}') says nothing to do: give a command, or a step object")
-        return _ask(Script(step, command=command), values or {})
-
-    def approve(self, message: str, name: str = "approve") -> Ask:
-        """Ask a person; the answer has `approved`, `decision`, `feedback` and `by`."""
-        from handrail.authoring.python.objects import Approval  # noqa: PLC0415
-
-        return _ask(Approval(name, message="${message}"), {"message": message})
-
-
-def _ask(made: "StepObject", values: Mapping[str, JsonValue]) -> Ask:
-    from handrail.authoring.python.objects import Workflow, to_document  # noqa: PLC0415
-
-    said = [key for key in _PYTHON_DOES if getattr(made, key, None) is not None]
-    if said:
-        raise FlowError(f"step '{made.name}' says {', '.join(said)}: in a flow write that in Python")
-    report = Report()
-    nowhere = Bundle("call", {"call": SourceText("call", "")})
-    document = to_document(Workflow("call", steps=[made]), nowhere, report)
-    steps = document.root.get("steps") if document is not None else None
-    if steps is None:
-        raise FlowError("; ".join(each.message for each in report))
-    (step,) = cast("list[object]", plain(steps))
-    return Ask(step, json.loads(_json(dict(values), f"the values of step '{made.name}' hold")))
 
 
 def _json(value: object, what: str) -> bytes:
@@ -134,7 +43,10 @@ class Host:
 
     def __init__(self, told: Mapping[str, Any]) -> None:
         self.file: str = told["file"]
-        self._coroutine: CoroutineType[Any, Any, object] = load_run(self.file, told["source"])(FlowContext(told))
+        run = load_run(self.file, told["source"])
+        # Chosen by the run and not by chance: a replay draws the same numbers.
+        self._context = FlowContext(told, getattr(run, "__globals__", {}), Random(told["seed"]))  # noqa: S311
+        self._coroutine: CoroutineType[Any, Any, object] = run(self._context)
 
     def go_on(self, told: Mapping[str, Any]) -> dict[str, object]:
         """Give it what it was waiting for, let it run to its next call, and say what that is."""
@@ -144,9 +56,17 @@ class Host:
             return self._returned(over.value)
         except BaseException as error:  # noqa: BLE001 - a workflow may raise anything
             return {"raised": _words(fault_of(error, Path(self.file)), self.file)}
-        return {"step": asked.step, "values": asked.values} if isinstance(asked, Ask) else self._refused()
+        return self._asked(asked) if isinstance(asked, Ask) else self._refused()
+
+    def _asked(self, asked: Ask) -> dict[str, object]:
+        try:
+            step, values = json.loads(_json([asked.step, asked.values], "a call holds"))
+        except FlowError as error:
+            return self.go_on({"refused": str(error)})
+        return {"step": step, "values": values}
 
     def _told(self, told: Mapping[str, Any]) -> object:
+        self._context.now = told.get("now") or self._context.now
         match told:
             case {"refused": str(why)}:
                 return self._coroutine.throw(FlowError(why))
@@ -154,6 +74,8 @@ class Host:
                 return self._coroutine.send(CallResult(**result))
             case {"decided": decided}:
                 return self._coroutine.send(Decided(**decided))
+            case {"answered": answered}:
+                return self._coroutine.send(answered["answer"])
             case _:
                 return self._coroutine.send(None)
 
@@ -166,7 +88,7 @@ class Host:
     def _refused(self) -> dict[str, object]:
         frame = self._coroutine.cr_frame
         line = frame.f_lineno if frame is not None else 1
-        hint = "await only ctx.run_step and ctx.approve"
+        hint = "await only what ctx offers, such as ctx.run_step and ctx.approve"
         return {"raised": f"{self.file}:{line}: run() awaits something that is no step: {hint}"}
 
 

@@ -31,6 +31,7 @@ def evaluate(
         report.error("python-error", fault.message, Span(bundle.source, start, max(start, end)), fault.hint)
         return None
     if isinstance(made, Dynamic):
+        _take_all_versions(bundle, snapshot, shown)
         document = to_document(_head(made, snapshot), bundle, report)
         return None if document is None else replace(document, dynamic=True)
     document = to_document(made, bundle, report)
@@ -44,13 +45,22 @@ def _head(made: Dynamic, snapshot: Snapshot) -> dict[str, object]:
     main = snapshot.main
     name = snapshot.folder.name if main.name == "workflow.py" else main.stem
     head: dict[str, object] = {"name": name, "description": made.description}
-    return head if made.inputs is None else {**head, "input": made.inputs}
+    said = {"input": made.inputs, "budget": made.budget}
+    return {**head, **{key: value for key, value in said.items() if value is not None}}
 
 
 def _take_versions(document: Document, snapshot: Snapshot, shown: Callable[[Path], str]) -> None:
     """Take the prompt versions that the workflow names, from the bytes that were trusted: the one way to them."""
-    bundle = document.bundle
-    for path in {text for text in _texts(document.root) if _is_version(text)} & set(snapshot.files):
+    _take(document.bundle, {text for text in _texts(document.root) if _is_version(text)}, snapshot, shown)
+
+
+def _take_all_versions(bundle: Bundle, snapshot: Snapshot, shown: Callable[[Path], str]) -> None:
+    """Take every prompt version: which one a flow uses is known only when it runs."""
+    _take(bundle, {path for path in snapshot.files if _is_version(path)}, snapshot, shown)
+
+
+def _take(bundle: Bundle, paths: set[str], snapshot: Snapshot, shown: Callable[[Path], str]) -> None:
+    for path in paths & set(snapshot.files):
         text = decode(snapshot.files[path])
         if isinstance(text, Refusal):
             bundle.refused[path] = str(text)

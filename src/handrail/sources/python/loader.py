@@ -36,6 +36,7 @@ class Dynamic:
 
     description: str
     inputs: object
+    budget: object
 
 
 def load_python(main: Path, source: bytes, context: object) -> object:
@@ -67,7 +68,7 @@ def load_run(file: str, source: str) -> "Callable[[object], CoroutineType[Any, A
 def _dynamic(module: ModuleType) -> Dynamic | None:
     if hasattr(module, "resolve") or not inspect.iscoroutinefunction(getattr(module, "run", None)):
         return None
-    return Dynamic(inspect.getdoc(module) or "", getattr(module, "inputs", None))
+    return Dynamic(inspect.getdoc(module) or "", getattr(module, "inputs", None), getattr(module, "budget", None))
 
 
 def _compiled(main: Path, source: bytes) -> CodeType:

@@ -1,0 +1,41 @@
+"""What the run of a flow's call knows of the calls before it, and what it tells the flow when it is over."""
+
+from typing import Any
+
+from handrail.model.history.run_state import RunState, StepState
+from handrail.model.names import spoken
+from handrail.model.workflow.values import JsonValue
+
+_DONE = ("succeeded", "failed")
+_TOLD = ("summary", "session", "agent", "commit", "branch", "changed", "head")
+
+
+def scope_of_call(state: RunState, address: str) -> dict[str, JsonValue]:
+    """Give the names, steps and turns that the call at an address finds: those of the calls that were over before."""
+    calls = () if state.flow is None else tuple(state.flow.calls[number] for number in range(len(state.flow.calls)))
+    over = [call.address for call in calls if call.address != address and is_over(state, call.address)]
+    steps: dict[str, Any] = {each: state.steps[each] for each in over}
+    return {
+        "names": {name_of(each): steps[each].output for each in over if steps[each].status == "succeeded"},
+        "latest": {name_of(each): each for each in over},
+        "steps": steps,
+        "turns": dict(state.turns.items()),
+        "previous": over[-1] if over else "",
+    }
+
+
+def is_over(state: RunState, address: str) -> bool:
+    """Tell whether a call has its outcome."""
+    step = state.steps.get(address)
+    return step is not None and step.status in _DONE
+
+
+def name_of(address: str) -> str:
+    """Give the name that a call has for those after it, which is the one that its flow gave it."""
+    return spoken(address.rpartition("/")[2].partition("#")[0])
+
+
+def record_of_call(child: RunState, step: StepState | None) -> dict[str, JsonValue]:
+    """Give what a call's run tells the flow's beside its outcome: its turns, and what later calls go on with."""
+    known = {} if step is None else {name: getattr(step, name) for name in _TOLD}
+    return {"turns": dict(child.turns.items()), **{name: value for name, value in known.items() if value}}

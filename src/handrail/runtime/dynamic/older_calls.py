@@ -1,0 +1,42 @@
+"""The hash of a call as versions before calls had names recorded it: over what a command or an approval came to."""
+
+from hashlib import sha256
+from typing import cast
+
+import rfc8785
+
+from handrail.model.history.events import ApprovalRequested, StepBegan
+from handrail.model.history.run_state import FlowCall
+from handrail.model.workflow.actions import ScriptAction
+from handrail.model.workflow.plan import Step
+from handrail.model.workflow.values import JsonValue
+from handrail.runtime.dynamic.flow_calls import Call, Scene, begin_step
+
+Data = dict[str, JsonValue]
+
+
+def is_same_as_older(call: Call, recorded: FlowCall, scene: Scene, number: int) -> bool:
+    """Tell whether a call is the one that an older version recorded under its number."""
+    if recorded.address != f"{scene.around.address}#{number}" or call.plan is None:
+        return False
+    step = call.plan.steps[0]
+    event = begin_step(call.plan, Scene(scene.state, "", 0.0, scene.around), call.values)
+    same: Data = {"name": step.name, "type": step.action.kind}
+    match event:
+        case StepBegan():
+            spec = {**same, **_whole(event.spec, step)}
+        case ApprovalRequested():
+            spec = {**same, "message": event.message, "show": event.show, "timeout": step.timeout}
+        case _:
+            return False
+    return sha256(rfc8785.dumps(spec)).hexdigest() == recorded.hash
+
+
+def _whole(spec: Data, step: Step) -> Data:
+    """Give a spec with what is left out where it is as mostly: a hash that a log has covers all of it."""
+    nothing: Data = {"values": {}, "files": [], "sources": {}}
+    commands = cast("list[Data]", spec.get("commands") or [])
+    whole: Data = {"env": {}, "timeout": None}
+    if isinstance(step.action, ScriptAction):
+        whole |= {"json": False, "repeatable": True, "exit_loop": False}
+    return {**whole, **spec, "commands": [{**nothing, **each} for each in commands]}
