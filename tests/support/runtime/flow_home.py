@@ -1,11 +1,14 @@
 """A repository with flows in it, and whoever drives them."""
 
 import asyncio
+import json
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -29,13 +32,44 @@ class Flows:
 
     def start(self, source: str, *inputs: str) -> str:
         """Write a flow, trust it, and start a run of it."""
-        shop = self.home.shop
-        file = shop / ".handrail" / "workflows" / "flowing" / "workflow.py"
-        file.parent.mkdir(parents=True, exist_ok=True)
+        self.write(source)
+        return self.start_again(Wanted("flowing", inputs=inputs, folder=str(self.home.shop)))
+
+    def write(self, source: str, **prompts: str) -> None:
+        """Write a flow with its prompts, and trust it."""
+        file = self.home.shop / ".handrail" / "workflows" / "flowing" / "workflow.py"
+        (file.parent / "prompts").mkdir(parents=True, exist_ok=True)
         file.write_text(dedent(source))
+        for name, text in prompts.items():
+            (file.parent / "prompts" / f"{name}.md").write_text(text)
         TrustStore(self.home.folders).trust_snapshot(take(file))
-        wanted = Wanted("flowing", inputs=inputs, folder=str(shop))
-        return runs.start(self.home.writer, prepare(this_machine(), here(shop, os.environ), wanted).request)
+
+    def start_again(self, wanted: Wanted) -> str:
+        """Start a run of what is written."""
+        place = here(self.home.shop, os.environ)
+        return runs.start(self.home.writer, prepare(this_machine(), place, wanted).request)
+
+    def start_with_agents(self, script: str, **issue: object) -> str:
+        """Start a run of what is written, in a worktree, with the scripted agent, for an issue."""
+        shop = self.home.shop
+        if not (shop / ".git").exists():
+            told = ("init -q -b main", "config user.name me", "config user.email me@example.org", "add -A")
+            for words in (*told, "commit -qm start"):
+                subprocess.run(["git", *words.split()], cwd=shop, check=True)
+        played = shop.parent / "script.yaml"
+        played.write_text(dedent(script).replace("CALLS", str(shop.parent / "calls")))
+        about: dict[str, object] = {"id": "T-7", "title": "Fix it", "body": "It is broken.", "labels": [], **issue}
+        inputs = (f"issue={json.dumps(about)}",)
+        return self.start_again(Wanted("flowing", inputs=inputs, agent="scripted", script=str(played)))
+
+    def result(self, run: str) -> Any:
+        """Give what the coroutine of a run returned."""
+        return self.home.state(run).names["flow"]
+
+    def calls(self) -> list[str]:
+        """Give what the agents left behind, which each of them did once when it was called."""
+        file = self.home.shop.parent / "calls"
+        return file.read_text().split() if file.exists() else []
 
     def drive(self, run: str) -> RunState:
         """Drive in this process as far as it goes."""
