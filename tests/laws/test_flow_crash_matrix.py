@@ -1,4 +1,4 @@
-"""Whatever moment the driver of a flow with agents is killed at: it ends as if nothing had happened, no call made twice.
+"""Whatever moment the driver of a flow with agents is killed at: it ends as if nothing had happened, no call twice.
 
 The flow has calls of agents, a retry loop, a condition on a label, an approval and a gate with a fix. The points are
 those of `test_crash_matrix.py`. A plain test run dies at a spread of them, with HANDRAIL_SOAK=1 at every one.

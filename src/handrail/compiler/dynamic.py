@@ -26,7 +26,8 @@ def lower_dynamic(document: Document, catalog: Catalog, report: Report, places: 
     if budget is not None:
         conform(BUDGET, budget, report)
     prompts = sorted((path, text.text) for path, text in bundle.files.items() if path != bundle.main)
-    action = DynamicAction(bundle.source.text, bundle.main, tuple(FlowFile(path, text) for path, text in prompts))
+    files = tuple(FlowFile(path, text) for path, text in prompts)
+    action = DynamicAction(bundle.source.text, bundle.main, files, document.origin)
     return Plan(
         name=text_of(root.get("name")) or "",
         description=(text_of(root.get("description")) or "").strip(),

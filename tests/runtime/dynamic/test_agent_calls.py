@@ -4,11 +4,14 @@ import pytest
 
 from handrail.model.history.events import StepBegan
 from handrail.operations.runs import lifecycle as runs
+from handrail.operations.runs.prepare import Wanted
 from handrail.operations.views.costs import cost_of
 from handrail.operations.views.history import step_details
 from handrail.operations.views.run_tree import family
 from handrail.operations.views.step_addresses import shown_addresses
 from handrail.runtime.history import events_of
+from handrail.sources.trust.store import TrustStore
+from handrail.sources.workflow_snapshot import take
 from support.runtime.flow_home import Flows
 
 DEVELOPS = """\
@@ -192,6 +195,22 @@ def test_workflows_and_steps_with_tries_are_called_too(flows: Flows) -> None:
     assert (called, same, tried) == ({"greeting": "hello Ann"}, {"greeting": "hello Ben"}, True)
     assert "there is no workflow 'nowhere'" in unknown
     assert state.steps["flow/sub#2"].status == "succeeded"
+
+
+def test_a_plain_name_in_a_flow_of_ones_own_means_no_workflow_of_the_repository(flows: Flows) -> None:
+    own = flows.home.folders.config / "workflows" / "mine.py"
+    own.parent.mkdir(parents=True)
+    own.write_text(
+        "async def run(ctx):\n    return [(await ctx.run_step('a', workflow=each)).success for each in NAMES]\n"
+        "NAMES = ['child', 'repository:child']\n"
+    )
+    theirs = flows.home.shop / ".handrail" / "workflows" / "child.yaml"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text(CHILD.replace("who: string", "who: string = Eve"))
+    TrustStore(flows.home.folders).trust_snapshot(take(theirs))
+    run = flows.start_again(Wanted("mine", folder=str(flows.home.shop)))
+    flows.drive(run)
+    assert flows.result(run) == [False, True]
 
 
 def test_a_flow_asks_for_words_and_lets_time_pass(flows: Flows) -> None:

@@ -68,7 +68,7 @@ def test_its_source_is_pinned_with_the_plan(flows: Flows) -> None:
     place = here(flows.home.shop, os.environ)
     first, second = (prepare(this_machine(), place, Wanted("flowing", folder=".")).request.pinned for _ in range(2))
     (step,) = first.plan.steps
-    assert step.action == DynamicAction(FIVE, "workflow.py")
+    assert step.action == DynamicAction(FIVE, "workflow.py", origin="repository")
     assert first.definition == second.definition
 
 

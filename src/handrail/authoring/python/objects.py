@@ -1,6 +1,7 @@
 """The Python form of workflows: the objects that a workflow.py is written with, and their way into a Document."""
 
 from handrail.authoring.python.checks import Changed, Exists, Expect, Fails, FileCheck, Passes, Report, Unchanged
+from handrail.authoring.python.flow import FlowContext, PromptRequest
 from handrail.authoring.python.parts import (
     Assess,
     Body,
@@ -63,6 +64,7 @@ __all__ = [
     "Fails",
     "FileCheck",
     "Fix",
+    "FlowContext",
     "Follow",
     "Gate",
     "Input",
@@ -72,6 +74,7 @@ __all__ = [
     "ParallelAgents",
     "Passes",
     "Procedure",
+    "PromptRequest",
     "PullRequest",
     "PullRequestTrigger",
     "Report",

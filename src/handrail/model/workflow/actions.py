@@ -1,11 +1,12 @@
 """What a step does: one frozen value per kind, a closed union."""
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from handrail.frozen import frozen
 from handrail.model.workflow.guidance import DelegateAction, GuidedAction, GuidedLoopAction
 from handrail.model.workflow.settings import AgentTask
-from handrail.model.workflow.values import Command, Expression, NamedValue, Value
+from handrail.model.workflow.values import NOT_HASHED, Command, Expression, NamedValue, Value
 
 if TYPE_CHECKING:
     from handrail.model.workflow.plan import Step
@@ -280,6 +281,8 @@ class DynamicAction:
     """The file's name, for people."""
     files: tuple[FlowFile, ...] = ()
     """The prompts that its calls may name, pinned with it."""
+    origin: str = field(default="", metadata=NOT_HASHED)
+    """Whose it is, which decides what the names of workflows in it mean."""
     kind: Literal["dynamic"] = "dynamic"
 
 

@@ -12,12 +12,13 @@ from handrail.late_import import late_import
 from handrail.model.codec import encode
 from handrail.model.history.events import ChildStarted, Parent, RunStarted, StepEnded
 from handrail.model.history.run_state import Pending, RunState
+from handrail.model.workflow.actions import DynamicAction
 from handrail.model.workflow.plan import with_project_values
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.environments import RunEnvironments
 from handrail.ports.log import Log
 from handrail.runtime.history import beginning, pinned_call, plan_of, put_calls, state_of, written_plan
-from handrail.runtime.ports import Clock, Workflows
+from handrail.runtime.ports import Clock, Pinned, Workflows
 from handrail.runtime.run_writer import RunWriter
 
 if TYPE_CHECKING:
@@ -176,8 +177,20 @@ class ChildHandler:
         if known is not None:
             return _Called(self.log.put_blob(known[0]), known[1], state.calls)
         # Found and trusted in the user's checkout: what an agent writes into a work tree is no workflow of ours.
-        found = self.workflows(name, state.workspace if state.tree is None else state.tree.repository)
+        found = self._found(name, state)
         return _Called(self.log.put_blob(written_plan(found.plan)), found.definition, put_calls(self.log, found.calls))
+
+    def _found(self, name: str, state: RunState) -> Pinned:
+        place = state.workspace if state.tree is None else state.tree.repository
+        actions = (each.action for each in plan_of(self.log, state.plan).steps)
+        origins = {each.origin for each in actions if isinstance(each, DynamicAction)}
+        if ":" in name or origins <= {"", "repository"}:
+            return self.workflows(name, place)
+        # As everywhere: a plain name in a flow that is not the repository's means no file of the repository.
+        try:
+            return self.workflows(f"user:{name}", place)
+        except NotFound:
+            return self.workflows(f"built-in:{name}", place)
 
 
 @frozen
