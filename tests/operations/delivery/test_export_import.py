@@ -176,6 +176,7 @@ def test_the_fields_that_hold_digests_are_marked() -> None:
     marked = {cast("type", kind).__name__: digest_fields(kind) for kind in (*get_args(Event), RunState)}
     assert {name: fields for name, fields in marked.items() if fields} == {
         "RunStarted": ("plan", "script", "scope", "calls"),
+        "ChildStarted": ("plan",),
         "RunForked": ("state",),
         "RunRewound": ("state",),
         "RunState": ("plan", "script", "calls"),
