@@ -43,7 +43,7 @@ BUDGETS: dict[str, int] = {
     "tests/operations/step_tools": 40,
     "tests/processes": 80,
     "tests/runtime": 70,
-    "tests/runtime/dynamic": 30,
+    "tests/runtime/dynamic": 70,
     "tests/runtime/handlers": 100,
     "tests/runtime/handlers/agents": 40,
     "tests/runtime/handlers/proofs": 20,

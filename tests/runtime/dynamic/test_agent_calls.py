@@ -1,5 +1,7 @@
 """Flows call agents, gates with fixes and workflows: each is paid for once, and has its name, proofs and budget."""
 
+from pathlib import Path
+
 import pytest
 
 from handrail.model.history.events import StepBegan
@@ -164,6 +166,37 @@ def test_a_budget_in_the_module_bounds_the_calls_of_agents(flows: Flows) -> None
     blocked = flows.home.state(family(log, run)[-1])
     assert (blocked.status, blocked.reason) == ("blocked", "budget")
     assert flows.calls() == ["again", "again"]
+
+
+def test_items_in_parallel_are_merged_reviewed_and_committed(flows: Flows) -> None:
+    flows.write(
+        """
+        from handrail import AgentLoop, Commit, Merge, ParallelAgents
+
+        inputs = {"issue": "issue"}
+
+        async def run(ctx):
+            fan = ParallelAgents("build", for_each="${items}", as_="item", key="item", prompt="Build {{ item }}.")
+            built = await ctx.run_step(fan, values={"items": ["a", "b"]})
+            merged = await ctx.run_step(Merge("combine", from_="${built}"), values={"built": built.output})
+            review = AgentLoop("review", reviewer="Review it.", fixer="Fix it.", max_iterations=2)
+            reviewed = await ctx.run_step(review)
+            await ctx.run_step("change", command="echo more > more.txt")
+            kept = await ctx.run_step(Commit("keep", message="Keep it"))
+            return [each.success for each in (built, merged, reviewed, kept)]
+        """
+    )
+    run = flows.start_with_agents(
+        """\
+        "flow/build[a]/build": {files: {a: "a"}, say: built}
+        "flow/build[b]/build": {files: {b: "b"}, say: built}
+        flow/review/reviewer: {output: {findings: []}}
+        """
+    )
+    state = flows.drive(run)
+    assert flows.result(run) == [True, True, True, True]
+    work = Path(state.workspace)
+    assert {each.name for each in work.iterdir()} >= {"a", "b", "more.txt"}
 
 
 CHILD = """

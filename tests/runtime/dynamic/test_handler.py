@@ -7,14 +7,18 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.engine.state.codec import decode_state, encode_state
+from handrail.model.history.run_state import FlowCall
 from handrail.model.workflow.actions import DynamicAction
 from handrail.operations.driving.background_driver import ensure
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prepare import Wanted, prepare
 from handrail.processes.local_programs import LocalPrograms
-from handrail.runtime.history import events_of
+from handrail.runtime.dynamic.flow_calls import Desk, Scene, call_of
+from handrail.runtime.dynamic.older_calls import is_same_as_older
+from handrail.runtime.history import events_of, plan_of
 from handrail.sources.tiers import here
 from handrail.wiring.machine import this_machine
+from handrail.wiring.system import FLOWS
 from support.runtime.background_home import eventually
 from support.runtime.flow_home import Flows
 
@@ -219,3 +223,27 @@ def test_the_state_in_the_middle_of_a_flow_survives_a_checkpoint(flows: Flows) -
     state = flows.drive(run)
     assert state.flow is not None
     assert decode_state(encode_state(state)) == state
+
+
+OLDER = {
+    "greet": "146d9609c950958e61ead310eb9c7ee9b71e1be071049474e3931d28b2930778",
+    "check": "a917b3e1fd3cdef64b23dcb574ffcaea1e0334198b49ebaf3e1c37e0ce93cfaf",
+    "approve": "4565a17d61194a939f5663660ae9cddec83a2ba2b50afa7c6a09b06c0af231e0",
+}
+"""What a version before calls had names recorded for these."""
+
+
+def test_calls_that_an_older_version_recorded_are_the_same_calls(flows: Flows) -> None:
+    run = flows.start('inputs = {"who": "string"}\n\nasync def run(ctx):\n    await ctx.approve("?")\n', "who=me")
+    state = flows.drive(run)
+    assert state.flow is not None
+    scene, desk = Scene(state, "", 0.0, state.flow.pending), Desk(plan_of(flows.home.log, state.plan), FLOWS.builtins)
+    asked: list[tuple[dict[str, object], dict[str, object]]] = [
+        ({"name": "greet", "type": "script", "command": 'echo "hello ${who}"; echo x >> ran'}, {}),
+        ({"name": "check", "type": "gate", "checks": {"one": "true", "two": 'test -n "${who}"'}}, {}),
+        ({"name": "approve", "type": "approval", "message": "${message}"}, {"message": "hello me, ok?"}),
+    ]
+    calls = [call_of(scene, {"step": step, "values": values}, desk) for step, values in asked]
+    for number, (call, hash_) in enumerate(zip(calls, OLDER.values(), strict=True), 1):
+        assert is_same_as_older(call, FlowCall(hash_, "", f"flow#{number}"), scene, number)
+        assert not is_same_as_older(call, FlowCall(hash_[::-1], "", f"flow#{number}"), scene, number)
