@@ -23,7 +23,7 @@ from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 
-REDUCER = 13
+REDUCER = 14
 """Version of the fold; a checkpoint of another version is not used."""
 
 CLOCK_JUMP = 0.5
