@@ -16,6 +16,11 @@ RESERVED = frozenset(
 """Names that no input and no output may take; an input `issue` of type issue is the exception."""
 
 
+CURRENT_STEP = record(name=STRING)
+CURRENT_STEP_WITH_PROMPT = record(name=STRING, prompt=STRING)
+"""What a handoff template knows of its step."""
+
+
 class Scope:
     """The names in force while a workflow is walked from top to bottom."""
 
@@ -30,7 +35,7 @@ class Scope:
             "issue": ISSUE,
             "project": PROJECT,
             "previous_step": record(name=STRING, output=ANY, summary=STRING, status=STRING),
-            "current_step": record(name=STRING, prompt=STRING),
+            "current_step": CURRENT_STEP,
             "env": MapType(STRING),
         }
         self.names.update({spoken(each.name): each.type for each in inputs})
@@ -44,6 +49,8 @@ class Scope:
 
     def is_own(self, path: tuple[str, ...]) -> bool:
         """Tell whether a value is the workflow's own: it cannot come from an issue, an agent, a command or a caller."""
+        if path[0] == "current_step":
+            return True
         return path[0] in self._own and path[0] not in self._outputs
 
     @contextmanager

@@ -26,6 +26,7 @@ CODES: dict[str, str] = {
     "config-key": "A table or key of a configuration file is not known.",
     "config-value": "A value of a configuration file is not usable.",
     # shape
+    "handoff-template": "A handoff template must show the prompt of its step.",
     "unknown-channel": "`escalate_to` names a channel that your configuration does not have.",
     "unknown-key": "A key is not part of the format here.",
     "missing-key": "A required key is missing.",

@@ -1,6 +1,6 @@
 """What operations need of the machine beside a log."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from handrail.frozen import frozen
@@ -33,3 +33,5 @@ class Machine:
     """Makes what takes the secrets of the caller's environment out of a text."""
     trusted_files: "Callable[[], TrustedFiles]"
     """Makes what tells which files of a repository the caller has trusted."""
+    environment: Callable[[Iterable[str]], dict[str, str]]
+    """Gives the caller's variables that runs may see, with those that are named."""

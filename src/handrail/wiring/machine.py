@@ -8,7 +8,7 @@ from handrail.agents.registry import BuiltInCatalog
 from handrail.late_import import late_import
 from handrail.ports.log import Log
 from handrail.ports.machine import Machine
-from handrail.processes.environment import redactor_here
+from handrail.processes.environment import allowed_environment, redactor_here
 from handrail.processes.local import LocalProcesses
 from handrail.processes.local_programs import LocalPrograms
 from handrail.sources.folders import user_folders
@@ -67,4 +67,5 @@ def this_machine() -> Machine:
         Tmux(),
         redactor_here,
         lambda: TrustStore(user_folders(os.environ)),
+        lambda named: allowed_environment(os.environ, named),
     )

@@ -87,8 +87,7 @@ steps:
 PROMPTS = {
     "prompts/10-spec-to-beads.md": "# Beads\n\n## Input\nOpenSpec path: {{.openspec}}\n",
     "prompts/20-implement-bead.md": (
-        "## Previous Step: {{.previous_step.name}}\nResult: {{.previous_step.output}}\n\n"
-        "## Your Task\n{{ item }}: {{.current_step.prompt}}\n"
+        "## Previous Step: {{.previous_step.name}}\nResult: {{.previous_step.output}}\n\n## Your Task\n{{ item }}\n"
     ),
 }
 

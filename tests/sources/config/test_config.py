@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.model.diagnostics import Diagnostic, Report, Severity
+from handrail.model.workflow.settings import Budget
 from handrail.sources.config.config import RepositoryConfig, read_repository_config, read_user_config
 from support.sources.workplace import Workplace, write
 
@@ -34,9 +35,24 @@ def test_folders_and_checks_are_read_in_order(work: Workplace) -> None:
     assert found == []
 
 
-def test_tables_of_later_capabilities_are_accepted(work: Workplace) -> None:
-    _, found = read(work, '[agent]\ndefault = "claude"\n[worktrees]\nsetup = "npm ci"\n[routing]\n[budget]\nusd = 3\n')
-    assert found == []
+def test_routing_is_refused_since_nothing_chooses_workflows(work: Workplace) -> None:
+    _, found = read(work, '[agent]\ndefault = "claude"\n[routing]\nbug = "fix-bug"\n')
+    message = "[routing] is not supported: nothing chooses workflows yet"
+    assert told(found) == [("config-key", message, 3, 2)]
+    assert found[0].is_error
+
+
+def test_a_budget_is_read_and_a_limit_that_cannot_be_understood_allows_nothing(work: Workplace) -> None:
+    config, found = read(work, '[budget]\nusd = 3\nagent_calls = 2\nat_limit = "finish"\n')
+    assert (config.budget, found) == (Budget(usd=3, agent_calls=2, at_limit="finish"), [])
+    config, found = read(work, '[budget]\nusd = "3"\ntokens = 1.5\nat_limit = "never"\ncost = 3\n')
+    assert config.budget == Budget(usd=0, tokens=0)
+    assert [each.message for each in found] == [
+        "'usd' of [budget] is a number from 0",
+        "'tokens' of [budget] is a number from 0",
+        '\'at_limit\' of [budget] is "ask" or "finish" or "stop"',
+        "unknown key 'cost' in [budget]",
+    ]
 
 
 def test_an_unknown_table_is_a_warning_with_the_nearest_name(work: Workplace) -> None:

@@ -14,7 +14,7 @@ from handrail.compiler.lint import lint
 from handrail.model.diagnostics import Severity
 from handrail.model.source import plain
 from support.compiler.native_case import compile_text, shown
-from support.docs.pages import Block
+from support.docs.pages import Block, blocks
 
 NATIVE: Any = Draft202012Validator(json_schema(WORKFLOW, "workflow"))
 WORKRAIL: Any = Draft202012Validator(json_schema(WORKRAIL_WORKFLOW, "workflow"))
@@ -32,7 +32,7 @@ def is_example(block: Block) -> bool:
 
 def completed(block: Block) -> tuple[str, str, dict[str, str]]:
     """Give the main file's name, its text, and the files beside it."""
-    files = {name: FILE_TEXTS[name.rpartition(".")[2]] for name in _listed(block.notes.get("files"))}
+    files = {name: _text_of(block.page, name) for name in _listed(block.notes.get("files"))}
     if block.language == "json":
         return "workflow.json", _json(block), files
     if block.language == "markdown":
@@ -69,6 +69,12 @@ def _json(block: Block) -> str:
     step = {"id": "work", "title": "Work", "prompt": "Do what the issue asks for."}
     rest = {"steps": [data]} if kind == "step" else {"steps": [step], **data}
     return json.dumps({**whole, **rest}, indent=2)
+
+
+def _text_of(page: str, name: str) -> str:
+    """Give a file beside a workflow as the page itself shows it, else any of its kind."""
+    shown = (each.text for each in blocks(page) if each.notes.get("file") == name)
+    return next(shown, FILE_TEXTS[name.rpartition(".")[2]])
 
 
 def _listed(note: str | None) -> list[str]:

@@ -33,7 +33,7 @@ COMMAND = Text("command", 1)
 PROMPT = Text("prompt", 1)
 AGENT = Text("agent", 1, 128, r"[A-Za-z0-9][A-Za-z0-9_.:-]*(/[A-Za-z0-9][A-Za-z0-9_.:/-]*)?", "claude/sonnet")
 ACCESS = Choice(("read", "edit", "full"))
-HANDOFF = Choice(("summary", "full", "none"))
+HANDOFF = Text("handoff", 1, 200, r"summary|full|none|\S+\.md", "summary, full, none or NAME.md")
 TOOLS = ListOf(Text("tool name", 1), unique=True)
 _OWN_TOOLS = Either("handrail_tools", {"list": ListOf(Choice(get_args(HandrailTool)), unique=True), "flag": Flag()})
 OWN_TOOLS = Ref("handrail_tools", lambda: _OWN_TOOLS)
@@ -112,7 +112,7 @@ AGENT_SETTINGS: dict[str, Key] = {
     "model": Key(Text("model", 1, 128), "which model of the agent"),
     "access": Key(ACCESS, "what the agent may do: read, edit (default) or full"),
     "session": Key(SESSION, "fresh (default), the step whose conversation goes on, or continue for the nearest"),
-    "handoff": Key(HANDOFF, "what it is told of the run so far: summary (default), full or none"),
+    "handoff": Key(HANDOFF, "what it is told of the run so far: summary (default), full, none, or a template NAME.md"),
     "system_prompt": Key(PROMPT, "a prompt that is added to the agent's system prompt"),
     "single_turn": Key(Flag(), "one answer, no further turns"),
     "suppress_thoughts": Key(Flag(), "do not post the agent's thoughts to the tracker"),

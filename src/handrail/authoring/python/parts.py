@@ -102,7 +102,7 @@ class Settings(Part):
     agent: str | None = None
     model: str | None = None
     access: Access | None = None
-    handoff: Handoff | None = None
+    handoff: Handoff | str | None = None
     system_prompt: str | None = None
     single_turn: bool | None = None
     suppress_thoughts: bool | None = None

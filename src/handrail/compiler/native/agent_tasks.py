@@ -3,11 +3,13 @@
 from typing import cast, get_args
 
 from handrail.compiler.native.context import Lowering, flag_of, seconds, text_of, texts_of, whole
-from handrail.compiler.native.prompts import lower_prompt
+from handrail.compiler.native.prompts import OWN_PROMPT, lower_prompt
+from handrail.compiler.scope import CURRENT_STEP_WITH_PROMPT
 from handrail.frozen import frozen
 from handrail.model.source import Mapping, Node, Scalar
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.settings import Access, AgentTask, Budget, Carry, Handoff, HandrailTool, Sandbox
+from handrail.model.workflow.values import Prompt
 
 
 @frozen
@@ -45,6 +47,8 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
         return text_of(found) or by_manner or otherwise
 
     agent, model = _agent(work, layers)
+    handoff = word("handoff", manner.handoff, "summary")
+    template = _handoff_template(work, get("handoff"), handoff)
     system = get("system_prompt")
     allowed = get("allowed_tools")
     # Who judges the work of others has them only where its own role says so.
@@ -56,7 +60,8 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
         access=cast("Access", word("access", manner.access, "edit")),
         session=_session(work, layers, agent, manner),
         carry=_carry(layers),
-        handoff=cast("Handoff", word("handoff", manner.handoff, "summary")),
+        handoff=cast("Handoff", "none" if handoff.endswith(".md") else handoff),
+        handoff_template=template,
         system_prompt=lower_prompt(work, system) if system is not None else None,
         single_turn=flag_of(get("single_turn"), default=manner.single_turn),
         suppress_thoughts=flag_of(get("suppress_thoughts")),
@@ -70,6 +75,20 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
         max=whole(own.get("max") if own is not None else None, manner.max),
         budget=lower_budget(own.get("budget") if own is not None and own is not step else None),
     )
+
+
+def _handoff_template(work: Lowering, node: Node | None, word: str) -> Prompt | None:
+    """Lower the text around a prompt; there alone the prompt itself has a name."""
+    if node is None or not word.endswith(".md"):
+        return None
+    with work.scope.inside({"current_step": CURRENT_STEP_WITH_PROMPT}):
+        template = lower_prompt(work, node)
+    shown = OWN_PROMPT.findall(template.text)
+    if template.text and (not shown or len(shown) != template.text.count("current_step.prompt")):
+        message = "a handoff template must show {{ current_step.prompt }} as it is, else its agent is not told the task"
+        hint = "write {{ current_step.prompt }} where the task belongs, without filters or conditions on it"
+        work.report.error("handoff-template", message, node, hint)
+    return template
 
 
 def _own_tools(node: Node | None) -> tuple[HandrailTool, ...]:

@@ -48,20 +48,22 @@ def lower_gate(work: Lowering, node: Mapping, _: Type | None) -> GateAction:
         checks = Checks(commands=(NamedCommand(text_of(node.get("name")) or "command", lower_command(work, command)),))
     fix = node.get("fix")
     task = None
-    with work.scope.inside(FAILURES):
-        name = spoken(text_of(node.get("name")) or "")
-        table = work.scope.steps.table
-        table[name] = Field(name, RecordType((*OWN_FIELDS["gate"], *STEP_FIELDS)))
-        if fix is not None:
+    # Once it has failed, a gate knows its own result.
+    name = spoken(text_of(node.get("name")) or "")
+    table = work.scope.steps.table
+    table[name] = Field(name, RecordType((*OWN_FIELDS["gate"], *STEP_FIELDS)))
+    if fix is not None:
+        with work.scope.inside(FAILURES):
             task = lower_task(work, fix, None, REPEATED)
-        warn_when = lower_condition(work, node.get("warn_when"))
-        del table[name]
+    warn_when = lower_condition(work, node.get("warn_when"))
+    message = lower_optional(work, node.get("message"))
+    del table[name]
     return GateAction(
         checks=checks or Checks(project=True),
         fix=task,
         env=lower_env(work, node.get("env")),
         warn_when=warn_when,
-        message=lower_optional(work, node.get("message")),
+        message=message,
     )
 
 

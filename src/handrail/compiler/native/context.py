@@ -96,6 +96,9 @@ class Lowering:
         name = text[problem.start : problem.end].strip("${}").split(".")[0]
         if problem.code == "unknown-field" and STEPS_BEFORE.search(text[: problem.start]):
             return self._no_such_step(problem, name)
+        if problem.code == "unknown-field" and name == "prompt" and text[: problem.start].endswith("current_step."):
+            message = "current_step.prompt is known only in a handoff template"
+            return replace(problem, message=message, hint="put it into a file, and name that: handoff: NAME.md")
         if problem.code not in ("unknown-name", "unknown-shell-name"):
             return problem
         maker = self.later.get(name)

@@ -22,6 +22,8 @@ from handrail.model.workflow.values import BareHole, Prompt
 
 HEADER = re.compile(r"\s*<!--\s*(version|description|template)\s*:\s*(.*?)\s*-->[ \t]*\n?", re.IGNORECASE | re.DOTALL)
 ORDERED = re.compile(r"(\d+)-(.+)\.md")
+OWN_PROMPT = re.compile(r"\{\{-?\s*\.?current_step\.prompt\s*-?\}\}")
+"""The prompt of a step, as a handoff template shows it."""
 IsOwn = Callable[[tuple[str, ...]], bool]
 """Whether the value at a path is the workflow's own."""
 _MISSING = {"prompt": "missing-prompt", "schema": "missing-schema"}

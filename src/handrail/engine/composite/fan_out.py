@@ -22,7 +22,7 @@ from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 
 Data = dict[str, JsonValue]
-DEFAULT_WIDTH = 4
+DEFAULT_WIDTH = 3
 
 
 def first(state: RunState, action: ParallelAction) -> Data:

@@ -1,11 +1,13 @@
 """A gate with a fix: check, let an agent fix, check again, until the checks pass or the fixes are used up."""
 
+from dataclasses import replace
 from typing import cast
 
 from handrail.engine.composite.command_spec import checks_of, gate_spec
 from handrail.engine.composite.context import Scene
 from handrail.engine.prompts.agent_call import Ask
 from handrail.engine.state.budgets import Limit
+from handrail.engine.state.scope import with_own_result
 from handrail.model.history.events import Event, StepBegan, StepEnded
 from handrail.model.workflow.actions import GateAction
 from handrail.model.workflow.values import JsonValue
@@ -36,7 +38,7 @@ def following(scene: Scene, action: GateAction) -> Event:
         failed=str(data["failed"]),
         timeout=scene.step.timeout,
     )
-    event = scene.call(ask)
+    event = replace(scene, state=with_own_result(scene.state, scene.step.name, address)).call(ask)
     if isinstance(event, Limit):
         error = f"{data['error']}; no further fix, since {event.message}"
         return scene.failed(error, data["output"], blocks_budget=True)

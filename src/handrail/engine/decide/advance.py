@@ -19,7 +19,7 @@ from handrail.engine.state.scope import condition
 from handrail.language.problems import EvaluationError
 from handrail.late_import import late_import
 from handrail.model.history.events import Event, GroupLeft, RunBlocked, RunEnded, StepSkipped, Why
-from handrail.model.history.run_state import RunState
+from handrail.model.history.run_state import RunState, changed
 from handrail.model.workflow.agent_names import NO_AGENT_NAMES, AgentNames
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import Expression
@@ -89,6 +89,7 @@ def _next(plan: Plan, state: RunState, now: float, agent_names: AgentNames) -> E
     if moved is not None:
         return moved
     step, address = current(plan, state)
+    state = changed(state, deciding=step.name)
     if state.failure is not None and state.failure.hindrance == "try":
         return outcomes.after_failure(plan, state, step, now, agent_names)
     why = _tested(plan, state, step)

@@ -1,8 +1,10 @@
 """What follows when a step has failed: another try, the loop around it, a person, or the end."""
 
+from typing import Literal
+
 from handrail.engine.decide.begin import begin
 from handrail.engine.state.position import Moment, current
-from handrail.engine.state.scope import condition
+from handrail.engine.state.scope import condition, rendered, value_of, with_own_result
 from handrail.model.history.events import (
     BlockReason,
     Event,
@@ -32,19 +34,32 @@ def after_failure(plan: Plan, state: RunState, step: Step, now: float, agent_nam
         return _unapproved(step, failure.address, f"rejected at '{failure.address}': {failure.error}", now)
     if failure.attempt <= step.retry.more and failure.blocks != "budget":
         return _retry(plan, state, step, now, agent_names)
-    if isinstance(step.action, GateAction) and step.action.warn_when is not None:
-        why = condition(step.action.warn_when, state)
-        if why.result is True:
-            return StepPassedOver(address=failure.address, how="warn", at=now)
-    if step.on_fail in ("continue", "warn", "undo"):
-        return StepPassedOver(address=failure.address, how=step.on_fail, at=now)
+    how = _passed_over(state, step, failure)
+    if how is not None:
+        return StepPassedOver(address=failure.address, how=how, message=_told(state, step, failure), at=now)
     if failure.blocks == "budget" and isinstance(step.action, AgentLoopAction):
         return StepPassedOver(address=failure.address, how="continue", at=now)
     caught = _catching_loop(plan, state)
     if caught is not None:
         address, number, undone = caught
         return RoundEnded(address=address, round=number, failed=True, undone=undone, error=failure.error, at=now)
-    return _for_good(step, failure, now)
+    return _for_good(step, failure, _told(state, step, failure), now)
+
+
+def _passed_over(state: RunState, step: Step, failure: Failure) -> Literal["continue", "warn", "undo"] | None:
+    """How the run goes on without the step; None where it does not."""
+    if isinstance(step.action, GateAction) and step.action.warn_when is not None:
+        why = condition(step.action.warn_when, with_own_result(state, step.name, failure.address))
+        if why.result is True:
+            return "warn"
+    return step.on_fail if step.on_fail in ("continue", "warn", "undo") else None
+
+
+def _told(state: RunState, step: Step, failure: Failure) -> str:
+    """What the author of a gate tells a person about its failure."""
+    if not isinstance(step.action, GateAction) or step.action.message is None:
+        return ""
+    return rendered(value_of(step.action.message, with_own_result(state, step.name, failure.address)))
 
 
 def _unapproved(step: Step, address: str, message: str, now: float) -> Event:
@@ -126,9 +141,9 @@ def _catching_loop(plan: Plan, state: RunState) -> tuple[str, int, bool] | None:
     return found
 
 
-def _for_good(step: Step, failure: Failure, now: float) -> Event:
+def _for_good(step: Step, failure: Failure, told: str, now: float) -> Event:
     what = failure.error or "it failed"
-    message = f"step '{failure.address}' failed: {what}"
+    message = f"step '{failure.address}' failed: {f'{told} ({what})' if told else what}"
     if step.on_fail == "fail":
         return RunEnded(status="failed", message=message, at=now)
     reason: BlockReason = failure.blocks or ("checks" if isinstance(step.action, GateAction) else "step")

@@ -77,6 +77,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         queued=0 if started.admission is None else 1,
         timeout=started.timeout,
         counts_from=started.at if started.timeout is not None and started.admission is None else None,
+        env=started.env,
     )
 
 

@@ -261,6 +261,8 @@ def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
     if event.how == "answered":
         return _answered(state, event)
     step = state.steps[event.address]._replace(status="passed_over" if event.how == "warn" else "failed")
+    if event.message:
+        step = step._replace(error=f"{event.message} ({step.error})" if step.error else event.message)
     restore = step.before if event.how == "undo" and state.tree is not None else state.restore
     undone = {"since": "", "after": ""} if event.how == "undo" else {}
     # An approval that nobody answered is passed over while the run waits for it.

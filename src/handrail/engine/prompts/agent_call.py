@@ -18,7 +18,7 @@ from handrail.engine.prompts.handoff import handoff
 from handrail.engine.prompts.person_messages import for_agent
 from handrail.engine.state.agent_calls import turn_key
 from handrail.engine.state.position import known_as
-from handrail.engine.state.scope import scope_for, value_of
+from handrail.engine.state.scope import current_step, scope_for, value_of
 from handrail.engine.text.marked_values import ForeignValue, MarkedText, Piece, mark_values
 from handrail.frozen import frozen
 from handrail.language.expressions.refs import Ref
@@ -152,7 +152,7 @@ def _whole(marked: MarkedText) -> str:
 
 
 def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: str) -> str:
-    marked = rendered_prompt(ask.task.prompt, state, extra)
+    marked = mark_values(_pieces_of(ask.task, state, extra))
     told = Told(
         prompt=marked.text,
         marks=marked.note,
@@ -193,11 +193,26 @@ def _read_by(prompt: Prompt) -> set[str]:
 
 def rendered_prompt(prompt: Prompt, state: RunState, extra: Mapping[str, JsonValue]) -> MarkedText:
     """Render a prompt on a run's values; a plain one is only text."""
+    return mark_values(_pieces(prompt, state, extra))
+
+
+def _pieces(prompt: Prompt, state: RunState, extra: Mapping[str, JsonValue]) -> list[Piece]:
     if prompt.syntax != "template":
-        return MarkedText(prompt.text)
+        return [prompt.text]
     template, wanted = _parsed(prompt.text)
     bare = {each.number: each.words for each in prompt.bare}
-    return mark_values([_piece(each, bare) for each in render_parts(template, scope_for(state, wanted, extra))])
+    return [_piece(each, bare) for each in render_parts(template, scope_for(state, wanted, extra))]
+
+
+def _pieces_of(task: AgentTask, state: RunState, extra: Mapping[str, JsonValue]) -> list[Piece]:
+    """Render a task's prompt, inside of its handoff template where it has one."""
+    own = _pieces(task.prompt, state, extra)
+    if task.handoff_template is None:
+        return own
+    # The prompt's values get their marks together with those of the template, so a place is kept for it until then.
+    here = {**current_step(state), "prompt": _OWN_PROMPT}
+    around = _pieces(task.handoff_template, state, {**extra, "current_step": here})
+    return [piece for each in around for piece in (own if each == _OWN_PROMPT else [each])]
 
 
 def _piece(part: str | Filled, bare: Mapping[int, tuple[str, ...]]) -> Piece:
@@ -208,6 +223,10 @@ def _piece(part: str | Filled, bare: Mapping[int, tuple[str, ...]]) -> Piece:
     words = bare.get(part.output.number)
     is_bare = words is not None and (not words or part.value in words)
     return part.text if is_bare else ForeignValue(unparse(part.output.expression), part.text)
+
+
+_OWN_PROMPT = "\0current_step.prompt\0"
+"""Stands for a prompt while the text around it is rendered."""
 
 
 @lru_cache(maxsize=1024)

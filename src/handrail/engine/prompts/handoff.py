@@ -10,6 +10,7 @@ from handrail.frozen import frozen
 from handrail.model.history.events import StepStatus
 from handrail.model.history.run_state import RunState, StepState
 from handrail.model.names import spoken
+from handrail.model.workflow.plan import is_issue
 from handrail.model.workflow.settings import Handoff
 from handrail.model.workflow.values import JsonValue
 
@@ -111,7 +112,7 @@ def _listed(state: RunState) -> list[_Past]:
 
 def _is_inside(state: RunState, address: str) -> bool:
     work = state.stack[-1].work if state.stack else None
-    if work is not None and address.startswith((f"{work.address}@", f"{work.address}/")):
+    if work is not None and (address == work.address or address.startswith((f"{work.address}@", f"{work.address}/"))):
         # What the step under way passes on between its efforts, it tells each of them itself.
         return True
     for found in _INSIDE.finditer(address):
@@ -122,13 +123,9 @@ def _is_inside(state: RunState, address: str) -> bool:
 
 
 def _task(state: RunState) -> Iterator[_Part]:
-    text = next((_issue_text(each) for each in state.inputs.values() if _is_issue(each)), state.task).strip()
+    text = next((_issue_text(each) for each in state.inputs.values() if is_issue(each)), state.task).strip()
     if text:
         yield _Part("task", text[:MOST_TASK], _left_out("the task", text, MOST_TASK))
-
-
-def _is_issue(value: JsonValue) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("title"), str) and "body" in value
 
 
 def _issue_text(issue: JsonValue) -> str:

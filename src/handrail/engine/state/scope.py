@@ -10,9 +10,10 @@ from handrail.language.expressions.syntax import Expression as Syntax
 from handrail.language.expressions.syntax import Literal
 from handrail.language.values import Budget, Limits, text_of
 from handrail.model.history.events import Why
-from handrail.model.history.run_state import RunState, StepState, measured_from
+from handrail.model.history.run_state import RunState, StepState, changed, measured_from
 from handrail.model.history.trees import Tree
 from handrail.model.names import spoken
+from handrail.model.workflow.plan import is_issue, issue_from
 from handrail.model.workflow.values import (
     Constant,
     Expression,
@@ -123,7 +124,7 @@ def _add_name(scope: dict[str, JsonValue], state: RunState, root: str) -> None:
     elif root == "project":
         scope[root] = {"sources": list(state.project.sources), "default_branch": state.project.default_branch}
     elif root == "issue":
-        scope[root] = None
+        scope[root] = issue_of(state)
 
 
 def _add_steps(steps: dict[str, JsonValue], state: RunState, ref: Ref) -> None:
@@ -166,6 +167,11 @@ def _difference(state: RunState, since: str, until: str, step: str) -> str:
     if known is None and state.tree is not None:
         raise DiffWanted(state.tree, since, until, step)
     return known or ""
+
+
+def with_own_result(state: RunState, name: str, address: str) -> RunState:
+    """Let a step that has failed read its own result, which only later steps know by its name."""
+    return changed(state, latest=state.latest.insert(spoken(name), address))
 
 
 def step_record(step: StepState) -> dict[str, JsonValue]:
@@ -230,7 +236,7 @@ def _run(state: RunState) -> JsonValue:
         "workflow": state.workflow,
         "hash": state.definition,
         "task": state.task,
-        "issue": "",
+        "issue": _issue_id(state),
         "branch": "" if state.tree is None else state.tree.branch,
         "base": "" if state.tree is None else state.tree.base,
         "workspace": state.workspace,
@@ -248,6 +254,31 @@ def _previous(state: RunState) -> JsonValue:
     return {"name": name, "output": step.output, "summary": summary_of(step), "status": step.status}
 
 
+def issue_of(state: RunState) -> JsonValue:
+    """Give the issue that a run is for: the one it was given, else its task as one; none where it has neither."""
+    given = next((each for each in state.inputs.values() if is_issue(each)), None)
+    return given if given is not None or not state.task else issue_from(state.task)
+
+
+def _issue_id(state: RunState) -> str:
+    issue = issue_of(state)
+    known = (issue.get("id") or issue.get("number")) if isinstance(issue, dict) else None
+    return str(known or "")
+
+
+def current_step(state: RunState) -> dict[str, JsonValue]:
+    """Give the step that is decided on; once it is under way, the one it belongs to as a part."""
+    frame = state.stack[-1] if state.stack else None
+    part = None if frame is None else frame.work or (frame.loop if state.pending is None else None)
+    address = state.deciding or (part.address if part is not None else "")
+    address = address or ("" if state.pending is None else state.pending.address)
+    return {"name": address.rpartition("/")[2]}
+
+
+def _env(state: RunState) -> JsonValue:
+    return dict(state.env)
+
+
 def _input(state: RunState) -> JsonValue:
     return {spoken(name): value for name, value in state.inputs.items()}
 
@@ -256,4 +287,6 @@ _OWN: dict[str, Callable[[RunState], JsonValue]] = {
     "input": _input,
     "run": _run,
     "previous_step": _previous,
+    "current_step": current_step,
+    "env": _env,
 }

@@ -132,6 +132,8 @@ class RunStarted:
     """What it waits for before it begins; without it, it begins at once."""
     timeout: int | None = None
     """Seconds that the whole run may take."""
+    env: dict[str, str] = field(default_factory=dict[str, str])
+    """The environment variables that its workflow reads as `env.NAME`, none of which is a secret."""
     kind: Literal["run_started"] = "run_started"
 
 
@@ -538,7 +540,7 @@ class StepPassedOver:
     at: float
     output: str = ""
     message: str = ""
-    """Why an answer stands, although its agent was to be called again."""
+    """Why an answer stands, although its agent was to be called again; or what a gate's author says of its failure."""
     kind: Literal["step_passed_over"] = "step_passed_over"
 
 

@@ -23,7 +23,7 @@ from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 
-REDUCER = 14
+REDUCER = 15
 """Version of the fold; a checkpoint of another version is not used."""
 
 CLOCK_JUMP = 0.5
@@ -325,6 +325,10 @@ class RunState:
     """Seconds of its timeout that are used up, without those since `counts_from`."""
     counts_from: float | None = None
     """Since when its time counts; none while it waits for a person or for its turn."""
+    env: dict[str, str] = field(default_factory=dict[str, str])
+    """The environment variables that its expressions read."""
+    deciding: str = ""
+    """The step that is being decided on, while it is; no kept state has it."""
 
     @property
     def deadline(self) -> float | None:

@@ -78,6 +78,31 @@ def with_project_values(
     return {**given, **found}
 
 
+EMPTY_ISSUE: dict[str, JsonValue] = {
+    "id": "",
+    "number": 0,
+    "title": "",
+    "body": "",
+    "description": "",
+    "labels": [],
+    "author": "",
+    "url": "",
+    "state": "",
+    "branch": "",
+    "comments": [],
+}
+
+
+def issue_from(text: str) -> dict[str, JsonValue]:
+    """Make an issue of a sentence, as a person gives it in the place of one."""
+    return {**EMPTY_ISSUE, "title": text, "body": text, "description": text}
+
+
+def is_issue(value: JsonValue) -> bool:
+    """Tell whether a value is an issue."""
+    return isinstance(value, dict) and isinstance(value.get("title"), str) and "body" in value
+
+
 @frozen
 class ManualTrigger:
     """Started by a person or a command."""

@@ -54,6 +54,8 @@ class AgentTask:
     carry: Carry = "conversation"
     """What goes on of that step: its conversation, or a summary of it in a new one."""
     handoff: Handoff = "summary"
+    handoff_template: Prompt | None = None
+    """A text of its own around the prompt, in the place of the usual handoff."""
     system_prompt: Prompt | None = None
     single_turn: bool = False
     suppress_thoughts: bool = False

@@ -18,7 +18,7 @@ from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.plan import with_project_values
-from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Project
+from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.step_addresses import BEGINS
 from handrail.ports.log import Filter, Log
@@ -66,6 +66,11 @@ class Request:
     project: Project = NO_PROJECT
     admission: Admission | None = None
     """Which repository its key counts in, and how many runs may run at once."""
+    env: dict[str, str] = field(default_factory=dict[str, str])
+    """Environment variables that its expressions read."""
+    allowance: dict[str, float] = field(default_factory=dict[str, float])
+    """What it may spend whatever its workflow allows, and what happens at that limit."""
+    around: Budget | None = None
 
 
 def _nothing_more(_: RunStarted) -> tuple[Event, ...]:
@@ -107,6 +112,9 @@ def start(
             workspace=request.workspace if source is None else "",
             checks=request.checks,
             project=request.project,
+            env=request.env,
+            allowance=request.allowance,
+            around=request.around,
             task=request.task,
             by=request.by,
             source=None if source is None else replace(source, branch=source.branch.replace("{run}", run)),
@@ -138,7 +146,7 @@ def start(
 def _plan_bytes(request: Request) -> bytes:
     """Give the plan of a new run as it is kept, after everything that the run is given was found to be readable."""
     require_recordable("the project of the run", encode(request.project))
-    for name in ("inputs", "checks", "task", "by", "agent", "references"):
+    for name in ("inputs", "checks", "task", "by", "agent", "references", "env"):
         require_recordable(f"the {name} of the run", getattr(request, name))
     try:
         data = request.pinned.written or written_plan(request.pinned.plan)

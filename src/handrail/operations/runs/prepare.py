@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -37,12 +38,13 @@ from handrail.sources.tiers import Place, here
 from handrail.sources.trust.store import TrustStore
 
 if TYPE_CHECKING:
-    from handrail.operations.runs import project_settings
+    from handrail.operations.runs import project_settings, start_values
     from handrail.operations.workflows import list as workflow_list
     from handrail.operations.workflows import notify_channels, trust
 else:
     notify_channels = late_import("handrail.operations.workflows.notify_channels")
     project_settings = late_import("handrail.operations.runs.project_settings")
+    start_values = late_import("handrail.operations.runs.start_values")
     workflow_list = late_import("handrail.operations.workflows.list")
     trust = late_import("handrail.operations.workflows.trust")
 
@@ -138,6 +140,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
         project=project,
         admission=_admission(machine, place, configured, (pinned.plan, *called)),
     )
+    request = _with_start_values(machine, place, configured, request, called)
     if wanted.with_changes and ground is None:
         where = f"--in {wanted.folder} works on the folder as it is"
         raise UsageError(f"--with-changes has nothing to take along: {where}", next_step="leave it out")
@@ -163,6 +166,27 @@ def _admission(
     scope = str(shared.parent if shared.name == ".git" else shared)
     limits = [*([("", own)] if own is not None else []), *([(scope, theirs)] if theirs is not None else [])]
     return Admission(scope, places=tuple(limits))
+def _with_start_values(
+    machine: Machine, place: Place, configured: Configured | None, request: Request, called: tuple[Plan, ...]
+) -> Request:
+    """Give a request with what its workflows read of the environment, and what the configurations let it spend."""
+    if any(map(_names_surroundings, plans := (request.pinned.plan, *called))):
+        start_values.require_issue(plans, request.task)
+        request = start_values.with_environment(request, plans, configured, machine.environment, machine.redactor())
+    usual = read_user_config(place.folders, Report()).budget
+    own = None if configured is None else configured.config.budget
+    if own is not None and configured is not None and configured.distrust:
+        own = replace(own, at_limit=None, unknown_price=None)
+    return request if usual is None and own is None else start_values.with_budget(request, (usual, own))
+
+
+def _names_surroundings(plan: Plan) -> bool:
+    """Tell whether a plan may read environment variables or an issue, without a look at what exactly."""
+    steps = [step for _, step in every_step(plan.steps)]
+    texts = [each.source for step in steps for each in parts(step, Expression)]
+    texts += [each.text for step in steps for each in parts(step, Prompt) if "{" in each.text]
+    names = {"env", "issue."} - {f"{each.name}." for each in plan.inputs}
+    return any(name in text for name in names for text in texts)
 
 
 def _preparations(plans: Iterable[Plan]) -> Iterator[str]:

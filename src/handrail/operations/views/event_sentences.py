@@ -31,8 +31,9 @@ Data = dict[str, JsonValue]
 
 
 def _passed_over(event: ev.StepPassedOver) -> str:
-    stands = f"its answer stands: {event.message}"
-    return stands if event.how == "answered" else "failed, and the run goes on without it"
+    if event.how == "answered":
+        return f"its answer stands: {event.message}"
+    return "failed, and the run goes on without it" + (f": {event.message}" if event.message else "")
 
 
 def address_of(event: ev.Event) -> str:

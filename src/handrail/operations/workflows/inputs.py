@@ -10,7 +10,7 @@ from handrail.compiler.record_types import ISSUE
 from handrail.errors import UsageError
 from handrail.model.names import spoken
 from handrail.model.suggest import did_you_mean
-from handrail.model.workflow.plan import Input
+from handrail.model.workflow.plan import EMPTY_ISSUE, Input, issue_from
 from handrail.model.workflow.types import TEXT_KINDS, AnyType, ChoiceType, ListType, ScalarType, Type
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.workflows.condition_text import input_type
@@ -21,19 +21,6 @@ INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 EXAMPLES = {"int": "3", "number": "0.5", "bool": "true", "path": "src/app.py", "list": "a,b", "json": "'{\"a\": 1}'"}
-EMPTY_ISSUE: dict[str, JsonValue] = {
-    "id": "",
-    "number": 0,
-    "title": "",
-    "body": "",
-    "description": "",
-    "labels": [],
-    "author": "",
-    "url": "",
-    "state": "",
-    "branch": "",
-    "comments": [],
-}
 
 
 def bind(declared: Sequence[Input], given: Sequence[str], task: str) -> dict[str, JsonValue]:
@@ -165,7 +152,7 @@ def _no_constant(name: str) -> NoReturn:
 
 def _issue(declared: Input, text: str) -> JsonValue:
     if not text.lstrip().startswith("{"):
-        return {**EMPTY_ISSUE, "title": text, "body": text, "description": text}
+        return issue_from(text)
     found = _json(declared, text)
     unknown = sorted(set(found) - set(EMPTY_ISSUE)) if isinstance(found, dict) else []
     if not isinstance(found, dict) or unknown:

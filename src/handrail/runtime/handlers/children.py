@@ -131,6 +131,7 @@ class ChildHandler:
             project=state.project,
             scope=called.scope,
             prefix=called.prefix,
+            env=state.env,
             parent=Parent(state.run, pending.address, pending.seq),
             timeout=plan.timeout,
             at=self.clock(),

@@ -86,6 +86,7 @@ class ItemHandler:
             workspace="",
             checks=state.checks,
             project=state.project,
+            env=state.env,
             calls=state.calls,
             task=state.task,
             parent=Parent(state.run, work.address, state.seq),

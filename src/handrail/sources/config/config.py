@@ -7,15 +7,16 @@ from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.diagnostics import Report
 from handrail.model.suggest import did_you_mean
-from handrail.model.workflow.settings import NO_PROJECT, NO_PULL, Limits, Project, PullSetting, Sandbox
+from handrail.model.workflow.settings import NO_PROJECT, NO_PULL, Budget, Limits, Project, PullSetting, Sandbox
 from handrail.ports.agent_definitions import Defined
 from handrail.sources.config.toml_file import TomlFile, read_toml
 from handrail.sources.folders import Folders
 from handrail.sources.foreign_files import contained, stays_inside
 
 if TYPE_CHECKING:
-    from handrail.sources.config import agents_file, project_file, pull
+    from handrail.sources.config import agents_file, budget, project_file, pull
 else:
+    budget = late_import("handrail.sources.config.budget")
     agents_file = late_import("handrail.sources.config.agents_file")
     project_file = late_import("handrail.sources.config.project_file")
     pull = late_import("handrail.sources.config.pull")
@@ -27,7 +28,6 @@ REPOSITORY_TABLES = (
     "agent",
     "agents",
     "worktrees",
-    "routing",
     "budget",
     "pull",
     "cleanup",
@@ -94,6 +94,8 @@ class RepositoryConfig:
     """How many runs of the repository may run at once."""
     has_notify: bool = False
     """Whether it says whom to tell, which only the user may."""
+    budget: Budget | None = None
+    """What any run in it may spend."""
 
 
 @frozen
@@ -105,6 +107,7 @@ class UserConfig:
     keep_snapshots: int | None = None
     max_instances: int | None = None
     """How many runs may run at once, in all repositories together."""
+    budget: Budget | None = None
 
 
 def read_repository_config(root: Path, report: Report, shown: str | None = None) -> RepositoryConfig:
@@ -136,6 +139,7 @@ def config_in(file: TomlFile, root: Path, report: Report) -> RepositoryConfig:
         project_file.read_project(file, report) if _has_project(file) else NO_PROJECT,
         _max_instances(file, report),
         "notify" in file.tables,
+        budget.read_budget(file, report) if "budget" in file.tables else None,
     )
 
 
@@ -234,6 +238,7 @@ def read_user_config(folders: Folders, report: Report) -> UserConfig:
         pull.read_pull(file, report) if "pull" in file.tables else NO_PULL,
         _keep_snapshots(file, report),
         _max_instances(file, report),
+        budget.read_budget(file, report) if "budget" in file.tables else None,
     )
 
 
@@ -247,6 +252,11 @@ def _check_tables(file: TomlFile, known: tuple[str, ...], report: Report) -> Non
         elif name == "notify" and name not in known:
             hint = "put [notify] into your own config.toml; a repository runs no commands and sends nothing by it"
             report.error("config-key", "[notify] in a repository's configuration is refused", file.place(name), hint)
+        elif name == "routing":
+            hint = "take it out; name the workflow when you start a run: handrail run WORKFLOW"
+            report.error(
+                "config-key", "[routing] is not supported: nothing chooses workflows yet", file.place(name), hint
+            )
         elif name not in known:
             message = f"unknown table '{name}'{did_you_mean(name, known)}"
             report.warning("config-key", message, file.place(name), f"known are {', '.join(known)}")
