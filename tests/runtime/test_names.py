@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from handrail.model.history.events import RunBlocked
 from handrail.model.workflow.values import JsonValue
+from support.runtime.room import of_kind
 from support.runtime.steps_room import StepsRoom
 
 BUG: dict[str, JsonValue] = {"id": "AB-1", "number": 0, "title": "Totals are wrong", "body": "By one.", "labels": []}
@@ -153,3 +155,29 @@ def test_a_handoff_template_stands_around_the_prompt_in_the_place_of_the_usual_h
     assert "# The run so far" not in prompt
     assert "# Rules" in prompt
     assert shop.prompts(without.run, "use")[0].startswith("# The run so far")
+
+
+LISTED = "{name: all, type: parallel-agents, for_each: [1, 2], steps: [{name: one, command: 'false'}], KEYS}"
+LOOPED = "{name: all, type: loop, until: 1 == 2, max_iterations: 1, steps: [{name: one, command: 'true'}], KEYS}"
+REVIEWED = "{name: all, type: agent-loop, prompt: Review it., max_iterations: 1, KEYS}"
+GATED = "{name: all, type: gate, command: 'false', KEYS}"
+BAD = {"file": "a.py", "line": 1, "rule": "names", "severity": "high", "message": "it is bad"}
+
+
+@pytest.mark.parametrize(
+    ("step", "keys", "others"),
+    [
+        (GATED, "on_fail: escalate", "on_fail: block"),
+        (LISTED, "on_fail: escalate", "on_fail: block"),
+        (LOOPED, "on_max: escalate", "on_max: block"),
+        (REVIEWED, "on_max: escalate", "on_max: block"),
+    ],
+)
+def test_what_is_escalated_says_to_whom(shop: StepsRoom, step: str, keys: str, others: str) -> None:
+    script: dict[str, Any] = {"all/reviewer": {"output": {"findings": [BAD]}}, "all/fixer": {"files": {"x": "x\n"}}}
+    told = shop.run(case(step.replace("KEYS", f'{keys}, escalate_to: "#dev"')), script)
+    assert (told.status, told.message.endswith("; escalated to #dev")) == ("blocked", True), told.message
+    assert [each.escalate_to for each in of_kind(shop.log, told.run, RunBlocked)] == ["#dev"]
+    plain = shop.run(case(step.replace("KEYS", others)), script)
+    assert (plain.status, "escalated" in plain.message) == ("blocked", False)
+    assert [each.escalate_to for each in of_kind(shop.log, plain.run, RunBlocked)] == [""]

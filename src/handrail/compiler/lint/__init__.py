@@ -7,6 +7,7 @@ from handrail.compiler.lint.budgets import small_budgets
 from handrail.compiler.lint.commands import shared_work_trees, unquoted_agent_text
 from handrail.compiler.lint.conditions import constant_conditions
 from handrail.compiler.lint.context import LintContext, gather
+from handrail.compiler.lint.fan_outs import unmerged_fan_outs
 from handrail.compiler.lint.flow import loops_that_cannot_change, unreachable_steps
 from handrail.compiler.lint.forms import placeholders_in_prompts, wrapped_conditions
 from handrail.compiler.lint.judgments import same_dimensions, single_dimensions
@@ -24,6 +25,7 @@ LINTS: dict[str, Callable[[LintContext], None]] = {
     "constant-condition": constant_conditions,
     "loop-cannot-change": loops_that_cannot_change,
     "gate-cannot-pass": gates_that_cannot_pass,
+    "unmerged-fan-out": unmerged_fan_outs,
     "unused-output": unused_outputs,
     "forbidden-in-prompt": forbidden_requests,
     "unquoted-agent-text": unquoted_agent_text,

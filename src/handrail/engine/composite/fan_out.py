@@ -17,7 +17,14 @@ from handrail.language.problems import EvaluationError, Problem, UndefinedError
 from handrail.model.history.events import Event, ItemEnded, ItemStarted, RunBlocked, RunEnded
 from handrail.model.history.run_state import RunState
 from handrail.model.names import spoken
-from handrail.model.workflow.actions import GroupAction, LoopAction, ParallelAction, body, describe_order_fault
+from handrail.model.workflow.actions import (
+    GroupAction,
+    LoopAction,
+    ParallelAction,
+    body,
+    describe_order_fault,
+    escalated,
+)
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 
@@ -120,7 +127,9 @@ def _over(scene: Scene, results: list[Data]) -> Event:
     if on_fail == "fail":
         return RunEnded(status="failed", message=message, at=scene.now)
     hint = "mend what failed, then resume the run: only the failed items begin anew"
-    return RunBlocked(reason="step", message=message, address=scene.work.address, next_step=hint, at=scene.now)
+    to = scene.step.escalate_to or "" if on_fail == "escalate" else ""
+    message, address = escalated(message, to), scene.work.address
+    return RunBlocked(reason="step", message=message, address=address, next_step=hint, escalate_to=to, at=scene.now)
 
 
 def item_plan(plan: Plan, step: Step) -> Plan:

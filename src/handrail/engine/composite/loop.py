@@ -14,7 +14,7 @@ from handrail.model.history.events import (
     Why,
 )
 from handrail.model.history.run_state import LoopState, RunState
-from handrail.model.workflow.actions import Each, LoopAction, Times, Until, While
+from handrail.model.workflow.actions import Each, LoopAction, Times, Until, While, escalated
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import Expression, JsonValue
 
@@ -116,6 +116,7 @@ def _at_limit(action: LoopAction, loop: LoopState, now: float, escalate_to: str)
         return RunEnded(status="failed", message=message, at=now)
     hint = "look at what the last round left, then resume, or rewind to an earlier step"
     to = escalate_to if action.escalate else ""
+    message = escalated(message, to)
     return RunBlocked(reason="checks", message=message, address=loop.address, next_step=hint, escalate_to=to, at=now)
 
 

@@ -21,6 +21,7 @@ from handrail.model.workflow.actions import (
     GateAction,
     LoopAction,
     body,
+    escalated,
     has_escalation,
 )
 from handrail.model.workflow.agent_names import AgentNames
@@ -68,9 +69,9 @@ def _unapproved(step: Step, address: str, message: str, now: float) -> Event:
         return StepPassedOver(address=address, how="continue" if step.on_fail == "continue" else "warn", at=now)
     if step.on_fail == "escalate":
         hint = "change what was rejected, then resume the run: the approval is asked for again"
-        return RunBlocked(
-            reason="step", message=message, address=address, next_step=hint, escalate_to=step.escalate_to or "", at=now
-        )
+        to = step.escalate_to or ""
+        message = escalated(message, to)
+        return RunBlocked(reason="step", message=message, address=address, next_step=hint, escalate_to=to, at=now)
     return RunEnded(status="failed", message=message, at=now)
 
 
@@ -81,12 +82,13 @@ def unanswered(plan: Plan, state: RunState, pending: Pending, now: float) -> Eve
     asked = step if step is not None and isinstance(step.action, ApprovalAction) else None
     if asked is not None and asked.on_fail in ("continue", "warn", "fail"):
         return _unapproved(asked, pending.address, said, now)
+    to = asked.escalate_to or "" if asked is not None and asked.on_fail == "escalate" else ""
     return RunBlocked(
         reason="step",
-        message=said,
+        message=escalated(said, to),
         address=pending.address,
         next_step=f"handrail approve {state.run}, or revise, or reject: an answer still counts",
-        escalate_to=asked.escalate_to or "" if asked is not None and asked.on_fail == "escalate" else "",
+        escalate_to=to,
         at=now,
     )
 
@@ -147,11 +149,12 @@ def _for_good(step: Step, failure: Failure, told: str, now: float) -> Event:
     if step.on_fail == "fail":
         return RunEnded(status="failed", message=message, at=now)
     reason: BlockReason = failure.blocks or ("checks" if isinstance(step.action, GateAction) else "step")
+    to = step.escalate_to or "" if step.on_fail == "escalate" or has_escalation(step.action) else ""
     return RunBlocked(
         reason=reason,
-        message=message,
+        message=escalated(message, to),
         address=failure.address,
         next_step="mend what failed, then resume the run: the step begins anew",
-        escalate_to=step.escalate_to or "" if step.on_fail == "escalate" or has_escalation(step.action) else "",
+        escalate_to=to,
         at=now,
     )

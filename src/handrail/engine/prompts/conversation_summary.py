@@ -35,11 +35,10 @@ def _told(step: StepState) -> Iterator[tuple[str, str]]:
         yield "changed files", step.changed
 
 
-def is_carried(plan: Plan, address: str) -> bool:
-    """Tell whether a later step begins with a summary of this one."""
-    name = spoken(address.rpartition("/")[2])
+def is_told(plan: Plan) -> bool:
+    """Tell whether some agent of a plan is told what steps before it changed."""
     tasks = (task for _, step in every_step(plan.steps) for task in parts(step.action, AgentTask))
-    return any(task.carry == "summary" and spoken(task.session) == name for task in tasks)
+    return any(task.handoff != "none" or task.carry == "summary" for task in tasks)
 
 
 def listed(paths: tuple[str, ...]) -> str:

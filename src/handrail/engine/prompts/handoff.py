@@ -83,7 +83,7 @@ def handoff(state: RunState, mode: Handoff) -> str:
     if mode == "none":
         return ""
     listed = _listed(state)
-    parts = [*_task(state), *_steps(listed), *_outputs(state, listed, mode), *_made(state, listed)]
+    parts = [*_task(state), *_steps(state, listed), *_outputs(state, listed, mode), *_made(state, listed)]
     if not parts:
         return ""
     mark = mark_for(clean(part.text) for part in parts)
@@ -147,18 +147,58 @@ def _left_out(what: str, text: str, most: int, hint: str = "") -> str:
     return f"\n({len(text) - most} of the {len(text)} characters of {what} are left out{hint}.)"
 
 
-def _steps(listed: list[_Past]) -> Iterator[_Part]:
+def _steps(state: RunState, listed: list[_Past]) -> Iterator[_Part]:
     if not listed:
         return
+    merged = _merged(listed)
     earlier = listed[0].number - 1
     note = f"\n({earlier} earlier step{'s' * (earlier > 1)} left out.)" if earlier else ""
-    yield _Part("steps", "\n".join(_line(each) for each in listed), note)
+    yield _Part("steps", "\n".join(line for each in listed for line in _lines(state, each, merged)), note)
 
 
 def _line(past: _Past) -> str:
     head = f"{past.number}. {one_line(past.address, _MOST_ADDRESS)}: {_WORDS[past.step.status]}"
     said = _said(past.step)
     return f"{head} - {said}" if said else head
+
+
+def _lines(state: RunState, past: _Past, merged: frozenset[str]) -> Iterator[str]:
+    """Give a step with what it left: the files that it changed, or branches that are not here."""
+    yield _line(past)
+    changed = list(dict.fromkeys(_changed(state, past)))
+    if changed:
+        yield f"   changed: {_enumerated(changed)}"
+    apart = [branch for key, branch in _branches(past.step.output) if key not in merged]
+    if apart:
+        yield f"   not in this folder: its changes are on the branches {_enumerated(apart)}"
+
+
+def _changed(state: RunState, past: _Past) -> Iterator[str]:
+    """Give the files that a step changed, and those of its parts."""
+    yield from past.step.changed.splitlines()
+    inside = (f"{past.address}/", f"{past.address}@", f"{past.address}[")
+    parts = sorted((step.began, at) for at, step in state.steps.items() if step.changed and at.startswith(inside))
+    for _, at in parts:
+        yield from state.steps[at].changed.splitlines()
+
+
+def _enumerated(names: list[str]) -> str:
+    shown = ", ".join(one_line(name, _MOST_TEXT) for name in names[:_MOST_NAMED])
+    return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown
+
+
+def _branches(output: JsonValue) -> Iterator[tuple[str, str]]:
+    """Give the key and the branch of each item that a fan-out brought to its end."""
+    for each in output if isinstance(output, list) else ():
+        if isinstance(each, dict) and {"key", "item", "status", "commit"} <= each.keys() and each.get("branch"):
+            yield str(each["key"]), str(each["branch"])
+
+
+def _merged(listed: list[_Past]) -> frozenset[str]:
+    """Give the keys of items that some step brought together."""
+    outputs = (each.step.output for each in listed if isinstance(each.step.output, dict))
+    found = (each["merged"] for each in outputs if "merged" in each and "left" in each)
+    return frozenset(str(key) for keys in found if isinstance(keys, list) for key in keys)
 
 
 def _said(step: StepState) -> str:
@@ -244,6 +284,8 @@ def _named(output: JsonValue) -> Iterator[str]:
         key, value = waiting.popleft()
         kind = _KINDS.get(key.rpartition("_")[2])
         if isinstance(value, dict):
+            if is_issue(value):
+                yield f"issue: {' '.join(str(value[name]) for name in ('id', 'title') if value.get(name))}"
             waiting.extend(list(value.items())[:_MOST_LOOKED_AT])
         elif isinstance(value, list):
             waiting.extend((key, each) for each in value[:_MOST_LOOKED_AT])

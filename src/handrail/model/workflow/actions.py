@@ -334,3 +334,8 @@ def body(action: Action) -> tuple["Step", ...]:
 def has_escalation(action: Action) -> bool:
     """Whether a step of several rounds tells somebody when it ends without having done what it is for."""
     return isinstance(action, LoopAction | AgentLoopAction) and action.escalate
+
+
+def escalated(message: str, to: str) -> str:
+    """Say of what a run needs a person for whom else it is told."""
+    return f"{message}; escalated to {to}" if to else message

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from handrail.engine.prompts.conversation_summary import is_carried, listed
+from handrail.engine.prompts.conversation_summary import is_told, listed
 from handrail.engine.state.agent_calls import GUIDED
 from handrail.engine.state.position import current
 from handrail.engine.state.scope import DiffWanted, evaluated, value_of
@@ -169,11 +169,13 @@ class StepHandler:
         return ended if taken is None else replace(ended, details={**ended.details, **_of_snapshot(taken)})
 
     async def _carried(self, plan: Plan, state: RunState, ended: StepEnded) -> StepEnded:
-        """Keep what a step changed, where a later one is told it."""
-        if ended.status == "failed" or not is_carried(plan, ended.address):
+        """Keep which files a step changed, where a later one is told it."""
+        before = state.steps[ended.address].before
+        is_same = ended.details.get("files") == state.files and before == state.snapshot
+        if ended.status == "failed" or is_same or not is_told(plan):
             return ended
-        paths = await self.trees.changed(state, state.steps[ended.address].before)
-        return replace(ended, details={**ended.details, "changed": listed(paths)})
+        paths = await self.trees.changed(state, before)
+        return replace(ended, details={**ended.details, "changed": listed(paths)}) if paths else ended
 
     async def _proven(self, state: RunState, step: Step, began: StepBegan, ended: StepEnded, tree: str) -> StepEnded:
         given = began.spec.get("input")
