@@ -118,6 +118,7 @@ CODES: dict[str, str] = {
     "constant-condition": "A condition is always true or always false.",
     "loop-cannot-change": "No step of a loop changes what its condition reads.",
     "gate-cannot-pass": "A check fails whatever the work is.",
+    "not-used-yet": "A key is checked and kept, and nothing acts on it yet.",
     "unmerged-fan-out": "A fan-out changes files that no later step sees, since nothing merges its branches.",
     "unused-output": "Nothing reads a step's output.",
     "forbidden-in-prompt": "A prompt asks for what its step forbids.",

@@ -22,8 +22,9 @@ ADVICE = {
 
 
 @pytest.mark.parametrize("name", ["fix-bug", "implement-spec", "review-loop", "deps-nightly"])
-def test_the_library_gives_nothing_to_say(name: str) -> None:
-    assert shown(lint(*compile_library(name))) == ""
+def test_the_library_gives_nothing_to_say_but_that_no_schedule_fires(name: str) -> None:
+    found = tuple(each for each in lint(*compile_library(name)) if each.code != "not-used-yet")
+    assert shown(found) == ""
 
 
 @pytest.mark.parametrize("path", sorted(WORKRAIL.rglob("*.json")), ids=lambda path: path.stem)

@@ -121,8 +121,8 @@ def test_a_placeholder_that_names_nothing_here_is_text() -> None:
           type: parallel-agents
           for_each: [1, 2]
           steps:
-            - {name: inner, prompt: Do part one., output: secret}
-            - {name: after, prompt: 'Use {{ secret }} and {{ plan }} now.'}
+            - {name: inner, prompt: Do part one., access: read, output: secret}
+            - {name: after, prompt: 'Use {{ secret }} and {{ plan }} now.', access: read}
         - {name: outside, prompt: 'The ${secret} is not known here.'}
     """)
     assert found == ""

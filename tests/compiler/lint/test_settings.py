@@ -39,7 +39,7 @@ def test_the_result_of_a_workflow_and_of_an_item_is_left_alone() -> None:
           type: parallel-agents
           for_each: [a, b]
           steps:
-            - {name: one, prompt: Do part one., output: part}
+            - {name: one, prompt: Do part one., access: read, output: part}
         - {name: last, prompt: Sum it up., output: sum}
     """)
     assert found == ""
@@ -170,7 +170,7 @@ def test_keys_without_effect_are_found_by_type() -> None:
           for_each: [1, 2]
           returns: json
           steps:
-            - {name: j, prompt: Do the work.}
+            - {name: j, prompt: Do the work., access: read}
         - name: k
           type: agent-loop
           session: fresh
@@ -206,7 +206,7 @@ def test_keys_that_a_body_takes_over_have_an_effect() -> None:
           for_each: [1, 2]
           prompt: Do this part.
           agent: codex
-          access: edit
+          access: read
           returns: {files: [path]}
           done_when: [{exists: a}]
         - name: again

@@ -86,7 +86,8 @@ def problems(block: Block) -> str:
     main, text, files = completed(block)
     compiled, document, catalog = compile_text(text, files, main=main)
     said = [*compiled.diagnostics, *lint(compiled, document, catalog)]
-    grave = shown(tuple(each for each in said if each.severity is not Severity.ADVICE))
+    expected = _listed(block.notes.get("warns"))
+    grave = shown(tuple(each for each in said if each.severity is not Severity.ADVICE and each.code not in expected))
     validator = WORKRAIL if main.endswith(".json") else NATIVE
     return "\n".join([*([grave] if grave else []), *refusals(plain(document.root), validator)])
 

@@ -1,6 +1,6 @@
 """What is allowed but probably not meant, found in a compiled workflow."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.lint.budgets import small_budgets
@@ -12,6 +12,7 @@ from handrail.compiler.lint.flow import loops_that_cannot_change, unreachable_st
 from handrail.compiler.lint.forms import placeholders_in_prompts, wrapped_conditions
 from handrail.compiler.lint.judgments import same_dimensions, single_dimensions
 from handrail.compiler.lint.keys import keys_without_effect
+from handrail.compiler.lint.not_used import keys_that_nothing_uses
 from handrail.compiler.lint.outputs import unused_outputs
 from handrail.compiler.lint.proofs import gates_that_cannot_pass, hidden_failures
 from handrail.compiler.lint.tools import forbidden_requests
@@ -26,6 +27,7 @@ LINTS: dict[str, Callable[[LintContext], None]] = {
     "loop-cannot-change": loops_that_cannot_change,
     "gate-cannot-pass": gates_that_cannot_pass,
     "unmerged-fan-out": unmerged_fan_outs,
+    "not-used-yet": keys_that_nothing_uses,
     "unused-output": unused_outputs,
     "forbidden-in-prompt": forbidden_requests,
     "unquoted-agent-text": unquoted_agent_text,
@@ -41,14 +43,18 @@ LINTS: dict[str, Callable[[LintContext], None]] = {
     "hidden-by-and": hidden_failures,
 }
 """Each lint by the code under which it reports."""
+PLAIN = ("unmerged-fan-out", "not-used-yet")
+"""Those that are told whenever a workflow is checked: what its author expects does not happen."""
 
 
-def lint(compiled: Compiled, document: Document, catalog: Catalog) -> tuple[Diagnostic, ...]:
+def lint(
+    compiled: Compiled, document: Document, catalog: Catalog, only: Iterable[str] = tuple(LINTS)
+) -> tuple[Diagnostic, ...]:
     """Look for what is probably not meant; nothing where the workflow could not be compiled."""
     if compiled.plan is None:
         return ()
     context = gather(compiled.plan, document, catalog, compiled.places)
-    for look in LINTS.values():
-        look(context)
+    for code in only:
+        LINTS[code](context)
     main = document.bundle.source.path
     return tuple(sorted(context.report, key=lambda found: (found.file != main, found.file, found.line, found.column)))

@@ -2,7 +2,7 @@
 
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from handrail.errors import InvalidWorkflow, Untrusted
 from handrail.frozen import frozen
@@ -123,8 +123,10 @@ def _drawn(compiled: "Compiled", catalog: "Catalog") -> tuple[Opened, ...]:
     return tuple(opened for opened in found if opened is not None)
 
 
-def check(place: Place, found: Found, catalog: "Catalog", *, advise: bool = False) -> Checked:
-    """Read and compile a workflow; with `advise`, also say what could be better."""
+def check(
+    place: Place, found: Found, catalog: "Catalog", *, advise: Literal["all", "plain", "nothing"] = "nothing"
+) -> Checked:
+    """Read and compile a workflow; say also what its author surely does not expect, or all that could be better."""
     opened = open_workflow(found, place)
     if opened.document is None:
         return Checked(found, opened, None, _in_order(tuple(opened.report)))
@@ -132,10 +134,11 @@ def check(place: Place, found: Found, catalog: "Catalog", *, advise: bool = Fals
 
     compiled = compile_document(opened.document, catalog, opened.report)
     said = compiled.diagnostics
-    if advise:
-        from handrail.compiler.lint import lint  # noqa: PLC0415 (most commands do not lint)
+    if advise != "nothing":
+        from handrail.compiler.lint import LINTS, PLAIN, lint  # noqa: PLC0415 (most commands do not lint)
 
-        said = _once((*said, *lint(compiled, opened.document, catalog)))
+        only = PLAIN if advise == "plain" else tuple(LINTS)
+        said = _once((*said, *lint(compiled, opened.document, catalog, only)))
     return Checked(found, opened, compiled, _in_order(said), _drawn(compiled, catalog))
 
 

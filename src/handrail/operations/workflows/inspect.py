@@ -62,7 +62,7 @@ class Inspection:
 def inspect_workflow(place: Place, name_or_path: str, *, expand: bool = False, developing: bool = False) -> Inspection:
     """Find, compile and describe a workflow."""
     catalog = catalog_for(place)
-    checked = check(place, one(place, name_or_path), catalog)
+    checked = check(place, one(place, name_or_path), catalog, advise="plain")
     about = describe(place, checked, developing=developing)
     read = () if checked.opened.snapshot is None else reach(place, checked, catalog).contents
     trust = TrustStore(place.folders).status_of(read) if read else None

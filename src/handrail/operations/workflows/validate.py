@@ -54,7 +54,7 @@ def validate(place: Place, targets: Sequence[str], *, library: bool = False, adv
     catalog = catalog_for(place)
     files: list[CheckedFile] = []
     for each in found:
-        checked = check(place, each, catalog, advise=advise)
+        checked = check(place, each, catalog, advise="all" if advise else "plain")
         unreached = _unreached(place, checked)
         said = tuple(one for one in checked.diagnostics if advise or one.severity is not Severity.ADVICE)
         ok = checked.ok and not unreached

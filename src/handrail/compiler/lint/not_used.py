@@ -1,0 +1,35 @@
+"""What a workflow says that is checked and kept, and that nothing acts on yet."""
+
+from handrail.compiler.lint.context import LintContext
+from handrail.model.workflow.plan import ManualTrigger, Plan
+
+_TRIGGERS = {
+    "event": "an event",
+    "schedule": "a schedule",
+    "issue": "an issue",
+    "pull_request": "a pull request",
+}
+_BY_HAND = "start it yourself: handrail run {name}"
+
+
+def keys_that_nothing_uses(context: LintContext) -> None:
+    """Warn of triggers that nothing fires, and of words by which nothing chooses a workflow."""
+    if context.document.dialect != "native":
+        return
+    for key, message in _said(context.plan).items():
+        node = context.document.root.get(key)
+        if node is not None:
+            hint = _BY_HAND.format(name=context.plan.name)
+            context.report.warning("not-used-yet", message, node.span, hint)
+
+
+def _said(plan: Plan) -> dict[str, str]:
+    said: dict[str, str] = {}
+    kinds = [_TRIGGERS[each.kind] for each in plan.triggers if not isinstance(each, ManualTrigger)]
+    if kinds:
+        said["trigger"] = f"nothing starts runs by {' or '.join(dict.fromkeys(kinds))} yet"
+    if plan.labels:
+        said["labels"] = "nothing chooses a workflow by labels yet; connected agents see them as tags"
+    if plan.classifications:
+        said["classifications"] = "nothing chooses a workflow by the kind of a request yet"
+    return said
