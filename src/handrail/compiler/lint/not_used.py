@@ -1,6 +1,7 @@
 """What a workflow says that is checked and kept, and that nothing acts on yet."""
 
 from handrail.compiler.lint.context import LintContext
+from handrail.model.workflow.actions import Action, AgentAction, AgentLoopAction, PullRequestAction
 from handrail.model.workflow.plan import ManualTrigger, Plan
 
 _TRIGGERS = {
@@ -21,6 +22,25 @@ def keys_that_nothing_uses(context: LintContext) -> None:
         if node is not None:
             hint = _BY_HAND.format(name=context.plan.name)
             context.report.warning("not-used-yet", message, node.span, hint)
+    for visit in context.own:
+        for key, message in _of_step(visit.step.action).items():
+            if visit.node is not None and visit.node.get(key) is not None:
+                context.report.warning(
+                    "not-used-yet", message, context.at(visit, key), "take it out, or keep it for a later version"
+                )
+
+
+def _of_step(action: Action) -> dict[str, str]:
+    match action:
+        case PullRequestAction():
+            return {
+                "follow": "nothing follows a pull request yet: the run ends when it is prepared",
+                "key": "nothing opens pull requests yet, so there is none to find again by its key",
+            }
+        case AgentAction() | AgentLoopAction():
+            return {"suppress_thoughts": "nothing posts an agent's thoughts to a tracker yet"}
+        case _:
+            return {}
 
 
 def _said(plan: Plan) -> dict[str, str]:

@@ -127,10 +127,17 @@ def definitions(functions: Sequence[JsonValue]) -> Iterator[str]:
 
 def _definition(function: Spec) -> str:
     parameters = (cast("dict[str, JsonValue]", each) for each in _list(function.get("parameters")))
-    listed = ", ".join(
-        f"{each.get('name')}{'' if each.get('required') else '?'}: {each.get('type')}" for each in parameters
-    )
+    listed = ", ".join(map(_parameter, parameters))
     return f"`{function.get('name')}({listed})`: {function.get('definition')}"
+
+
+def _parameter(parameter: Spec) -> str:
+    """Give a parameter with its type or the values it may have, its default, and what it is for."""
+    choices = " | ".join(json.dumps(each, ensure_ascii=False) for each in _list(parameter.get("enum")))
+    default = "" if parameter.get("default") is None else f" = {json.dumps(parameter['default'], ensure_ascii=False)}"
+    about = f" ({parameter['description']})" if parameter.get("description") else ""
+    optional = "" if parameter.get("required") else "?"
+    return f"{parameter.get('name')}{optional}: {choices or parameter.get('type')}{default}{about}"
 
 
 def _verification(spec: Spec) -> Iterator[str]:
