@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from handrail.authoring.importers import import_files
+from support.authoring.grimoire import FILES, PROMPTS
 from support.runtime.steps_room import StepsRoom
 
 
@@ -113,3 +115,18 @@ def test_a_whole_workflow_in_the_older_words_runs_to_its_end(shop: StepsRoom) ->
     assert result["stopped"] == "declined"
     assert state.steps["test"].attempts == 3
     assert sorted(path.name for path in shop.tree(state.run).glob("*.txt")) == ["login.txt", "logout.txt"]
+
+
+def test_an_imported_grimoire_runs_to_its_end_with_what_its_items_built(shop: StepsRoom) -> None:
+    imported = import_files(FILES).files
+    shop.prompt_files = {name: imported[f"spec-to-pr/prompts/{name}.md"] for name in PROMPTS}
+    script: dict[str, Any] = {
+        "convert": {"expect_prompt": "OpenSpec path: `changes/one`", "output": ["login", "logout"]},
+        "implement[0]/implement": {"expect_prompt": "login", "files": {"login.txt": "in\n"}},
+        "implement[1]/implement": {"expect_prompt": "logout", "files": {"logout.txt": "out\n"}},
+        "review/reviewer": {"output": {"findings": []}},
+    }
+    state = shop.run(imported["spec-to-pr/workflow.yaml"], script, openspec="changes/one")
+    assert state.status == "succeeded", state.message
+    assert state.steps["combine"].output == {"merged": ["0", "1"], "left": []}
+    assert (shop.tree(state.run) / "logout.txt").exists()

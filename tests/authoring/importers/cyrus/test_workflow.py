@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 
 from inline_snapshot import snapshot
@@ -181,7 +182,7 @@ steps:
     suppress_thoughts: true
 
   - name: verify
-    prompt: subroutines/verifications.md
+    prompt: prompts/subroutines/verifications.md
     session: continue
 
   - name: summary
@@ -202,6 +203,9 @@ translated workflow.ts:9
   each step goes on in the conversation before it, as Cyrus does (`session: continue`)
 lost workflow.ts:10
   the prompt file subroutines/verifications.md is not among the files; the workflow needs it
+changed workflow.ts:10
+  the prompt subroutines/verifications.md is now prompts/subroutines/verifications.md: a
+  workflow reads prompts only there
 lost workflow.ts:10
   the key 'usesValidationLoop' was left out: write the checks as a step of `type: gate` with
   `checks: project` and `fix:`
@@ -292,3 +296,18 @@ def test_a_prompt_that_looks_like_a_template_is_named() -> None:
 def test_a_file_of_another_kind_is_named() -> None:
     imported = import_files({**FOLDER, "helper.ts": "export {}"})
     assert any(note.startswith("helper.ts:1 the file was not carried over") for note in notes(imported, "lost"))
+
+
+def test_a_prompt_outside_of_its_folder_is_moved_to_where_a_workflow_reads_it(
+    problems: Callable[[Imported], list[str]],
+) -> None:
+    main = WORKFLOW_TS.replace("prompts/10-coding.md", "subroutines/coding.md")
+    files = {"flow/workflow.ts": main, "flow/subroutines/coding.md": "Write the code.\n"}
+    files |= {f"flow/{path}": "Do it well.\n" for path in re.findall(r"prompts/[\w-]+\.md", main)}
+    imported = import_files(files)
+    assert problems(imported) == []
+    moved = next(path for path in imported.files if path.endswith("coding.md"))
+    assert moved.endswith("/prompts/subroutines/coding.md")
+    assert "the prompt subroutines/coding.md is now prompts/subroutines/coding.md" in "\n".join(
+        each.message for each in imported.notes
+    )

@@ -3,15 +3,16 @@
 from collections.abc import Mapping as Lookup
 
 from handrail.authoring.importers.coven.go_values import duration
+from handrail.authoring.importers.coven.repairs import repair
 from handrail.authoring.importers.coven.steps import CovenSteps
 from handrail.authoring.importers.finish import check_native, write_workflow
 from handrail.authoring.importers.names import Taken, workflow_name
-from handrail.authoring.importers.nodes import line_of, map_of, maps_of, text_of
+from handrail.authoring.importers.nodes import data_of, line_of, map_of, maps_of, strays_of, text_of
 from handrail.authoring.importers.paths import ending_of, file_name, folder_of, stem_of
 from handrail.authoring.importers.result import Notes
 from handrail.authoring.readers.yaml_reader import read_yaml
 from handrail.model.diagnostics import Report
-from handrail.model.source import Entry, Mapping, Node, SourceText
+from handrail.model.source import Entry, Mapping, Node, Sequence, SourceText
 from handrail.model.workflow.values import JsonValue
 
 CARRIED = frozenset({"name", "description", "timeout", "steps"})
@@ -70,15 +71,27 @@ class _Source:
         return self._translated(root, name, used)
 
     def _copied(self, root: Mapping, name: str, used: set[str]) -> dict[str, str]:
-        self._notes.translated(self._path, 1, "the file is native already and was copied unchanged")
-        check_native(self._text, self._path, self._notes)
-        made = {f"{name}/workflow.yaml": self._text}
+        made = {f"{name}/workflow.yaml": self._repaired(root)}
         for prompt in _prompt_names(root):
             if prompt in self._spells:
                 path, text = self._spells[prompt]
                 used.add(path)
                 made[f"{name}/prompts/{prompt}.md"] = text
         return made
+
+    def _repaired(self, root: Mapping) -> str:
+        """Give a native file as it is or, where a run needs more than it says, with that added."""
+        data = data_of(root)
+        added = list(repair(data)) if isinstance(data, dict) and _has_only_steps(root) else []
+        if not added or not isinstance(data, dict):
+            self._notes.translated(self._path, 1, "the file is native already and was copied unchanged")
+            check_native(self._text, self._path, self._notes)
+            return self._text
+        for message in added:
+            self._notes.changed(self._path, 1, message)
+        if "#" in self._text:
+            self._notes.lost(self._path, 1, "comments of the file were left out, since it was written again")
+        return write_workflow(data, self._path, self._notes)
 
     def _translated(self, root: Mapping, name: str, used: set[str]) -> dict[str, str]:
         steps = CovenSteps(self._path, self._spells, self._notes)
@@ -143,6 +156,11 @@ def _is_native(root: Mapping) -> bool:
         return False
     types = {text_of(step.get("type")) for step in steps}
     return bool(types & _NATIVE_TYPES) or any("prompt" in step for step in steps) or "trigger" in root
+
+
+def _has_only_steps(root: Mapping) -> bool:
+    steps = root.get("steps")
+    return isinstance(steps, Sequence) and not strays_of(steps)
 
 
 def _prompt_names(root: Mapping) -> list[str]:

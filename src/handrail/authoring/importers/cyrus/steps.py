@@ -4,7 +4,7 @@ from collections.abc import Mapping as Lookup
 
 from handrail.authoring.importers.names import Taken, step_name
 from handrail.authoring.importers.nodes import flag_of, line_of, maps_of, strays_of, text_of, texts_of
-from handrail.authoring.importers.paths import stem_of
+from handrail.authoring.importers.paths import ending_of, stem_of
 from handrail.authoring.importers.result import Notes
 from handrail.model.source import Entry, Mapping, Node
 from handrail.model.workflow.values import JsonValue
@@ -21,6 +21,12 @@ NOTED = {
     "usesValidationLoop": "write the checks as a step of `type: gate` with `checks: project` and `fix:`",
 }
 PRIMARY = "{{ issue.title }}\n\n{{ issue.body }}\n"
+
+
+def prompt_place(path: str) -> str:
+    """Give the place of a prompt file in a native folder: below `prompts/`, or beside the workflow."""
+    is_apart = "/" in path and ending_of(path) == "md" and not path.startswith(("prompts/", "versions/"))
+    return f"prompts/{path}" if is_apart else path
 
 
 class CyrusSteps:
@@ -93,7 +99,10 @@ class CyrusSteps:
             return f"prompts/{name}.md"
         if path not in self._files:
             self._lost(at, f"the prompt file {path} is not among the files; the workflow needs it")
-        return path if path.endswith(".md") else f"{path}.md"
+        given = path if path.endswith(".md") else f"{path}.md"
+        if (moved := prompt_place(given)) != given:
+            self._changed(at, f"the prompt {given} is now {moved}: a workflow reads prompts only there")
+        return moved
 
     def _others(self, subroutine: Mapping, data: dict[str, JsonValue]) -> None:
         for entry in subroutine:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping as Lookup
 
-from handrail.authoring.importers.cyrus.steps import CyrusSteps
+from handrail.authoring.importers.cyrus.steps import CyrusSteps, prompt_place
 from handrail.authoring.importers.cyrus.typescript import Declared, read_declarations
 from handrail.authoring.importers.finish import write_workflow
 from handrail.authoring.importers.names import Taken, workflow_name
@@ -77,7 +77,7 @@ class _Folder:
             data["input"] = {"issue": "issue"}
         data["steps"] = body
         self._templates()
-        files = {f"{name}/{path}": text for path, text in self.copied().items()}
+        files = {f"{name}/{prompt_place(path)}": text for path, text in self.copied().items()}
         return {f"{name}/workflow.yaml": write_workflow(data, self._path, self._notes), **files}
 
     def _about(self, procedure: Mapping, data: dict[str, JsonValue]) -> None:
@@ -121,7 +121,7 @@ class _Folder:
 
     def _templates(self) -> None:
         for path, text in self.copied().items():
-            found = _TEMPLATE.search(text) if path.startswith("prompts/") else None
+            found = _TEMPLATE.search(text) if prompt_place(path).startswith("prompts/") else None
             if found:
                 line = text.count("\n", 0, found.start()) + 1
                 message = f"`{found[0]}` starts a template here; put `<!-- template: off -->` first if it is plain text"
