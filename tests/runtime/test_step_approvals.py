@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from handrail.model.workflow.actions import ApprovalAction
 from support.compiler.native_case import compile_text, shown
 from support.runtime.steps_room import Hand, StepsRoom
@@ -138,3 +140,41 @@ def test_a_step_may_be_sent_back_only_as_often_as_its_approval_says(shop: StepsR
     assert shop.state(run).reason == "approval"
     assert shop.path(run) == ["one", "one"]
     assert shop.answer(run, "approve").status == "succeeded"
+
+
+TIMED = "{name: ok, type: approval, message: Is it good?, timeout: 1m, KEYS}", "{name: last, command: echo done}"
+
+
+def timed_out(shop: StepsRoom, keys: str) -> str:
+    """Run an approval that nobody answers in time."""
+    hand = Hand()
+    shop.clock = hand
+    run = shop.run(case(*TIMED).replace("KEYS", keys), {}).run
+    hand.now += 61
+    shop.drive()
+    return run
+
+
+def test_an_answer_after_the_timeout_counts(shop: StepsRoom) -> None:
+    run = timed_out(shop, "max: 1")
+    state = shop.state(run)
+    assert (state.status, state.message) == ("blocked", "nobody answered 'ok' in time")
+    assert shop.answer(run, "approve").status == "succeeded"
+
+
+def test_an_approval_that_is_resumed_after_its_timeout_is_asked_for_in_the_same_words(shop: StepsRoom) -> None:
+    run = timed_out(shop, "max: 1")
+    state = shop.resume(run)
+    assert (state.status, state.reason, state.message) == ("waiting", "approval", "Is it good?")
+    assert shop.answer(run, "approve").status == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("on_fail", "status", "ran"),
+    [("continue", "succeeded", True), ("warn", "succeeded", True), ("fail", "failed", False)],
+)
+def test_what_an_approval_says_of_failure_holds_after_its_timeout(
+    shop: StepsRoom, on_fail: str, status: str, *, ran: bool
+) -> None:
+    run = timed_out(shop, f"on_fail: {on_fail}")
+    assert (shop.state(run).status, "last" in shop.path(run)) == (status, ran)

@@ -32,8 +32,8 @@ def asked(state: RunState, event: ev.ApprovalRequested) -> RunState:
     step = StepState("waiting", attempts=1, began=state.seq + 1, began_at=event.at)
     # A step that is to be confirmed stays what it is; the question is about it.
     step = known if known is not None and awaits_confirmation(known) else step
-    pending = Pending(state.seq + 1, event.address, "approval", "approval")
     said = "\n".join(part for part in (event.message, git_changes_words(state.git_changes)) if part)
+    pending = Pending(state.seq + 1, event.address, "approval", "approval", question=said)
     waiting = {"status": "waiting", "reason": "approval", "message": said, "until": event.due}
     return with_step(state, event.address, step, pending=pending, **waiting)
 

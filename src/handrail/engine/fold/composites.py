@@ -99,7 +99,7 @@ def question_asked(state: RunState, event: ev.QuestionAsked) -> RunState:
         raise IllegalMove(f"step '{event.address}' asks, but event {event.began} is not what is pending")
     step = with_spent(state.steps[event.address], event.spent)
     step = step._replace(status="waiting", session=event.session)
-    asking = replace(pending, seq=state.seq + 1, kind="question")
+    asking = replace(pending, seq=state.seq + 1, kind="question", question=event.question)
     waiting = {"status": "waiting", "reason": "question", "message": event.question}
     state = charged(state, event.spent, used=with_used(state, event.session, event.used))
     heard = told(state, event.address, list(event.heard))

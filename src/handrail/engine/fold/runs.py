@@ -185,7 +185,9 @@ def _goes_on(state: RunState, kept: Pending | None) -> RunState:
     asked = kept.kind if kept is not None and kept.kind in ("approval", "question") else None
     reason = "timer" if until is not None else asked
     status = "running" if reason is None else "waiting"
-    cleared = replace(state, reason=reason, message="", next_step="", until=until, ended_at=None)
+    # A question that is still open is asked in the same words as before.
+    message = kept.question if kept is not None and asked is not None else ""
+    cleared = replace(state, reason=reason, message=message, next_step="", until=until, ended_at=None)
     return replace(cleared, status=status, failure=failure, pending=kept)
 
 

@@ -18,7 +18,19 @@ from handrail.engine.simulation.candidates import Candidate, of_input
 from handrail.engine.simulation.inner_runs import Inner
 from handrail.engine.simulation.moves import moves
 from handrail.engine.simulation.state_keys import key_of
-from handrail.engine.simulation.world import Choice, End, Facts, Outcome, Room, Trail, Types, World, path_of, place_of
+from handrail.engine.simulation.world import (
+    Choice,
+    End,
+    Facts,
+    Outcome,
+    Room,
+    Trail,
+    Types,
+    World,
+    path_of,
+    place_of,
+    variables_of,
+)
 from handrail.engine.state.run_outputs import results_of
 from handrail.frozen import frozen
 from handrail.model.history import events as ev
@@ -116,6 +128,7 @@ def first_state(plan: Plan, inputs: dict[str, JsonValue]) -> RunState:
         workspace="",
         checks={"project": "the project's checks"},
         task="the task",
+        env=variables_of(plan),
         at=0.0,
     )
     state = apply(None, started, 1, no_blobs)

@@ -9,7 +9,7 @@ from handrail.engine.composite.fan_out import item_plan, result_of
 from handrail.engine.fold.apply import apply
 from handrail.engine.simulation.deciding_values import asked_of_outputs
 from handrail.engine.simulation.endings import ended
-from handrail.engine.simulation.world import Choice, Facts, Outcome, World
+from handrail.engine.simulation.world import Choice, Facts, Outcome, World, variables_of
 from handrail.engine.state.codec import step_rows
 from handrail.engine.state.position import current, holder
 from handrail.engine.state.scope import names_inside, value_of
@@ -97,6 +97,8 @@ def _run(plan: Plan, inputs: dict[str, JsonValue]) -> RunStarted:
         inputs=inputs,
         workspace="",
         checks={"project": "the project's checks"},
+        task="the task",
+        env=variables_of(plan),
         at=0.0,
     )
 
@@ -116,6 +118,8 @@ def _started(state: RunState, item: JsonValue) -> tuple[RunStarted, bytes]:
         workspace="",
         checks=state.checks,
         project=state.project,
+        task=state.task,
+        env=state.env,
         scope="scope",
         at=0.0,
     )

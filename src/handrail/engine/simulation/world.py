@@ -1,5 +1,6 @@
 """What a simulation knows beforehand, and what it finds out."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,12 +10,12 @@ from handrail.engine.simulation.deciding_values import Decider, Reading, reading
 from handrail.frozen import frozen
 from handrail.model.history.events import Event
 from handrail.model.history.run_state import RunState
-from handrail.model.parts import parts
+from handrail.model.parts import every_step, parts
 from handrail.model.workflow.actions import body
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.settings import Budget
 from handrail.model.workflow.types import Type
-from handrail.model.workflow.values import JsonValue
+from handrail.model.workflow.values import Expression, JsonValue, Prompt
 
 Types = Callable[[Step], Type]
 """Gives the type of a step's result."""
@@ -76,6 +77,16 @@ class World:
         if place not in self.known:
             self.known[place] = of_step(step, self.types(step), self.reading)
         return self.known[place]
+
+
+_VARIABLE = re.compile(r"\benv\.([A-Za-z_]\w*)")
+
+
+def variables_of(plan: Plan) -> dict[str, str]:
+    """Give the environment variables that a plan reads, each with a value that nothing is decided by."""
+    texts = [each.source for _, step in every_step(plan.steps) for each in parts(step, Expression)]
+    texts += [each.text for _, step in every_step(plan.steps) for each in parts(step, Prompt)]
+    return {name: f"${name}" for text in texts for name in _VARIABLE.findall(text)}
 
 
 def _all(steps: tuple[Step, ...]) -> tuple[object, ...]:

@@ -186,6 +186,8 @@ class Pending:
     """The name under which later steps see the result."""
     reported: int = 0
     """The event by which a connected agent handed in its work, while the engine looks whether that holds."""
+    question: str = ""
+    """What a person is asked, whatever else the run says meanwhile."""
 
 
 class FlowCall(NamedTuple):
