@@ -169,7 +169,7 @@ def test_where_the_format_wants_one_of_a_few_words_a_type_checker_knows_them() -
         hints = {KEYS.get(each.name, each.name): each.type for each in fields(part)}
         assert set(_words(hints[key])) == words, f"{part.__name__}.{key}"
         compared += 1
-    assert compared > 80
+    assert compared > 70
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
