@@ -227,3 +227,35 @@ def test_without_runs_the_first_steps_are_shown(runs: Runs) -> None:
     said = runs.text("status")
     follow(in_process(runs), said, "no runs yet; handrail run WORKFLOW starts one", fill=fill, shows="succeeded")
     assert os.environ["HOME"]
+
+
+def test_a_workflow_that_reads_its_issue_says_how_to_give_one(runs: Runs) -> None:
+    runs.add("reads", "name: NAME\nsteps:\n  - {name: one, command: 'echo \"${issue.title}\"'}\n")
+    said = runs.text("run", "reads", code=2)
+    follow(
+        in_process(runs),
+        said,
+        'say what it is for: handrail run {} "WHAT TO DO"',
+        shows="succeeded",
+        fill={"WHAT TO DO": "fix the login"},
+    )
+
+
+def test_what_nothing_fires_yet_is_started_by_hand(runs: Runs) -> None:
+    runs.add("nightly", 'name: NAME\ntrigger: [{schedule: "17 3 * * *"}]\nsteps:\n  - {name: one, command: echo one}\n')
+    said = runs.text("validate", "nightly")
+    follow(in_process(runs), said, "start it yourself: handrail run {}", shows="succeeded")
+
+
+def test_a_table_of_routing_says_to_name_the_workflow(runs: Runs) -> None:
+    runs.add("plain", PLAIN)
+    runs.shop.write(".handrail/config.toml", '[routing]\ndefault = "plain"\n')
+    said = runs.text("validate", code=4)
+    (runs.shop.root / ".handrail" / "config.toml").unlink()
+    follow(
+        in_process(runs),
+        said,
+        "take it out; name the workflow when you start a run: handrail run WORKFLOW",
+        shows="succeeded",
+        fill={"WORKFLOW": "plain"},
+    )

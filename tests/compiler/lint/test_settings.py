@@ -144,7 +144,7 @@ workflow.yaml:10:12 wrapped-condition `after` is an expression already and needs
 """)
 
 
-def test_bare_conditions_and_a_pull_requests_key_are_left_alone() -> None:
+def test_bare_conditions_are_left_alone_and_a_pull_requests_key_is_of_no_use_yet() -> None:
     found = lint_steps(
         """
         - {name: one, type: script, command: make, when: "level == 'a{{b'"}
@@ -152,7 +152,10 @@ def test_bare_conditions_and_a_pull_requests_key_are_left_alone() -> None:
         """,
         "input: {level: string}",
     )
-    assert found == ""
+    assert (
+        found
+        == "workflow.yaml:5:59 not-used-yet nothing opens pull requests yet, so there is none to find again by its key"
+    )
 
 
 def test_keys_without_effect_are_found_by_type() -> None:

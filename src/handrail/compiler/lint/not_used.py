@@ -10,7 +10,6 @@ _TRIGGERS = {
     "issue": "an issue",
     "pull_request": "a pull request",
 }
-_BY_HAND = "start it yourself: handrail run {name}"
 
 
 def keys_that_nothing_uses(context: LintContext) -> None:
@@ -20,7 +19,7 @@ def keys_that_nothing_uses(context: LintContext) -> None:
     for key, message in _said(context.plan).items():
         node = context.document.root.get(key)
         if node is not None:
-            hint = _BY_HAND.format(name=context.plan.name)
+            hint = f"start it yourself: handrail run {context.plan.name}"
             context.report.warning("not-used-yet", message, node.span, hint)
     for visit in context.own:
         for key, message in _of_step(visit.step.action).items():

@@ -166,6 +166,8 @@ def _admission(
     scope = str(shared.parent if shared.name == ".git" else shared)
     limits = [*([("", own)] if own is not None else []), *([(scope, theirs)] if theirs is not None else [])]
     return Admission(scope, places=tuple(limits))
+
+
 def _with_start_values(
     machine: Machine, place: Place, configured: Configured | None, request: Request, called: tuple[Plan, ...]
 ) -> Request:
