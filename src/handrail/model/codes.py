@@ -67,6 +67,8 @@ CODES: dict[str, str] = {
     "no-effect": "A key means nothing where it stands.",
     "unknown-slot": "A slot is not declared by the workflow.",
     "duplicate-slot": "A slot is declared twice.",
+    "unknown-binding": "A slot is bound to something that does not exist.",
+    "binding-kind": "A slot is bound to something of a kind that it does not accept.",
     "bad-bindings": "The project's bindings file does not have the form it must have.",
     "unknown-feature": "A feature is not known.",
     "feature-config": "A feature's configuration does not fit the feature.",

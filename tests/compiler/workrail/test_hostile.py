@@ -68,11 +68,11 @@ OWN = workflow(
     ],
     features=["wr.features.subagent_guidance", {"id": "wr.features.mode_guidance", "config": {"autonomy": "guided"}}],
     capabilities={"delegation": "required", "preferred": ["web_browsing"]},
-    extensionPoints=[{"slotId": "slot", "purpose": "p", "default": "d"}],
+    extensionPoints=[{"slotId": "slot", "purpose": "p", "default": "routine-own"}],
     references=[{"id": "guide", "title": "t", "source": "a.md", "purpose": "p", "authoritative": False}],
     functionDefinitions=[{"name": "look", "definition": "d"}],
 )
-USING = catalog({"routine-own": routine("own", step("one-step", prompt="{file}"))}, '{"slot": "other"}')
+USING = catalog({"routine-own": routine("own", step("one-step", prompt="{file}"))}, '{"slot": "routine-ideation"}')
 NAMES = [
     "x",
     "low",

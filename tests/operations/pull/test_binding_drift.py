@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 from support.pull.lists import trust_file
 from support.pull.room import Json, Pull, Said, definition, step
 
-SLOT: Json = {"slotId": "review", "purpose": "How to review", "default": "routine-plain"}
+SLOT: Json = {"slotId": "review", "purpose": "How to review", "default": "routine-plan-analysis"}
 FLOW: Json = definition(step("one", prompt="Use {{wr.bindings.review}}."), step("two"), extensionPoints=[SLOT])
 
 
@@ -26,61 +26,65 @@ def drift(said: Said) -> list[Json]:
 
 @pytest.mark.parametrize("place", [".workrail", ".handrail"])
 def test_the_bindings_of_the_workspace_count_wherever_the_server_was_started(pull: Pull, place: str) -> None:
-    bind(pull, {"review": "routine-deep"}, place)
+    bind(pull, {"review": "routine-ideation"}, place)
     said = pull.start(FLOW)
-    assert "Use routine-deep." in said.text
+    assert "Use routine-ideation." in said.text
     assert not drift(pull.rehydrate(said))
 
 
 def test_without_bindings_the_default_of_the_workflow_counts(pull: Pull) -> None:
     said = pull.start(FLOW)
-    assert "Use routine-plain." in said.text
+    assert "Use routine-plan-analysis." in said.text
     assert not drift(pull.rehydrate(said))
 
 
 def test_a_binding_that_changed_is_told_on_return_and_the_run_keeps_its_own(pull: Pull) -> None:
-    bind(pull, {"sample-flow": {"review": "routine-deep"}})
+    bind(pull, {"sample-flow": {"review": "routine-ideation"}})
     said = pull.start(FLOW)
-    bind(pull, {"sample-flow": {"review": "routine-wide"}})
+    bind(pull, {"sample-flow": {"review": "routine-depth"}})
     again = pull.rehydrate(said)
     [told] = drift(again)
-    assert (told["slotId"], told["pinnedValue"], told["currentValue"]) == ("review", "routine-deep", "routine-wide")
+    assert (told["slotId"], told["pinnedValue"], told["currentValue"]) == (
+        "review",
+        "routine-ideation",
+        "routine-depth",
+    )
     assert told["message"].split("; ") == snapshot(
         [
-            "slot 'review': this run was pinned to 'routine-deep', and the project binds it to 'routine-wide' now",
+            "slot 'review': this run was pinned to 'routine-ideation', and the project binds it to 'routine-depth' now",
             "the run keeps what it has",
         ]
     )
-    assert "Use routine-deep." in again.text
+    assert "Use routine-ideation." in again.text
     assert not pull.advance(said).data["warnings"]
-    assert "Use routine-wide." in pull.start(FLOW).text
+    assert "Use routine-depth." in pull.start(FLOW).text
 
 
 def test_a_binding_that_was_removed_is_told(pull: Pull) -> None:
-    bind(pull, {"review": "routine-deep"})
+    bind(pull, {"review": "routine-ideation"})
     said = pull.start(FLOW)
     (pull.workspace / ".workrail" / "bindings.json").unlink()
     [told] = drift(pull.rehydrate(said))
-    assert (told["slotId"], told["pinnedValue"], told["currentValue"]) == ("review", "routine-deep", None)
+    assert (told["slotId"], told["pinnedValue"], told["currentValue"]) == ("review", "routine-ideation", None)
 
 
 def test_a_binding_that_was_added_is_told(pull: Pull) -> None:
     said = pull.start(FLOW)
-    bind(pull, {"review": "routine-deep"})
+    bind(pull, {"review": "routine-ideation"})
     [told] = drift(pull.rehydrate(said))
-    assert (told["pinnedValue"], told["currentValue"]) == ("routine-plain", "routine-deep")
+    assert (told["pinnedValue"], told["currentValue"]) == ("routine-plan-analysis", "routine-ideation")
 
 
 @pytest.mark.parametrize("broken", ["[]", "{", '{"review": 3}', '{"review": ""}'])
 def test_a_bindings_file_that_broke_since_is_in_nobodys_way(pull: Pull, broken: str) -> None:
-    bind(pull, {"review": "routine-deep"})
+    bind(pull, {"review": "routine-ideation"})
     said = pull.start(FLOW)
     (pull.workspace / ".workrail" / "bindings.json").write_text(broken, "utf-8")
     assert pull.rehydrate(said).data["kind"] == "ok"
 
 
 def test_a_workspace_that_is_gone_is_in_nobodys_way(pull: Pull) -> None:
-    bind(pull, {"review": "routine-deep"})
+    bind(pull, {"review": "routine-ideation"})
     said = pull.start(FLOW)
     pull.workspace.rename(pull.folder / "moved")
     assert [each["currentValue"] for each in drift(pull.rehydrate(said))] == [None]

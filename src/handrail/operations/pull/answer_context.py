@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from handrail.compiler.workrail.passes.bindings import overrides_in
+from handrail.compiler.extension_points import overrides_in
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.guidance import Slot
 from handrail.model.workflow.values import JsonValue

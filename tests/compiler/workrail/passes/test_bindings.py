@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from handrail.model.workflow.guidance import Slot
-from support.compiler.workrail_building import Result, catalog, compiled, loop, marked, step
+from support.compiler.workrail_building import Result, catalog, compiled, loop, marked, routine, step
 
 SLOT: dict[str, Any] = {"slotId": "review_by", "purpose": "Who reviews.", "default": "routine-design-review"}
 TOKEN = "{{wr.bindings.review_by}}"
@@ -11,7 +11,8 @@ TOKEN = "{{wr.bindings.review_by}}"
 
 def bound(bindings: str | None = None, **keys: Any) -> Result:
     point = {**SLOT, **keys}
-    return compiled(step(prompt=f"Ask {TOKEN}."), extensionPoints=[point], using=catalog(bindings=bindings))
+    using = catalog({"team-review": routine("team-review", step("one-step"))}, bindings)
+    return compiled(step(prompt=f"Ask {TOKEN}."), extensionPoints=[point], using=using)
 
 
 def test_a_slot_is_bound_to_its_default() -> None:
@@ -117,10 +118,10 @@ def test_a_broken_bindings_file_does_not_matter_to_a_workflow_without_slots() ->
     assert compiled(using=catalog(bindings="{")).codes == []
 
 
-def test_an_unknown_slot_in_the_workflows_section_is_a_warning_in_that_file() -> None:
+def test_an_unknown_slot_in_the_workflows_section_is_an_error_in_that_file() -> None:
     result = bound('{"sample-flow": {"reviewer": "x", "other": "y"}}')
     assert result.codes == ["unknown-slot", "unknown-slot"]
-    assert result.plan is not None
+    assert result.plan is None
     assert {(found.file, marked(found)) for found in result.report} == {
         ("bindings.json", '"reviewer"'),
         ("bindings.json", '"other"'),
@@ -132,3 +133,28 @@ def test_flat_bindings_may_name_slots_of_other_workflows_but_not_misspell_ours()
     assert [found.message for found in result.report] == [
         "the workflow has no slot 'review_bye', did you mean 'review_by'?"
     ]
+
+
+def test_a_slot_bound_to_something_that_does_not_exist_is_refused_where_that_is_said() -> None:
+    result = bound('{"review_by": "routine-desing-review"}')
+    assert result.codes == ["unknown-binding"]
+    assert (result.only.file, marked(result.only)) == ("bindings.json", '"routine-desing-review"')
+    assert "did you mean 'routine-design-review'?" in result.only.message
+
+
+def test_a_default_that_does_not_exist_is_refused_where_it_is_declared() -> None:
+    result = bound(default="nowhere")
+    assert result.codes == ["unknown-binding"]
+    assert result.only.file != "bindings.json"
+
+
+def test_a_slot_bound_to_another_kind_than_it_accepts_is_refused() -> None:
+    result = bound('{"review_by": "team-review"}', acceptedKinds=["routine"])
+    assert result.codes == ["binding-kind"]
+    assert result.only.message == "slot 'review_by' is bound to 'team-review', which is a workflow"
+    assert result.only.hint == "it accepts: routine"
+
+
+@pytest.mark.parametrize("target", ["routine-context-completeness", "wr.templates.audit.depth", "wr.routine-ideation"])
+def test_a_routine_of_the_library_can_be_bound_by_each_of_its_names(target: str) -> None:
+    assert bound(default=target, acceptedKinds=["routine"]).codes == []
