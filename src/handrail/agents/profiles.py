@@ -48,6 +48,7 @@ def agent_names() -> AgentNames:
         other_names={other: each.name for each in profiles for other in each.other_names},
         models=tuple((each.name, re.compile(each.models)) for each in profiles if each.models),
         labels=frozenset(label for each in profiles for label in (each.name, *each.labels)),
+        capabilities={each.name: each.capabilities for each in profiles if each.capabilities},
     )
 
 

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from handrail.frozen import frozen
 from handrail.model.history.prices import FamilyPrice, Price
+from handrail.model.workflow.agent_names import Known
 from handrail.model.workflow.values import JsonValue
 
 ConfigForm: TypeAlias = Literal["json", "toml"]
@@ -141,6 +142,8 @@ class AgentProfile:
     """Globs, seen from a repository's root, of the files by which a repository makes the agent run something."""
     files_above: tuple[str, ...] = ()
     """Those of them that the agent also looks for in the folders above a repository."""
+    capabilities: tuple[Known, ...] = ()
+    """What is known that it can do, at which access; what is not listed is found out by asking it."""
     client: ConnectedClient | None = None
     """How it is connected to Handrail where a person talks to it."""
     reads_checkout: bool = False

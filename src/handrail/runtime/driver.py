@@ -215,12 +215,12 @@ class Driver:
             return (await self.handlers.commands.perform(state, pending, began),)
         if pending.reported:
             report = cast("WorkReported", self.recorder.intent(state.run, pending.reported))
-            return await self._looked(state, (await self.handlers.steps.conclude(plan, state, pending, began, report),))
+            return await self._looked(state, await self.handlers.steps.conclude(plan, state, pending, began, report))
         if began.action in GUIDED:
             newest = self.recorder.intent(state.run, pending.seq)
             refused = newest if isinstance(newest, StepRefused) else None
             return await self._looked(state, await self.handlers.steps.guide(plan, state, pending, began, refused))
-        return await self._looked(state, (await self.handlers.steps.perform(plan, state, pending, began),))
+        return await self._looked(state, await self.handlers.steps.perform(plan, state, pending, began))
 
     async def _looked(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
         """Add what a person should know of an outcome."""

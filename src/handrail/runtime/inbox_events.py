@@ -13,8 +13,8 @@ from handrail.engine.decide import after_failure
 from handrail.engine.decide.from_outside import Answer, decide_approval
 from handrail.engine.fold.apply import apply
 from handrail.engine.fold.step_tools import Call, child_ended, decided
-from handrail.engine.guided.preferences import Wish, preferred
 from handrail.engine.state.agent_calls import is_for_holder
+from handrail.engine.state.preferences import Wish, preferred
 from handrail.engine.state.transitions import ALLOWED
 from handrail.errors import HandrailError, UsageError
 from handrail.frozen import frozen
@@ -276,6 +276,7 @@ def _report(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
         text=str(data["text"]),
         output=data["output"],
         has_output=bool(data["has_output"]),
+        artifacts=tuple(data.get("artifacts") or ()),
         by=state.held_by,
         at=scene.now,
     )

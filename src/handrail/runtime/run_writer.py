@@ -25,7 +25,7 @@ _BY: dict[str, Any] = {"by": str}
 _SHAPES: dict[str, dict[str, Any]] = {
     "answer": {"decision": ev.Decision, "feedback": str, "asked": int, **_BY},
     "say": {"asked": int, "answer": str, **_BY},
-    "report": {"seq": int, "text": str, "output": Any, "has_output": bool, **_BY},
+    "report": {"seq": int, "text": str, "output": Any, "has_output": bool, "artifacts": Any, **_BY},
     "prefer": {"autonomy": str, "risk": str, **_BY},
     "tool": {"call": Call, "letter": Any},
     "tell": {"text": str, **_BY},

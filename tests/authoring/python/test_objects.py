@@ -9,7 +9,8 @@ from typing import Literal, get_args, get_origin
 import pytest
 
 import handrail
-from handrail.authoring.native.parts import ASSESS, BUDGET, DEFAULTS, DONE_WHEN, FIX, RETRY, ROLE, SANDBOX
+from handrail.authoring.native.guidance import ASSESS, EXTENSION_POINTS, FEATURES, REFERENCES
+from handrail.authoring.native.parts import BUDGET, DEFAULTS, DONE_WHEN, FIX, RETRY, ROLE, SANDBOX
 from handrail.authoring.native.schema import INPUT_RECORD, LABELS, TRIGGER, WORKFLOW
 from handrail.authoring.native.steps import RECORDS, ROLES
 from handrail.authoring.python import objects
@@ -26,7 +27,9 @@ from handrail.authoring.python.objects import (
     EventTrigger,
     Exists,
     Expect,
+    ExtensionPoint,
     Fails,
+    Feature,
     FileCheck,
     Fix,
     Follow,
@@ -36,6 +39,7 @@ from handrail.authoring.python.objects import (
     Passes,
     Procedure,
     PullRequestTrigger,
+    Reference,
     Report,
     ResolveContext,
     Retry,
@@ -95,6 +99,9 @@ def _records() -> dict[type[Part], Record]:
         Fix: _record(FIX),
         Assess: _record(ASSESS),
         Dimension: _dimension(),
+        Reference: _record(REFERENCES.item),
+        Feature: _record(FEATURES.item),
+        ExtensionPoint: _record(EXTENSION_POINTS.value),
         Concurrency: _record(_below(WORKFLOW, "concurrency")),
         Converge: _record(ROLES["converge"].shape),
         Follow: _record(_below(RECORDS["pull-request"], "follow")),

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from inline_snapshot import snapshot
 
 from handrail.cli.main import cli
-from handrail.engine.guided.preferences import Wish
+from handrail.engine.state.preferences import Wish
 from handrail.operations.runs.lifecycle import answer, resume
 from handrail.operations.runs.prefer import prefer
 from handrail.operations.views.explain import explain

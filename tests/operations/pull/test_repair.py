@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from handrail.engine.guided.preferences import Wish
+from handrail.engine.state.preferences import Wish
 from handrail.errors import UsageError
 from handrail.model.history.events import RunResumed, StepEnded
 from handrail.operations.driving.resume import resumable, resume_family

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handrail.engine.guided.preferences import Wish
+from handrail.engine.state.preferences import Wish
 from handrail.errors import HandrailError
 from handrail.operations.doctor.repair import examine_runs
 from handrail.operations.runs import lifecycle as runs

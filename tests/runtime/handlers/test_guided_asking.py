@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from handrail.engine.guided.preferences import Wish
+from handrail.engine.state.preferences import Wish
 from handrail.operations.runs.prefer import prefer
 from support.runtime.guided_flows import flow, notes, refusals, step
 from support.runtime.steps_room import StepsRoom, Turns

@@ -1,6 +1,6 @@
 """Guided walks whose user prefers something."""
 
-from handrail.engine.guided.preferences import Wish, preferred
+from handrail.engine.state.preferences import Wish, preferred
 from handrail.model.workflow.plan import Plan
 from support.engine.guided_walking import GuidedWalk
 from support.engine.walking import Walk

@@ -1,6 +1,7 @@
 """What is known of Claude Code."""
 
 from handrail.model.history.prices import FamilyPrice, Price
+from handrail.model.workflow.agent_names import Known
 from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
 _CLOUDS = (
@@ -52,6 +53,7 @@ PROFILE = AgentProfile(
         FamilyPrice("opus", Price(5.0, 25.0, 0.5)),
     ),
     price=Price(5.0, 25.0, 0.5),
+    capabilities=(Known("delegation", ("Task", "Agent")), Known("web_browsing", ("WebFetch", "WebSearch"))),
     client=ConnectedClient(
         name="claude",
         title="Claude Code",

@@ -1,6 +1,7 @@
 """What is known of Google's Gemini CLI."""
 
 from handrail.model.history.prices import FamilyPrice, Price
+from handrail.model.workflow.agent_names import Known
 from handrail.ports.agent_profiles import AccountFile, AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
 PROFILE = AgentProfile(
@@ -28,6 +29,10 @@ PROFILE = AgentProfile(
         FamilyPrice("flash", Price(0.5, 3.0, 0.05)),
     ),
     price=Price(2.0, 12.0, 0.2),
+    capabilities=(
+        Known("delegation", ("Task",), frozenset({"edit", "full"})),
+        Known("web_browsing", ("WebFetch", "WebSearch")),
+    ),
     client=ConnectedClient(
         name="gemini",
         title="Gemini CLI",

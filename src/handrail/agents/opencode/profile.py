@@ -1,5 +1,6 @@
 """What is known of opencode."""
 
+from handrail.model.workflow.agent_names import Known
 from handrail.ports.agent_profiles import AgentProfile, ConfigFolders, ConnectedClient, Login, UserPath
 
 XDG_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
@@ -30,6 +31,10 @@ PROFILE = AgentProfile(
         *(f".opencode/{kind}{plural}/**/*" for kind in _KINDS for plural in ("", "s")),
     ),
     shell_marks=("OPENCODE", "OPENCODE_PID"),
+    capabilities=(
+        Known("delegation", ("Task",), frozenset({"edit", "full"})),
+        Known("web_browsing", ("WebFetch", "WebSearch")),
+    ),
     client=ConnectedClient(
         name="opencode",
         title="opencode",

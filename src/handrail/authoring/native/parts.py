@@ -1,6 +1,6 @@
 """Shapes that several parts of the native format share: names, durations, budgets, agent settings, prompts, checks."""
 
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from handrail.authoring.native.slips import CHECK_SLIPS
 from handrail.authoring.shapes.shapes import (
@@ -17,7 +17,13 @@ from handrail.authoring.shapes.shapes import (
     Shape,
     Text,
 )
+from handrail.late_import import late_import
 from handrail.model.workflow.settings import Carry, HandrailTool
+
+if TYPE_CHECKING:
+    from handrail.authoring.native import guidance
+else:
+    guidance = late_import("handrail.authoring.native.guidance")
 
 NAME_PATTERN = r"[a-z0-9][a-z0-9._-]*"
 STEP_PATTERN = r"[A-Za-z][A-Za-z0-9_-]*"
@@ -113,6 +119,7 @@ AGENT_SETTINGS: dict[str, Key] = {
     "access": Key(ACCESS, "what the agent may do: read, edit (default) or full"),
     "session": Key(SESSION, "fresh (default), the step whose conversation goes on, or continue for the nearest"),
     "handoff": Key(HANDOFF, "what it is told of the run so far: summary (default), full, none, or a template NAME.md"),
+    "role": Key(Text("role", 1, 1024), "the stance the agent takes, told before its task"),
     "system_prompt": Key(PROMPT, "a prompt that is added to the agent's system prompt"),
     "single_turn": Key(Flag(), "one answer, no further turns"),
     "suppress_thoughts": Key(Flag(), "do not post the agent's thoughts to the tracker"),
@@ -233,43 +240,4 @@ DONE_WHEN = ListOf(
     least=1,
 )
 
-LEVELS = ListOf(Text("level", 1, 64), least=2, unique=True)
-ASSESS = Either(
-    "assess",
-    {
-        "text": Text("assessment", 1, 128),
-        "map": Record(
-            "assess",
-            {
-                "purpose": Key(Text(most=256), "what is judged"),
-                "dimensions": Key(
-                    MapOf(
-                        Either(
-                            "a dimension",
-                            {
-                                "text": Text("purpose", 1, 256),
-                                "map": Record(
-                                    "a dimension",
-                                    {
-                                        "purpose": Key(Text("purpose", 1, 256), "what is judged", required=True),
-                                        "levels": Key(LEVELS, "its levels, worst first"),
-                                        "required": Key(Flag(), "whether it must be given; default true"),
-                                    },
-                                ),
-                            },
-                        ),
-                        key_pattern=r"[a-z][a-z0-9_-]*",
-                        least=1,
-                        key_what="dimension name",
-                    ),
-                    "what is judged, each with its purpose",
-                    required=True,
-                ),
-                "levels": Key(LEVELS, "levels of every dimension that names none; default low, medium, high"),
-                "rationale": Key(Choice(("required", "optional")), "whether each level needs a reason"),
-                "follow_up_when": Key(TEXTS, "levels that send the step back"),
-                "guidance": Key(Text(most=512), "what the agent is told then"),
-            },
-        ),
-    },
-)
+ASSESS = Ref("assess", lambda: guidance.ASSESS)

@@ -1,5 +1,7 @@
 """The native YAML format as shapes: the whole workflow; steps and shared parts have files of their own."""
 
+from typing import TYPE_CHECKING
+
 from handrail.authoring.native.parts import (
     ANY_VALUE,
     BUDGET,
@@ -12,7 +14,13 @@ from handrail.authoring.native.parts import (
 )
 from handrail.authoring.native.slips import INPUTS_SLIPS, STEPS_SLIPS
 from handrail.authoring.native.steps import STEPS
-from handrail.authoring.shapes.shapes import Choice, Either, Flag, Key, ListOf, MapOf, Number, Record, Text
+from handrail.authoring.shapes.shapes import Choice, Either, Flag, Key, ListOf, MapOf, Number, Record, Ref, Text
+from handrail.late_import import late_import
+
+if TYPE_CHECKING:
+    from handrail.authoring.native import guidance
+else:
+    guidance = late_import("handrail.authoring.native.guidance")
 
 LIST_TYPE = ListOf(RETURNS, least=1, most=1)
 INPUT_TYPE = Either("type", {"text": TYPE_TEXT, "list": LIST_TYPE})
@@ -91,6 +99,20 @@ WORKFLOW = Record(
             "which runs exclude each other",
         ),
         "timeout": Key(DURATION, "how long the whole run may take"),
+        "guidance": Key(Ref("guidance", lambda: guidance.GUIDANCE), "rules that hold throughout, told to every agent"),
+        "references": Key(Ref("references", lambda: guidance.REFERENCES), "documents that agents should know of"),
+        "features": Key(Ref("features", lambda: guidance.FEATURES), "texts of the library after every agent's prompt"),
+        "capabilities": Key(
+            Ref("capabilities", lambda: guidance.CAPABILITIES),
+            "what an agent must (required) or should (preferred) be able to do",
+        ),
+        "extension_points": Key(
+            Ref("extension_points", lambda: guidance.EXTENSION_POINTS),
+            "slots that the project may bind, as {{ bindings.NAME }} in prompts",
+        ),
+        "assessments": Key(
+            Ref("assessments", lambda: guidance.ASSESSMENTS), "judgments that steps ask for by name, as `assess`"
+        ),
         "labels": Key(ListOf(Text(least=1), unique=True), "issue labels that choose this workflow"),
         "classifications": Key(ListOf(Text(least=1), unique=True), "kinds of request that choose this workflow"),
         "validated_against_spec": Key(
@@ -104,6 +126,9 @@ WORKFLOW = Record(
         "on": "the key is 'trigger'",
         "jobs": "a workflow has 'steps'",
         "id": "native workflows have a 'name'; 'id' belongs to WorkRail-style JSON",
+        "role": "put it under 'defaults', or on a step",
+        "metaGuidance": "the key is 'guidance'",
+        "extensionPoints": "the key is 'extension_points'",
         "agent": "put it under 'defaults', or on a step",
         "model": "put it under 'defaults', or on a step",
         "version": "versions are kept per prompt, in the folder 'versions'",

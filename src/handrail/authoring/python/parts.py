@@ -103,6 +103,7 @@ class Settings(Part):
     model: str | None = None
     access: Access | None = None
     handoff: Handoff | str | None = None
+    role: str | None = None
     system_prompt: str | None = None
     single_turn: bool | None = None
     suppress_thoughts: bool | None = None
@@ -222,10 +223,39 @@ class Follow(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reference(Part):
+    """A document that agents should know of."""
+
+    id: str = field(kw_only=False)
+    title: str
+    source: str
+    purpose: str
+    authoritative: bool | None = None
+    resolve_from: Literal["workspace", "package"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature(Part):
+    """Texts of the library that follow every agent's prompt, with their settings."""
+
+    id: str = field(kw_only=False)
+    config: Fields | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtensionPoint(Part):
+    """A slot that the project may bind."""
+
+    default: str = field(kw_only=False)
+    purpose: str | None = None
+    accepts: Sequence[Literal["routine", "workflow"]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension(Part):
     """One thing that an assessment judges."""
 
-    purpose: str = field(kw_only=False)
+    purpose: str | None = field(default=None, kw_only=False)
     levels: Sequence[str] | None = None
     required: bool | None = None
 

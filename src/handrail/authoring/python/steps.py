@@ -46,7 +46,7 @@ class Step(AgentSettings):
     budget: Budget | Fields | None = None
     message: str | None = None
     done_when: Sequence[Check | Fields] | None = None
-    assess: str | Assess | Fields | None = None
+    assess: str | Sequence[str] | Assess | Fields | None = None
 
 
 Steps: TypeAlias = Sequence[Step | Fields]

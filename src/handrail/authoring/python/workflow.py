@@ -5,15 +5,19 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
 from handrail.authoring.python.parts import (
+    Assess,
     Budget,
     Concurrency,
     Defaults,
     EventTrigger,
+    ExtensionPoint,
+    Feature,
     Fields,
     Input,
     IssueTrigger,
     Part,
     PullRequestTrigger,
+    Reference,
     Schedule,
 )
 from handrail.authoring.python.steps import Steps
@@ -43,6 +47,12 @@ class Workflow(Part):
     budget: Budget | Fields | None = None
     concurrency: Concurrency | Fields | None = None
     timeout: str | None = None
+    guidance: Sequence[str] | None = None
+    references: Sequence[Reference | Fields] | None = None
+    features: Sequence[str | Feature | Fields] | None = None
+    capabilities: Mapping[str, str | Sequence[str]] | None = None
+    extension_points: Mapping[str, str | ExtensionPoint | Fields] | None = None
+    assessments: Mapping[str, Assess | Fields] | None = None
     labels: Sequence[str] | None = None
     classifications: Sequence[str] | None = None
     validated_against_spec: int | None = None

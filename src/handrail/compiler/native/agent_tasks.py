@@ -9,7 +9,8 @@ from handrail.frozen import frozen
 from handrail.model.source import Mapping, Node, Scalar
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.settings import Access, AgentTask, Budget, Carry, Handoff, HandrailTool, Sandbox
-from handrail.model.workflow.values import Prompt
+from handrail.model.workflow.types import STRING, Field, RecordType
+from handrail.model.workflow.values import Constant, JsonValue, Prompt, Value
 
 
 @frozen
@@ -32,7 +33,7 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
     """Lower a prompt in its short or long form."""
     own = node if isinstance(node, Mapping) else None
     prompt_node = own.get("prompt") if own is not None else node
-    prompt = lower_prompt(work, prompt_node) if prompt_node is not None else lower_prompt(work, node)
+    prompt = _prompt(work, prompt_node if prompt_node is not None else node)
     layers = [layer for layer in (own, step) if layer is not None]
 
     def own_or_step(key: str) -> Node | None:
@@ -62,7 +63,9 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
         carry=_carry(layers),
         handoff=cast("Handoff", "none" if handoff.endswith(".md") else handoff),
         handoff_template=template,
-        system_prompt=lower_prompt(work, system) if system is not None else None,
+        system_prompt=_prompt(work, system) if system is not None else None,
+        role=text_of(get("role")),
+        after=work.feature_lines,
         single_turn=flag_of(get("single_turn"), default=manner.single_turn),
         suppress_thoughts=flag_of(get("suppress_thoughts")),
         allowed_tools=tuple(sorted(texts_of(allowed))) if allowed is not None else None,
@@ -74,6 +77,7 @@ def lower_task(work: Lowering, node: Node, step: Mapping | None = None, manner: 
         network=_network(get("sandbox")),
         max=whole(own.get("max") if own is not None else None, manner.max),
         budget=lower_budget(own.get("budget") if own is not None and own is not step else None),
+        with_values=_bindings(work),
     )
 
 
@@ -82,13 +86,27 @@ def _handoff_template(work: Lowering, node: Node | None, word: str) -> Prompt | 
     if node is None or not word.endswith(".md"):
         return None
     with work.scope.inside({"current_step": CURRENT_STEP_WITH_PROMPT}):
-        template = lower_prompt(work, node)
+        template = _prompt(work, node)
     shown = OWN_PROMPT.findall(template.text)
     if template.text and (not shown or len(shown) != template.text.count("current_step.prompt")):
         message = "a handoff template must show {{ current_step.prompt }} as it is, else its agent is not told the task"
         hint = "write {{ current_step.prompt }} where the task belongs, without filters or conditions on it"
         work.report.error("handoff-template", message, node, hint)
     return template
+
+
+def _prompt(work: Lowering, node: Node) -> Prompt:
+    """Lower a prompt, which may name what the project binds."""
+    if not work.bindings:
+        return lower_prompt(work, node)
+    bound = RecordType(tuple(Field(name, STRING) for name in sorted(work.bindings)))
+    with work.scope.inside({"bindings": bound}, own={"bindings"}):
+        return lower_prompt(work, node)
+
+
+def _bindings(work: Lowering) -> tuple[tuple[str, Value], ...]:
+    bound: dict[str, JsonValue] = {name: work.bindings[name] for name in sorted(work.bindings)}
+    return (("bindings", Constant(bound)),) if bound else ()
 
 
 def _own_tools(node: Node | None) -> tuple[HandrailTool, ...]:

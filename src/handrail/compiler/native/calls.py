@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.shapes.conform import conform
-from handrail.compiler.native.context import Lowering, text_of
+from handrail.compiler.native.context import GUIDING, Lowering, text_of
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.native.texts import own_names
 from handrail.compiler.outcome import Places
@@ -22,8 +22,10 @@ from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import NamedValue
 
 if TYPE_CHECKING:
+    from handrail.compiler.native import guidance
     from handrail.compiler.workrail import lower as workrail
 else:
+    guidance = late_import("handrail.compiler.native.guidance")
     workrail = late_import("handrail.compiler.workrail.lower")
 
 MOST_DEEP = 8
@@ -124,7 +126,9 @@ def _native(
     catalog = work.catalog.inside(document)
     inner = Lowering(document, catalog, aside, Places(), scope, using=using, count=work.count)
     inner.defaults = {**work.defaults, **({e.name: e.value for e in defaults} if isinstance(defaults, Mapping) else {})}
-    inner.assessments = work.assessments
+    inner.assessments, inner.guides = work.assessments, work.guides
+    if GUIDING & document.root.entries.keys():
+        guidance.lower_guides(inner)
     steps = lower_body(inner, body, "")
     for found in aside:
         if found.is_error:

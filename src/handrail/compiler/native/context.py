@@ -17,7 +17,15 @@ from handrail.model.diagnostics import Report
 from handrail.model.names import spoken
 from handrail.model.source import Document, Mapping, Node, Scalar, Sequence, SourceText
 from handrail.model.suggest import did_you_mean, suggest
-from handrail.model.workflow.guidance import Assessment
+from handrail.model.workflow.guidance import (
+    Assessment,
+    Capability,
+    Consequence,
+    FeatureUse,
+    GuidedWorkflow,
+    Reference,
+    Slot,
+)
 from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import Prompt
 
@@ -63,6 +71,28 @@ class Count:
 
 
 @dataclass(slots=True)
+class Guides:
+    """What guides the whole run: what a workflow declares, and the routines that it uses in place."""
+
+    guidance: dict[str, None] = field(default_factory=dict[str, None])
+    references: dict[str, Reference] = field(default_factory=dict[str, Reference])
+    capabilities: dict[str, Capability] = field(default_factory=dict[str, Capability])
+    features: dict[str, FeatureUse] = field(default_factory=dict[str, FeatureUse])
+    slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
+
+    def workflow(self) -> GuidedWorkflow | None:
+        """Give it as the plan holds it; None where there is nothing."""
+        found = GuidedWorkflow(
+            meta_guidance=tuple(self.guidance),
+            references=tuple(self.references.values()),
+            capabilities=tuple(self.capabilities[name] for name in sorted(self.capabilities)),
+            features=tuple(self.features.values()),
+            slots=tuple(self.slots.values()),
+        )
+        return None if found == GuidedWorkflow() else found
+
+
+@dataclass(slots=True)
 class Lowering:
     """The state of one lowering; `defaults` is what the enclosing workflow and steps say for those inside."""
 
@@ -77,6 +107,13 @@ class Lowering:
     talks: list[Talk] = field(default_factory=list[Talk])
     prompts: dict[str, ReadPrompt | None] = field(default_factory=dict[str, "ReadPrompt | None"])
     assessments: dict[str, Assessment] = field(default_factory=dict[str, Assessment])
+    follow_ups: dict[str, tuple[Consequence, ...]] = field(default_factory=dict[str, "tuple[Consequence, ...]"])
+    """What follows from the levels of the assessments that this document names."""
+    guides: Guides = field(default_factory=Guides)
+    bindings: dict[str, str] = field(default_factory=dict[str, str])
+    """What the slots of this document are bound to."""
+    feature_lines: str = ""
+    """What the features of this document put after every prompt in it."""
     earlier: dict[str, str] = field(default_factory=dict[str, str])
     """Steps before this one in the same list, with their kind."""
     using: tuple[str, ...] = ()
@@ -151,12 +188,15 @@ class Lowering:
         return found if found is not None else self.defaults.get(key)
 
 
+GUIDING = frozenset({"guidance", "references", "features", "capabilities", "extension_points", "assessments"})
+"""Keys of a workflow that guide all of its steps."""
 INHERITED = frozenset(
     {
         "agent",
         "model",
         "access",
         "handoff",
+        "role",
         "system_prompt",
         "single_turn",
         "suppress_thoughts",

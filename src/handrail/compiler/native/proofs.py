@@ -1,5 +1,6 @@
 """Lowers `done_when`, `checks` and `assess`: what must hold before a step is done."""
 
+from dataclasses import replace
 from typing import Literal
 
 from handrail.compiler.native.context import Lowering, flag_of, text_of, texts_of, whole
@@ -89,32 +90,46 @@ def _command_proof(work: Lowering, node: Node, expect: Literal["pass", "fail"], 
 
 
 def lower_assess(work: Lowering, node: Node | None, step: str) -> tuple[tuple[str, ...], tuple[Consequence, ...]]:
-    """Lower `assess`: the assessment's id, and which levels send the step back."""
-    if isinstance(node, Scalar):
-        return _ready_made(work, node), ()
+    """Lower `assess`: the ids of the assessments, and which levels send the step back."""
+    if isinstance(node, Mapping):
+        lower_assessment(work, step, node, f"judgment of step {step}")
+        return (step,), tuple(replace(each, for_assessment=None) for each in work.follow_ups[step])
+    named = node.items if isinstance(node, Sequence) else () if node is None else (node,)
+    found = tuple(str(each.value) for each in named if isinstance(each, Scalar) and _is_known(work, each))
+    return found, tuple(each for name in found for each in work.follow_ups.get(name, ()))
+
+
+def lower_assessment(work: Lowering, name: str, node: Node, otherwise: str = "") -> None:
+    """Lower an assessment that is written out, under its name or the address of its step."""
     if not isinstance(node, Mapping):
-        return (), ()
+        return
     levels = texts_of(node.get("levels")) or LEVELS
     dimensions = node.get("dimensions")
     judged = tuple(_dimension(e.name, e.value, levels) for e in dimensions) if isinstance(dimensions, Mapping) else ()
     rationale = text_of(node.get("rationale")) != "optional"
-    purpose = text_of(node.get("purpose")) or f"judgment of step {step}"
+    purpose = text_of(node.get("purpose")) or otherwise or f"judgment of {name}"
     ordered = tuple(sorted(judged, key=lambda each: each.id))
-    work.assessments[step] = Assessment(step, purpose, ordered, rationale)
-    return (step,), _consequences(work, node, ordered)
+    assessment = Assessment(name, purpose, ordered, rationale)
+    if work.assessments.setdefault(name, assessment) != assessment:
+        message = f"the assessment '{name}' is declared otherwise by the workflow that uses this one"
+        work.report.error("duplicate-assessment", message, node, "rename one of them")
+    work.follow_ups[name] = _consequences(work, name, node, ordered)
 
 
-def _ready_made(work: Lowering, node: Scalar) -> tuple[str, ...]:
+def _is_known(work: Lowering, node: Scalar) -> bool:
+    """Look an assessment up by its name; a ready-made one of the library becomes part of the workflow."""
     wanted = str(node.value)
+    if wanted in work.follow_ups:
+        return True
     found = work.catalog.builtins.assessment(wanted)
     if found is None:
-        known = work.catalog.builtins.assessment_ids()
+        known = (*work.follow_ups, *work.catalog.builtins.assessment_ids())
         guess = did_you_mean(wanted, known)
-        hint = "ready-made: " + ", ".join(known)
+        hint = "declare it in 'assessments', or use one of: " + ", ".join(known)
         work.report.error("unknown-assessment", f"there is no assessment '{wanted}'{guess}", node, hint)
-        return ()
+        return False
     work.assessments[wanted] = found
-    return (wanted,)
+    return True
 
 
 def _dimension(name: str, node: Node, levels: tuple[str, ...]) -> Dimension:
@@ -125,7 +140,7 @@ def _dimension(name: str, node: Node, levels: tuple[str, ...]) -> Dimension:
     return Dimension(name, text_of(node.get("purpose")) or "", texts_of(node.get("levels")) or levels, not optional)
 
 
-def _consequences(work: Lowering, node: Mapping, judged: tuple[Dimension, ...]) -> tuple[Consequence, ...]:
+def _consequences(work: Lowering, name: str, node: Mapping, judged: tuple[Dimension, ...]) -> tuple[Consequence, ...]:
     place = node.get("follow_up_when")
     if place is None:
         return ()
@@ -138,5 +153,5 @@ def _consequences(work: Lowering, node: Mapping, judged: tuple[Dimension, ...]) 
         if level not in known:
             hint = "levels are " + ", ".join(sorted(known))
             work.report.error("unknown-level", f"no dimension has the level '{level}'", item, hint)
-        found.append(Consequence(level, guidance))
+        found.append(Consequence(level, guidance, name))
     return tuple(found)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import rfc8785
 
+from handrail.compiler.builtins import ContractPack
 from handrail.compiler.native.context import Lowering, text_of
 from handrail.compiler.native.prompts import bundled
 from handrail.compiler.record_types import ISSUE
@@ -48,6 +49,7 @@ ELSEWHERE = {
     "any": "json",
 }
 """What types are called in other systems."""
+CONTRACTS = "wr.contracts."
 WORD = re.compile(r"[A-Za-z0-9_.-]+")
 
 
@@ -60,6 +62,8 @@ def read_type(work: Lowering, node: Node) -> Type:
             return RecordType(tuple(sorted((_field(work, e.name, e.value) for e in node), key=lambda each: each.name)))
         case Scalar(value=str(text)) if text.endswith(".json"):
             return _schema(work, node, text)
+        case Scalar(value=str(text)) if text.strip().startswith(CONTRACTS):
+            return _contract(work, node, text.strip())
         case Scalar(value=str(text)):
             return type_from_text(work, node, text)
         case _:
@@ -91,6 +95,22 @@ def type_from_text(work: Lowering, node: Node, text: str) -> Type:
     hint = "types are " + ", ".join(NAMED) + ", alternatives such as a | b, and lists such as [string]"
     work.report.error("bad-type", f"unknown type '{text}'{guess}", node, hint)
     return ANY
+
+
+def _contract(work: Lowering, node: Scalar, ref: str) -> Type:
+    """Find a contract pack: its result is the artifact that the pack describes."""
+    pack = work.catalog.builtins.contract(ref)
+    if pack is not None:
+        return SchemaType(rfc8785.dumps(_with_example(pack)).decode())
+    known = work.catalog.builtins.contract_ids()
+    guess = did_you_mean(ref.removeprefix(CONTRACTS), [each.removeprefix(CONTRACTS) for each in known])
+    hint = "known contracts: " + ", ".join(known)
+    work.report.error("unknown-contract", f"there is no contract '{ref}'{guess}", node, hint)
+    return ANY
+
+
+def _with_example(pack: ContractPack) -> JsonValue:
+    return {**pack.schema, "examples": [pack.example]} if isinstance(pack.schema, dict) else pack.schema
 
 
 def _schema(work: Lowering, node: Scalar, path: str) -> Type:

@@ -7,7 +7,7 @@ from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.shapes.conform import conform
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.native.agent_tasks import lower_budget
-from handrail.compiler.native.context import Lowering, Maker, seconds, text_of, texts_of, whole
+from handrail.compiler.native.context import GUIDING, Lowering, Maker, seconds, text_of, texts_of, whole
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.native.steps import lower_steps
 from handrail.compiler.native.texts import lower_value
@@ -20,8 +20,9 @@ from handrail.model.source import Document, Mapping, Node, Sequence
 from handrail.model.workflow.plan import Concurrency, Plan
 
 if TYPE_CHECKING:
-    from handrail.compiler.native import triggers
+    from handrail.compiler.native import guidance, triggers
 else:
+    guidance = late_import("handrail.compiler.native.guidance")
     triggers = late_import("handrail.compiler.native.triggers")
 
 
@@ -35,6 +36,8 @@ def lower_native(document: Document, catalog: Catalog, report: Report, places: P
     work.scope = Scope(inputs)
     defaults = root.get("defaults")
     work.defaults = {entry.name: entry.value for entry in defaults} if isinstance(defaults, Mapping) else {}
+    if GUIDING & root.entries.keys():
+        guidance.lower_guides(work)
     body = root.entries["steps"].value
     work.later = dict(_outputs(body))
     steps = lower_steps(work, body, "") if isinstance(body, Sequence) else ()
@@ -50,6 +53,7 @@ def lower_native(document: Document, catalog: Catalog, report: Report, places: P
         timeout=seconds(root.get("timeout")),
         labels=tuple(sorted(texts_of(root.get("labels")))),
         classifications=tuple(sorted(texts_of(root.get("classifications")))),
+        guided=work.guides.workflow(),
         assessments=tuple(work.assessments[key] for key in sorted(work.assessments)),
         validated_against=stamp or None,
     )

@@ -93,7 +93,7 @@ def _reference(node: Mapping) -> Reference:
         text(node, "source") or "",
         text(node, "purpose") or "",
         authoritative=flag(node, "authoritative"),
-        resolve_from="package" if text(node, "resolveFrom") == "package" else "workspace",
+        resolve_from="package" if "package" in (text(node, "resolveFrom"), text(node, "resolve_from")) else "workspace",
     )
 
 

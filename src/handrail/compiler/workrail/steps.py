@@ -25,7 +25,8 @@ from handrail.model.workflow.guidance import (
     Verification,
 )
 from handrail.model.workflow.plan import Step
-from handrail.model.workflow.values import Prompt
+from handrail.model.workflow.proofs import CommandProof
+from handrail.model.workflow.values import Command, Prompt
 
 VARIABLE = re.compile(r"\{\{([^{}]*)\}\}")
 PLAIN_VARIABLE = re.compile(r"[A-Za-z_$][\w$]*(\.[\w$]+)*")
@@ -45,8 +46,16 @@ def _step(node: Mapping, setting: Setting) -> Step:
         action=_action(node, setting),
         description=text(node, "title") or "",
         when=optional_condition(node, "runCondition", setting.report),
+        done_when=_proofs(node),
         injected=setting.injected.get(name),
     )
+
+
+def _proofs(node: Mapping) -> tuple[CommandProof, ...]:
+    """A command that verifies a step is run by the engine, before the step is over."""
+    found = mapping(node, "verification")
+    command = text(found, "command") if found is not None else None
+    return (CommandProof(Command(command)),) if command else ()
 
 
 def _mark(node: Mapping, address: str, setting: Setting) -> None:

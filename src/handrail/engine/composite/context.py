@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from handrail.engine.prompts.agent_call import Ask, asked
+from handrail.engine.prompts.agent_call import Ask, asked, before_call, guided_by
 from handrail.engine.state import budgets
 from handrail.frozen import frozen
 from handrail.model.history.events import BlockReason, Event, WorkLeft
@@ -41,7 +41,9 @@ class Scene:
             room = budgets.room_for_call(self.plan, self.state, self.step, self.work.address)
             for name, rest in budgets.room_of_task(self.state, *own).items():
                 room[name] = min(rest, room.get(name, rest))
-            return asked(self.state, replace(ask, room=room), self.now, self.agent_names)
+            ask = guided_by(replace(ask, room=room), self.plan, self.state)
+            first = before_call(self.plan, self.state, ask, self.now, self.agent_names)
+            return first or asked(self.state, ask, self.now, self.agent_names)
         return limit if limit.at_limit == "finish" else budgets.at_limit(limit, ask.address, self.now)
 
     def done(self, output: JsonValue) -> WorkLeft:

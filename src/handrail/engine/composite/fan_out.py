@@ -140,6 +140,7 @@ def item_plan(plan: Plan, step: Step) -> Plan:
         inputs=plan.inputs,
         steps=_ending(body(step.action)),
         assessments=plan.assessments,
+        guided=plan.guided,
     )
 
 

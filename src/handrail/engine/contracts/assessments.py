@@ -44,6 +44,14 @@ class Assessed:
     shortfalls: tuple[Shortfall, ...] = ()
 
 
+def levels_of(judgments: Sequence[Judgment]) -> dict[str, JsonValue]:
+    """Give judgments as they are kept: of each assessment its dimensions."""
+    levels: dict[str, dict[str, JsonValue]] = {}
+    for each in judgments:
+        levels.setdefault(each.assessment, {})[each.dimension] = each.record()
+    return dict(levels)
+
+
 def assessed(wanted: Sequence[Assessment], artifacts: Sequence[JsonValue]) -> Assessed:
     """Find every assessment that a step asks for; nothing counts unless all of them are in order."""
     found = [_one(each, _given(each, artifacts, alone=len(wanted) == 1)) for each in wanted]

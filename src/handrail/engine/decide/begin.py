@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from handrail.engine.composite import decide as works
-from handrail.engine.prompts.agent_call import asked, of_step
+from handrail.engine.prompts.agent_call import asked, before_call, guided_by, of_step
 from handrail.engine.prompts.person_messages import not_taken_up, only_follows_up
 from handrail.engine.state import budgets
 from handrail.engine.state.agent_calls import holds_all
@@ -175,8 +175,11 @@ def _call(asking: _Asking, task: AgentTask, at: Moment) -> Event:
     room = budgets.room_for_call(asking.plan, asking.state, asking.step, at.address)
     ask = replace(terms, address=at.address, attempt=at.attempt, failed=failed, why=at.why, room=room)
     if asking.schema is not None:
-        ask = replace(ask, schema=asking.schema)
-    return asked(asking.state, ask, at.now, at.agent_names)
+        ask = replace(guided_by(ask, asking.plan, asking.state), schema=asking.schema)
+    else:
+        ask = guided_by(ask, asking.plan, asking.state, asking.step)
+    first = before_call(asking.plan, asking.state, ask, at.now, at.agent_names)
+    return first or asked(asking.state, ask, at.now, at.agent_names)
 
 
 def _answer_stands(asking: _Asking, limit: budgets.Limit, at: Moment) -> Event:

@@ -10,10 +10,9 @@
 
 from dataclasses import replace
 
-from handrail.engine.contracts.assessments import Assessed, follow_ups
+from handrail.engine.contracts.assessments import Assessed, follow_ups, levels_of
 from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
-from handrail.engine.guided.capabilities import lacking, missed, observed
 from handrail.engine.guided.confirmation import Confirmed, confirmed, denied, needs_person, unasked
 from handrail.engine.guided.context_limits import context_problem
 from handrail.engine.guided.delegations import RESULT, HandedOn, handed_on, undone, unreported
@@ -22,8 +21,9 @@ from handrail.engine.guided.loop_signals import loop_control
 from handrail.engine.guided.loops import lacking as lacking_in_loop
 from handrail.engine.guided.loops import visible
 from handrail.engine.guided.notes import kept_notes
-from handrail.engine.guided.preferences import divided, gap_of, never_stops
+from handrail.engine.state.capabilities import blocked_without, lacking, missed, observed
 from handrail.engine.state.position import current
+from handrail.engine.state.preferences import divided, gap_of, never_stops
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.history.events import (
@@ -36,7 +36,7 @@ from handrail.model.history.events import (
     StepEnded,
     StepRefused,
 )
-from handrail.model.history.run_state import RunState
+from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.guidance import DelegateAction, GuidedAction
 from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue, Prompt
@@ -182,11 +182,7 @@ def _lacking_next(call: Call, ended: StepEnded) -> tuple[Shortfall, ...]:
 
 def _ended(call: Call, read: _Read) -> StepEnded:
     output = _output(call.given)
-    levels: dict[str, JsonValue] = {}
-    for each in read.judged.judgments:
-        of_one = levels.setdefault(each.assessment, {})
-        if isinstance(of_one, dict):
-            of_one[each.dimension] = each.record()
+    levels = levels_of(read.judged.judgments)
     if levels:
         output["assessments"] = levels
     if read.handed.asked:
@@ -224,41 +220,42 @@ def _refused(
     return Completion((*kept, refusal, *_blocked(call, shortfalls)), shortfalls)
 
 
-def _blocked(call: Call, shortfalls: tuple[Shortfall, ...]) -> tuple[RunBlocked, ...]:
-    lacks = [each.about for each in shortfalls if each.code == "capability_unavailable"]
-    if lacks:
-        return (_without(call, ", ".join(lacks)),)
-    return (_given_up(call, shortfalls),) if call.pending.attempt >= MOST_REFUSALS else ()
-
-
-def _without(call: Call, lacks: str) -> RunBlocked:
-    """What the workflow cannot do without is not there: no further try of the agent brings it."""
-    run = call.state.run
-    return RunBlocked(
-        reason="capability",
-        message=f"the workflow requires {lacks}, which the agent cannot use",
-        address=call.pending.address,
-        next_step=f"{_way_to_have(call, lacks)}; or let it go on without:"
-        f" handrail prefer {run} --risk aggressive, then handrail resume {run}",
-        at=call.now,
+def refuse_unproven(
+    state: RunState, pending: Pending, ended: StepEnded, shortfall: Shortfall
+) -> tuple[StepRefused | RunBlocked, ...]:
+    """Refuse a step that would be over but for its proof."""
+    output = ended.output if isinstance(ended.output, dict) else {}
+    refusal = StepRefused(
+        address=pending.address,
+        began=pending.seq,
+        shortfalls=(shortfall,),
+        output={name: output.get(name) for name in ("notes", "artifacts")},
+        by=ended.by,
+        details={**ended.details, "again": pending.attempt < MOST_REFUSALS},
+        at=ended.at,
     )
+    too_often = pending.attempt >= MOST_REFUSALS
+    return (refusal, _given_up(state, pending, shortfall.message, ended.at)) if too_often else (refusal,)
 
 
-def _way_to_have(call: Call, lacks: str) -> str:
-    if call.state.held_by:
-        return f"once the agent can use {lacks}, it hands in the step again with an artifact that says so"
-    return f"give the agent {lacks}, then handrail resume {call.state.run}"
+def _blocked(call: Call, shortfalls: tuple[Shortfall, ...]) -> tuple[RunBlocked, ...]:
+    lacks = ", ".join(each.about for each in shortfalls if each.code == "capability_unavailable")
+    if lacks:
+        message = f"the workflow requires {lacks}, which the agent cannot use"
+        return (blocked_without(call.state, lacks, call.pending.address, message, call.now),)
+    too_often = call.pending.attempt >= MOST_REFUSALS
+    return (_given_up(call.state, call.pending, shortfalls[0].message, call.now),) if too_often else ()
 
 
-def _given_up(call: Call, shortfalls: tuple[Shortfall, ...]) -> RunBlocked:
+def _given_up(state: RunState, pending: Pending, why: str, now: float) -> RunBlocked:
     """Who is refused again and again does not get it right alone: a person looks at it."""
-    run, address = call.state.run, call.pending.address
+    run, address = state.run, pending.address
     return RunBlocked(
         reason="step",
-        message=f"step '{address}' was refused {call.pending.attempt} times, at last because {shortfalls[0].message}",
+        message=f"step '{address}' was refused {pending.attempt} times, at last because {why}",
         address=address,
         next_step=f"see what it gave: handrail show {run} {address}; handrail resume {run} lets the step start over",
-        at=call.now,
+        at=now,
     )
 
 

@@ -57,7 +57,7 @@ def refused(state: RunState, event: StepRefused) -> RunState:
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"step '{event.address}' was refused, but event {event.began} is not what is pending")
-    again = replace(pending, seq=state.seq + 1, attempt=pending.attempt + 1)
+    again = replace(pending, seq=state.seq + 1, attempt=pending.attempt + 1, reported=0)
     step = _with_results(state.steps[event.address]._replace(attempts=again.attempt), event.results)
     return replace(state, pending=again, steps=state.steps.insert(event.address, step))
 

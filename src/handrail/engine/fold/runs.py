@@ -78,6 +78,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         timeout=started.timeout,
         counts_from=started.at if started.timeout is not None and started.admission is None else None,
         env=started.env,
+        unresolved=tuple(name for name, found in started.references.items() if _is_missing(found)),
     )
 
 
@@ -138,6 +139,10 @@ def person_notified(state: RunState, _: ev.PersonNotified) -> RunState:
 def git_settings_changed(state: RunState, event: ev.GitSettingsChanged) -> RunState:
     """Keep what differs, so that a person is told wherever the run asks for one."""
     return replace(state, git_changes=event.changes, git_changed_at=event.at)
+
+
+def _is_missing(found: JsonValue) -> bool:
+    return isinstance(found, dict) and bool(found.get("problem"))
 
 
 def clock_noted(state: RunState, event: ev.ClockNoted) -> RunState:

@@ -31,9 +31,7 @@ def guided_task(plan: Plan, state: RunState, step: Step, at: Moment) -> AgentTas
     spec = dict(begin_outside(plan, state, step, at).spec)
     # It has nobody to ask: a person confirms its work once it is done.
     spec.pop("confirmation", None)
-    # What holds for the whole workflow is told once: the conversation goes on.
-    rules = plan.guided.meta_guidance if plan.guided is not None and not state.previous else ()
-    text = _as_result(step_text(spec, notes_known=bool(state.previous), rules=rules))
+    text = _as_result(step_text(spec, notes_known=bool(state.previous)))
     before = state.previous.rpartition("/")[2]
     return AgentTask(prompt=Prompt(text, "plain"), session=before or "fresh")
 

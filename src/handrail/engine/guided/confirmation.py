@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from handrail.engine.guided.preferences import STOP_ON_USER, never_stops
 from handrail.engine.guided.prompts import Names, confirmation
 from handrail.engine.guided.texts import CONFIRMATION, PERSON, confirmed_example
+from handrail.engine.state.preferences import STOP_ON_USER, never_stops
 from handrail.frozen import frozen
 from handrail.model.history.events import ApprovalRequested, GapRecorded, Shortfall
 from handrail.model.history.run_state import RunState

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from handrail.engine.guided.capabilities import in_question
 from handrail.engine.guided.confirmation import is_skipped
 from handrail.engine.guided.loops import innermost, visible
 from handrail.engine.guided.prompts import Spec, delegate_spec, guided_spec
-from handrail.engine.prompts.agent_call import asked, of_step
+from handrail.engine.prompts.agent_call import asked, guided_by, of_step
+from handrail.engine.state.capabilities import in_question
 from handrail.engine.state.position import Moment, holder
 from handrail.engine.state.scope import value_of
 from handrail.model.codec import encode
@@ -42,6 +42,7 @@ def _spec(plan: Plan, state: RunState, step: Step, at: Moment) -> Spec:
             own = {each.name: value_of(each.value, state) for each in step.input}
             returns = {} if step.returns is None else {"returns": encode(step.returns)}
             ask = replace(of_step(step, step.action.task, own, state.project), address=at.address)
+            ask = guided_by(ask, plan, state, step)
             return {**asked(state, ask, 0.0, at.agent_names).spec, **returns}
         case _:
             return {}

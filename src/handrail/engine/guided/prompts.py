@@ -4,15 +4,14 @@ import json
 import re
 from collections.abc import Mapping
 
-from handrail.engine.contracts.assessments import example_of, schema_of
 from handrail.engine.contracts.context_conditions import holds
 from handrail.engine.contracts.criteria import requirements
 from handrail.engine.contracts.example import minimal
 from handrail.engine.contracts.javascript_values import text_of, type_name
+from handrail.engine.prompts.demands import assessment
 from handrail.engine.text.marked_values import ForeignValue, Piece, mark_all, mark_in_line
 from handrail.model.codec import encode
 from handrail.model.workflow.guidance import (
-    Assessment,
     Confirmation,
     Contract,
     DelegateAction,
@@ -115,17 +114,6 @@ def contract(asked: Contract | None) -> JsonValue:
         "required": asked.required,
         "schema": asked.schema,
         "example": minimal(asked.schema),
-    }
-
-
-def assessment(asked: Assessment) -> JsonValue:
-    """Say which judgment a step must give."""
-    return {
-        "id": asked.id,
-        "purpose": asked.purpose,
-        "dimensions": [encode(each) for each in asked.dimensions],
-        "schema": schema_of(asked),
-        "example": example_of(asked),
     }
 
 

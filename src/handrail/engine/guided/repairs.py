@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from handrail.engine.contracts.example import minimal
-from handrail.engine.guided.texts import PERSON, Spec, as_json, confirmed_example, delegation_result, schema_text
+from handrail.engine.guided.texts import PERSON, Spec, confirmed_example, delegation_result, schema_text
+from handrail.engine.prompts.demands import as_json
 from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
 from handrail.model.history.events import Shortfall
 from handrail.model.workflow.values import JsonValue

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from handrail.engine.contracts.example import minimal
+from handrail.engine.prompts.demands import as_json, assessment_sections, capability_sections
 from handrail.engine.text.untrusted_text import code, fenced
 from handrail.model.workflow.values import JsonValue
 
@@ -21,6 +22,7 @@ _CONFIRMERS = {
     "user": "your user",
     "coordinator_eval": "whoever coordinates this work",
 }
+_RUNS = "Handrail runs {} itself when you hand in this step, and takes the step only if it passes: run it before."
 PERSON = "human_approval"
 """Who is asked by the engine itself: no agent can give this word."""
 
@@ -40,8 +42,8 @@ def step_text(spec: Spec, *, notes_known: bool = False, rules: Sequence[str] = (
         *_verification(spec),
         *_criteria(spec),
         *_contract(spec),
-        *_assessments(spec),
-        *_capabilities(spec),
+        *assessment_sections(spec.get("assessments")),
+        *capability_sections(spec.get("capabilities")),
         *_confirmation(spec),
         *_notes(spec, notes_known=notes_known),
         *(str(each) for each in _list(spec.get("fragments"))),
@@ -49,9 +51,12 @@ def step_text(spec: Spec, *, notes_known: bool = False, rules: Sequence[str] = (
     return "\n\n".join(section for section in sections if section)
 
 
-def agent_text(spec: Spec) -> str:
+def agent_text(spec: Spec, rules: Sequence[str] = ()) -> str:
     """Give the text of a native agent step that a connected agent performs."""
     parts = [str(spec.get(name) or "").strip() for name in ("system_prompt", "prompt")]
+    parts += _listed("Rules of this workflow", rules)
+    parts += assessment_sections(spec.get("assessments"))
+    parts += capability_sections(spec.get("capabilities"))
     schema = spec.get("schema")
     if schema is not None:
         parts += [
@@ -144,7 +149,7 @@ def _verification(spec: Spec) -> Iterator[str]:
     verification, audit = spec.get("verification"), spec.get("audit")
     if isinstance(verification, dict):
         command, prompt = verification.get("command"), verification.get("prompt")
-        lines = ([f"Run {code(str(command))}; it must pass."] if command else []) + ([str(prompt)] if prompt else [])
+        lines = ([f"{_RUNS.format(code(str(command)))}"] if command else []) + ([str(prompt)] if prompt else [])
         yield "# Verify before you hand in\n\n" + "\n".join(lines)
     if isinstance(audit, dict):
         rubric = "".join(f"\n- {each}" for each in _list(audit.get("rubric")))
@@ -165,39 +170,6 @@ def _contract(spec: Spec) -> Iterator[str]:
         f" JSON Schema:\n\n{schema_text(contract.get('schema'))}\n\nThe least that fits:\n\n"
         f"{as_json(contract.get('example'))}"
     )
-
-
-def _assessments(spec: Spec) -> Iterator[str]:
-    for each in _list(spec.get("assessments")):
-        one = cast("dict[str, JsonValue]", each)
-        lines = [_dimension(cast("dict[str, JsonValue]", said)) for said in _list(one.get("dimensions"))]
-        yield (
-            f"# Assessment `{one.get('id')}`\n\n{_sentence(one.get('purpose'))} Judge every dimension by what you know,"
-            " with your reason, as an artifact in `output.artifacts`:\n\n" + "\n".join(lines) + "\n\n"
-            f"{as_json(one.get('example'))}"
-        )
-
-
-def _dimension(said: Spec) -> str:
-    optional = "" if said.get("required", True) else " (optional)"
-    levels = ", ".join(str(level) for level in _list(said.get("levels")))
-    return f"- `{said.get('id')}`{optional}: {_sentence(said.get('purpose'))} Levels: {levels}."
-
-
-def _sentence(text: JsonValue) -> str:
-    said = str(text or "").strip()
-    return said if not said or said[-1] in ".!?:" else f"{said}."
-
-
-def _capabilities(spec: Spec) -> Iterator[str]:
-    asked = [cast("dict[str, JsonValue]", each) for each in _list(spec.get("capabilities"))]
-    if asked:
-        lines = "\n".join(f"- `{each.get('name')}` ({each.get('level')})" for each in asked)
-        yield (
-            f"# What you can do\n\nThis workflow draws on:\n\n{lines}\n\nFind out by trying each once, in a harmless"
-            " way, and report what you found as an artifact of its own; status is available, unavailable or unknown:"
-            f"\n\n{as_json(asked[0].get('example'))}"
-        )
 
 
 def _confirmation(spec: Spec) -> Iterator[str]:
@@ -235,11 +207,6 @@ def _notes(spec: Spec, *, notes_known: bool) -> Iterator[str]:
 
 def _list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
-
-
-def as_json(value: JsonValue) -> str:
-    """Give a value as a block of JSON that nothing in it can close."""
-    return fenced(json.dumps(value, ensure_ascii=False, indent=2), "json")
 
 
 def schema_text(schema: JsonValue) -> str:

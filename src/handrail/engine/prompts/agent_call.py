@@ -7,8 +7,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from handrail.engine.contracts.returns import schema_of
 from handrail.engine.prompts.choose_agent import Choice, chosen, falls_at, given_by
@@ -24,13 +25,22 @@ from handrail.frozen import frozen
 from handrail.language.expressions.refs import Ref
 from handrail.language.expressions.unparse import unparse
 from handrail.language.templates.parse import Filled, Template, parse_template, render_parts, template_refs
-from handrail.model.history.events import StepBegan, Why
+from handrail.late_import import late_import
+from handrail.model.history.events import Event, StepBegan, Why
 from handrail.model.history.run_state import RunState, StepState
 from handrail.model.names import spoken
 from handrail.model.workflow.agent_names import AgentNames
-from handrail.model.workflow.plan import Step
+from handrail.model.workflow.guidance import Assessment, GuidedWorkflow
+from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.settings import NO_PROJECT, AgentTask, Project, confinement
 from handrail.model.workflow.values import JsonValue, Prompt
+
+if TYPE_CHECKING:
+    from handrail.engine.prompts import demands
+    from handrail.engine.state import capabilities
+else:
+    capabilities = late_import("handrail.engine.state.capabilities")
+    demands = late_import("handrail.engine.prompts.demands")
 
 
 @frozen(kw_only=True)
@@ -56,6 +66,12 @@ class Ask:
     """The addresses whose calls the task's own budget counts, where they are more than this one."""
     output: str = ""
     why: Why | None = None
+    guided: GuidedWorkflow | None = None
+    """What guides the whole workflow."""
+    assessments: tuple[Assessment, ...] = ()
+    """The judgments that the step asks for."""
+    questions: tuple[JsonValue, ...] = ()
+    """Capabilities that nobody has found out about yet."""
 
 
 def asked(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> StepBegan:
@@ -66,8 +82,12 @@ def asked(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Ste
     session = session_of(state, ask, choice)
     sandbox, network = confinement(task, state.agents)
     system = _whole(rendered_prompt(task.system_prompt, state, extra)) if task.system_prompt is not None else None
+    demanded = _Demanded(ask.schema) if not ask.assessments and not ask.questions else _demanded(state, ask)
     spec: dict[str, JsonValue] = {
-        "prompt": _text(state, ask, extra, session),
+        "prompt": _text(state, ask, extra, session, demanded),
+        "agent_role": task.role,
+        "assessments": list(demanded.assessments),
+        "capabilities": list(ask.questions),
         "system_prompt": system,
         "agent": choice.agent,
         "model": choice.model,
@@ -87,7 +107,7 @@ def asked(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Ste
         "tmux": task.tmux,
         "sandbox": sandbox if sandbox != "none" else None,
         "network": None if network or sandbox == "none" else "off",
-        "schema": ask.schema,
+        "schema": demanded.schema,
         "prompt_file": task.prompt.file,
         "prompt_version": task.prompt.version,
         "turn": state.turns.get(turn_key(ask.address), 0) + 1,
@@ -123,6 +143,25 @@ def of_step(step: Step, task: AgentTask, own: Mapping[str, JsonValue], project: 
     )
 
 
+def guided_by(ask: Ask, plan: Plan, state: RunState, step: Step | None = None) -> Ask:
+    """Give a call with what guides its workflow, and what its step asks for beside the work."""
+    if plan.guided is None and (step is None or not step.assess):
+        return ask
+    known = {each.id: each for each in plan.assessments}
+    wanted = () if step is None else tuple(known[name] for name in step.assess if name in known)
+    unsure = () if step is None or plan.guided is None else tuple(capabilities.in_question(plan, state))
+    return replace(ask, guided=plan.guided, assessments=wanted, questions=unsure)
+
+
+def before_call(plan: Plan, state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Event | None:
+    """Give what must be recorded before an agent is called, or keeps it from being called; None where nothing does."""
+    if plan.guided is None or not plan.guided.capabilities or state.held_by:
+        return None
+    choice = chosen(ask.task, given_by(state, agent_names), falls_at(state, ask.address))
+    known = capabilities.known_of(agent_names.capabilities.get(choice.agent or "", ()), ask.task, state.agents)
+    return capabilities.before_call(plan, state, known, capabilities.Place(choice.agent or "", ask.address, now))
+
+
 def session_of(state: RunState, ask: Ask, choice: Choice) -> str:
     """Give the conversation that goes on, or none; it stays with the agent that it was begun with."""
     known = state.steps.get(ask.address)
@@ -151,18 +190,58 @@ def _whole(marked: MarkedText) -> str:
     return f"{marked.text.rstrip()}\n\n{marked.note}" if marked.note else marked.text
 
 
-def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: str) -> str:
+@frozen
+class _Demanded:
+    """What a call asks for beside the work."""
+
+    schema: JsonValue = None
+    example: JsonValue = None
+    assessments: tuple[JsonValue, ...] = ()
+    sections: tuple[str, ...] = ()
+
+
+def _demanded(state: RunState, ask: Ask) -> _Demanded:
+    """Ask for artifacts in the result; a connected agent is told when it gets the step, and hands them in apart."""
+    wanted = tuple(demands.assessment(each) for each in ask.assessments)
+    if state.held_by:
+        return _Demanded(ask.schema, assessments=wanted)
+    schema, example = demands.with_artifacts(ask.schema, (*wanted, *ask.questions))
+    sections = (
+        *demands.assessment_sections(list(wanted), demands.IN_RESULT),
+        *demands.capability_sections(list(ask.questions)),
+    )
+    return _Demanded(schema, example, wanted, sections)
+
+
+def _guides(state: RunState, ask: Ask, session: str) -> tuple[str, ...]:
+    """Tell what guides the workflow: whole in a new conversation, in short in one that goes on.
+
+    A connected agent is told beside its first step.
+    """
+    if ask.guided is None or state.held_by:
+        return ()
+    tell = demands.compact_guides if session else demands.full_guides
+    return tell(ask.guided, state.unresolved)
+
+
+def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: str, demanded: _Demanded) -> str:
     marked = mark_values(_pieces_of(ask.task, state, extra))
     told = Told(
         prompt=marked.text,
         marks=marked.note,
+        role=ask.task.role or "",
+        after=ask.task.after,
+        guides=_guides(state, ask, session),
+        demands=demanded.sections,
+        example=demanded.example,
         # A conversation that goes on has heard it already.
         handoff="" if session else handoff(state, ask.task.handoff),
         carried="" if session else carried(state, ask.task),
         findings=_shown(ask),
         output=ask.output,
         proofs=ask.proofs,
-        schema=ask.schema,
+        # A connected agent is told the form of the result with its step, and where it goes.
+        schema=None if state.held_by else demanded.schema,
         failed=ask.failed,
         revision=state.feedback.get(known_as(state, ask.address), ""),
         answer=state.answers.get(ask.address, ""),

@@ -42,6 +42,7 @@ ShortfallCode: TypeAlias = Literal[
     "missing_delegation",
     "invalid_delegation",
     "not_confirmed",
+    "not_proven",
 ]
 
 VERSION = 4
@@ -413,6 +414,10 @@ class WorkReported:
     at: float
     output: JsonValue = None
     has_output: bool = False
+    artifacts: tuple[JsonValue, ...] = ()
+    """What the step asks for beside the work."""
+    context: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """Of a guided step: values that later steps read."""
     kind: Literal["work_reported"] = "work_reported"
 
 

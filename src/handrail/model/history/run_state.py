@@ -23,7 +23,7 @@ from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 
-REDUCER = 15
+REDUCER = 16
 """Version of the fold; a checkpoint of another version is not used."""
 
 CLOCK_JUMP = 0.5
@@ -317,6 +317,8 @@ class RunState:
     set_by: float = 0.0
     """By how many seconds the clock was set since the run, or the copy that it is, began."""
     project: Project = NO_PROJECT
+    unresolved: tuple[str, ...] = ()
+    """Documents that the workflow refers to and that were not found when the run started."""
     admission: Admission | None = None
     queued: int = 0
     """The event by which it came into the queue; 0 while it is in none."""

@@ -21,6 +21,17 @@ class Named:
 
 
 @frozen
+class Known:
+    """A capability of which it is known whether an agent has it: by which tools, and with which access."""
+
+    name: str
+    tools: tuple[str, ...] = ()
+    """By the names that workflows use for tools; without any of them it lacks."""
+    access: frozenset[str] = frozenset({"read", "edit", "full"})
+    """The levels of access at which it has it."""
+
+
+@frozen
 class AgentNames:
     """What people call the agents that are known: given to whoever reads a name, so that the readers know none."""
 
@@ -30,6 +41,9 @@ class AgentNames:
     """An agent with the names of the models that only it has."""
     labels: frozenset[str] = frozenset()
     """Labels of an issue that name an agent as they are; any other agent is named by `agent:NAME`."""
+
+    capabilities: Mapping[str, tuple[Known, ...]] = field(default_factory=dict[str, tuple[Known, ...]])
+    """Of each agent what is known that it can do, and where."""
 
     def read(self, agent: str | None, model: str | None = None) -> Named:
         """Read the name of an agent, which may hold its model, or be a model that only one agent has."""

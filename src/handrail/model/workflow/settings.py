@@ -57,6 +57,10 @@ class AgentTask:
     handoff_template: Prompt | None = None
     """A text of its own around the prompt, in the place of the usual handoff."""
     system_prompt: Prompt | None = None
+    role: str | None = None
+    """The stance that it is told to take, before its task."""
+    after: str = ""
+    """Lines that the workflow's features put after the prompt."""
     single_turn: bool = False
     suppress_thoughts: bool = False
     allowed_tools: tuple[str, ...] | None = None

@@ -8,6 +8,7 @@ from handrail.engine.guided.texts import PERSON
 from handrail.engine.state.scope import rendered
 from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
 from handrail.frozen import frozen
+from handrail.model.codec import decode
 from handrail.model.history.events import Event, Shortfall, ShortfallCode, StepEnded, StepRefused
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.tokens import NO_BRANCH
@@ -16,6 +17,7 @@ from handrail.operations.pull.decision_trace import TraceEntry, trace_of
 from handrail.operations.pull.desk import Desk, holder_in
 from handrail.operations.pull.pending_step import PulledStep, at_hand, is_repairable, step_at
 from handrail.operations.views.run_document import approval_of
+from handrail.runtime.event_records import from_log
 from handrail.runtime.history import plan_of
 
 Lifecycle: TypeAlias = Literal["start", "advance", "rehydrate"]
@@ -38,6 +40,7 @@ CODES: dict[ShortfallCode, str] = {
     "missing_delegation": "MISSING_REQUIRED_OUTPUT",
     "invalid_delegation": "INVALID_REQUIRED_OUTPUT",
     "not_confirmed": "USER_ONLY_DEPENDENCY",
+    "not_proven": "NOT_PROVEN",
 }
 _OVER = ("succeeded", "failed", "cancelled")
 _FIX_CHECK = "repair what it names, then make this call: Handrail looks at it again, and goes on if it holds"
@@ -144,7 +147,9 @@ def answer_at(
     if due is not None:
         answer = replace(answer, step=step_at(desk, state, due, rules_at(desk, state, lifecycle)))
         if state.status == "blocked":
-            return replace(answer, blockers=(_open_again(desk, state),), retryable=True)
+            lacks = shortfalls_at(desk, state)
+            told = tuple(blocker_of(each) for each in lacks[:MOST_SHORTFALLS]) or (_open_again(desk, state),)
+            return replace(answer, shortfalls=lacks, blockers=told, retryable=True)
         checkpoint = desk.mint("checkpoint", state.run, seq, holder, branch)
         return _with_refusal(replace(answer, checkpoint_token=checkpoint), due, happened)
     if state.status == "running" or (state.status == "queued" and not state.message):
@@ -164,8 +169,10 @@ def rules_at(desk: Desk, state: RunState, lifecycle: Lifecycle) -> tuple[str, ..
 
 def _assessed(happened: Sequence[Event]) -> dict[str, JsonValue]:
     for event in happened:
-        if isinstance(event, StepEnded) and isinstance(event.output, dict):
-            found = event.output.get("assessments")
+        if isinstance(event, StepEnded):
+            given = event.details.get("assessments")
+            found = event.output.get("assessments") if isinstance(event.output, dict) else given
+            found = given if found is None else found
             return found if isinstance(found, dict) else {}
     return {}
 
@@ -181,10 +188,32 @@ def _with_refusal(answer: Answer, pending: Pending, happened: Sequence[Event]) -
                 retryable=True,
             )
         if isinstance(event, StepEnded) and event.status == "failed" and event.address == pending.address:
+            lacks = _shortfalls(event)
+            if lacks:
+                told = tuple(blocker_of(each) for each in lacks[:MOST_SHORTFALLS])
+                return replace(answer, shortfalls=lacks, blockers=told, retryable=True)
             fix = str(event.details.get("feedback") or "repair the cause, then complete the step again")
             blocker = _cut_blocker("NOT_PROVEN", event.error, event.address, fix)
             return replace(answer, blockers=(blocker,), retryable=True)
     return answer
+
+
+def _shortfalls(ended: StepEnded) -> tuple[Shortfall, ...]:
+    """Give what an outcome of a native step lacks, where that is no matter of proof."""
+    found = ended.details.get("shortfalls")
+    return tuple(decode(Shortfall, each) for each in found) if isinstance(found, list) else ()
+
+
+def shortfalls_at(desk: Desk, state: RunState) -> tuple[Shortfall, ...]:
+    """Give what the step at which a run is blocked lacks, as its last try was told."""
+    if state.failure is None:
+        return ()
+    began = state.steps[state.failure.address].began
+    for stored in desk.log.read(state.run, after=began):
+        event = from_log(stored)
+        if isinstance(event, StepEnded) and event.began == began:
+            return _shortfalls(event)
+    return ()
 
 
 def blocker_of(shortfall: Shortfall) -> Blocker:

@@ -2,7 +2,7 @@
 
 from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
-from handrail.engine.guided.preferences import Wish, preferred
+from handrail.engine.state.preferences import Wish, preferred
 from handrail.errors import VersionConflict
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, RunForked, RunTaken

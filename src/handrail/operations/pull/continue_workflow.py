@@ -6,10 +6,11 @@ from dataclasses import field, replace
 from handrail.engine.decide.complete_guided import Given, complete_guided
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.agent_calls import GUIDED
+from handrail.engine.state.position import current
 from handrail.frozen import frozen
 from handrail.model.actors import actor_words
-from handrail.model.history.events import RunResumed, StepRefused
-from handrail.model.history.run_state import RunState
+from handrail.model.history.events import RunResumed, StepEnded, StepRefused, WorkReported
+from handrail.model.history.run_state import Pending, RunState
 from handrail.model.tokens import NO_BRANCH, Token
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.answers import Answer, Caution, answer_at
@@ -96,6 +97,8 @@ def _stood_at(desk: Desk, token: Token) -> str:
 def _is_answered(desk: Desk, tried: Try, handed: Handed) -> bool:
     """Tell whether a try that was refused is handed in once more, so that it gets its answer again."""
     if not isinstance(tried.outcome, StepRefused) or is_judged_anew(desk, tried):
+        return False
+    if any(each.code == "not_proven" for each in tried.outcome.shortfalls):
         return False
     return is_repeated(desk, tried, _given(handed), handed.result)
 
@@ -239,12 +242,30 @@ def _completed(desk: Desk, token: Token, handed: Handed) -> Answer | None:
         redactor, names = desk.writer.redactor_for(token.run), desk.agents.catalog.names
         recorder = Recorder(desk.log, lease, desk.clock, redactor, found.checkpointed, desk.known, agent_names=names)
         events = complete_guided(plan, open_again, token.seq, _given(handed, by), desk.clock()).events
+        proves = isinstance(events[-1], StepEnded) and bool(current(plan, open_again)[0].done_when)
+        if proves:
+            events = (_handed_in(state.pending, handed, by, desk.clock()),)
         turn = recorder.turn(plan, state, (*resumed, *events))
-        recorder.commit(turn)
-        reached = first_stand(desk, state, turn.events)
-        return answer_at(desk, reached.state, "advance", reached.events)
+        after = recorder.commit(turn)
+        if not proves:
+            reached = first_stand(desk, state, turn.events)
+            return answer_at(desk, reached.state, "advance", reached.events)
     finally:
         desk.log.release(lease)
+    return answer_again(desk, token, after)
+
+
+def _handed_in(pending: Pending, handed: Handed, by: str, now: float) -> WorkReported:
+    """Leave a step to the engine that is over only if its proof holds."""
+    return WorkReported(
+        address=pending.address,
+        began=pending.seq,
+        text=handed.notes,
+        artifacts=handed.artifacts,
+        context=handed.context,
+        by=by,
+        at=now,
+    )
 
 
 def _given(handed: Handed, by: str = "") -> Given:
@@ -270,6 +291,7 @@ def _report(desk: Desk, token: Token, handed: Handed) -> None:
         text=handed.notes,
         output=handed.result,
         has_output=handed.result is not None,
+        artifacts=list(handed.artifacts),
         by=held_name(token.holder),
     )
     desk.wake(token.run)

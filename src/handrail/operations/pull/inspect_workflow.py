@@ -29,8 +29,8 @@ from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.desk import Desk
 from handrail.operations.pull.list_workflows import offer
-from handrail.operations.pull.references import look_for
 from handrail.operations.pull.workflow_offer import Offered
+from handrail.operations.runs.references import look_for
 from handrail.operations.workflows.condition_text import condition_words, value_words
 
 Data: TypeAlias = dict[str, JsonValue]

@@ -117,7 +117,7 @@ def offer(seen: Seen, found: Found) -> Offered:
 
 def _inputs(plan: Plan | None) -> tuple[OfferedInput, ...]:
     """Say what a workflow takes; a guided one takes the goal alone."""
-    if plan is None or plan.guided is not None:
+    if plan is None or plan.selection == "rescan":
         return ()
     goal = task_input(plan.inputs, {})
     return tuple(
@@ -140,7 +140,7 @@ def _references(plan: Plan | None) -> tuple[OfferedReference, ...]:
 
 def tags_of(about: Listed, plan: Plan | None) -> tuple[str, ...]:
     """Give the words by which a workflow is found: its own, else what it is for; and the namespace of its id."""
-    own = () if plan is None else plan.labels if plan.guided is None else plan.guided.tags
+    own = () if plan is None else plan.labels if plan.guided is None or not plan.guided.tags else plan.guided.tags
     if not own and plan is not None and plan.guided is not None and plan.guided.metrics_profile in _OF_PROFILE:
         own = (_OF_PROFILE[plan.guided.metrics_profile],)
     space, dot, _ = about.name.partition(".")

@@ -50,7 +50,7 @@ def is_repairable(state: RunState) -> bool:
     if state.status != "blocked" or not holder_in(state.held_by):
         return False
     if state.reason == "capability":
-        return state.pending is not None
+        return state.pending is not None or state.failure is not None
     failure = state.failure
     if state.pending is not None or failure is None or _is_rejected(state, failure.address):
         return False
@@ -86,7 +86,7 @@ def step_at(desk: Desk, state: RunState, pending: Pending, rules: Sequence[str] 
     name = pending.address.rpartition("/")[2]
     role = spec.get("agent_role")
     guided = pending.action != "agent"
-    prompt = step_text(spec, notes_known=bool(state.previous), rules=rules) if guided else agent_text(spec)
+    prompt = step_text(spec, notes_known=bool(state.previous), rules=rules) if guided else agent_text(spec, rules)
     told = state.steps[pending.address].feedback if guided else ""
     if told:
         prompt = f"{prompt}\n\n# Sent back\n\nA person sent your work on this step back, and says:\n\n{told}"

@@ -1,11 +1,10 @@
-"""The documents that a workflow points to: looked for once, as a run starts, and told the same way ever after."""
+"""The documents that a workflow points to, as a connected agent is told of them, or reads them."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
 from handrail.errors import NotFound
-from handrail.frozen import frozen
 from handrail.model.history.events import RunForked, RunStarted
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.guidance import Reference
@@ -13,65 +12,20 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.answers import Caution, Item, Lifecycle
 from handrail.operations.pull.desk import Desk
+from handrail.operations.runs.references import Resolved, bases_of, declared_references
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import plan_of
-from handrail.sources.foreign_files import NOT_A_FILE, NOT_THERE, Refusal, decode, printable, read_bytes, real
-from handrail.sources.library import library_root
+from handrail.sources.foreign_files import NOT_THERE, Refusal, decode, printable, read_bytes
 from handrail.sources.tiers import Place
-
-OUTSIDE = "it leads out of its folder"
-
-
-@frozen
-class Resolved:
-    """A reference with where it was found, or why not."""
-
-    reference: Reference
-    path: str
-    problem: str = ""
-    """Why it could not be resolved, as the end of a sentence; empty where it was."""
-
-    def document(self) -> dict[str, JsonValue]:
-        """Give it as data."""
-        declared = self.reference
-        return {
-            "id": declared.id,
-            "title": declared.title,
-            "path": self.path,
-            "purpose": declared.purpose,
-            "authoritative": declared.authoritative,
-            "resolveFrom": declared.resolve_from,
-            "status": "unresolved" if self.problem else "resolved",
-        }
-
-
-def look_for(plan: Plan, place: Place) -> dict[str, JsonValue]:
-    """Look for what a workflow refers to; what is found out is recorded as the run starts, and blocks nothing."""
-    found: dict[str, JsonValue] = {}
-    for reference in _declared(plan):
-        resolved = resolve(reference, _bases(reference, place))
-        found[reference.id] = {"path": resolved.path, "problem": resolved.problem}
-    return found
-
-
-def resolve(reference: Reference, bases: Iterable[Path]) -> Resolved:
-    """Look for a reference below folders; it must be a file in one of them, symbolic links followed."""
-    problems: list[str] = []
-    for base in bases:
-        problem = _problem(base / reference.source, base)
-        if not problem:
-            return Resolved(reference, str(base / reference.source))
-        problems.append(problem)
-    return Resolved(reference, reference.source, problems[0] if problems else NOT_THERE)
 
 
 def read_reference(plan: Plan, place: Place, wanted: str) -> str:
     """Read the document behind a reference, as it is now; what leaves its folder is refused."""
-    reference = next((each for each in _declared(plan) if each.id == wanted), None)
+    reference = next((each for each in declared_references(plan) if each.id == wanted), None)
     if reference is None:
-        known = ", ".join(each.id for each in _declared(plan)) or "none"
+        known = ", ".join(each.id for each in declared_references(plan)) or "none"
         raise NotFound(f"'{plan.name}' has no reference '{printable(wanted)}'", next_step=f"its references: {known}")
-    read = [_read_text(base / reference.source, base) for base in _bases(reference, place)]
+    read = [_read_text(base / reference.source, base) for base in bases_of(reference, place)]
     text = next((each for each in read if not isinstance(each, Refusal)), read[0] if read else Refusal(NOT_THERE))
     if isinstance(text, Refusal):
         raise NotFound(
@@ -85,36 +39,14 @@ def _read_text(path: Path, base: Path) -> str | Refusal:
     return data if isinstance(data, Refusal) else decode(data)
 
 
-def _bases(reference: Reference, place: Place) -> tuple[Path, ...]:
-    if reference.resolve_from == "package":
-        return (library_root(),)
-    return tuple(dict.fromkeys(base for base in (place.cwd, place.repository) if base is not None))
-
-
-def _problem(path: Path, base: Path) -> str:
-    try:
-        found = path.resolve(strict=True)
-        if not found.is_relative_to(real(base)):
-            return OUTSIDE
-        return "" if found.is_file() else NOT_A_FILE
-    except (FileNotFoundError, NotADirectoryError):
-        return NOT_THERE
-    except (OSError, RuntimeError, ValueError):
-        return "it cannot be read"
-
-
 def references_of(desk: Desk, state: RunState) -> tuple[Resolved, ...]:
     """Give the references of a run as they were found when it started."""
-    declared = _declared(plan_of(desk.log, state.plan))
+    declared = declared_references(plan_of(desk.log, state.plan))
     if not declared:
         return ()
     # Where the documents were that an imported run refers to says nothing about this machine.
     pinned: Mapping[str, JsonValue] = {} if state.imported else _pinned(desk, state.run)
     return tuple(_as_pinned(each, pinned.get(each.id)) for each in declared)
-
-
-def _declared(plan: Plan) -> tuple[Reference, ...]:
-    return plan.guided.references if plan.guided is not None else ()
 
 
 def _as_pinned(reference: Reference, pinned: JsonValue) -> Resolved:

@@ -9,7 +9,7 @@ from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
 from handrail.engine.guided.context_limits import context_problem
 from handrail.engine.guided.loops import lacking
-from handrail.engine.guided.preferences import Wish, preferred
+from handrail.engine.state.preferences import Wish, preferred
 from handrail.errors import VersionConflict
 from handrail.frozen import frozen
 from handrail.model.history.events import Event, RunStarted, RunTaken
@@ -19,10 +19,10 @@ from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.answer_context import at_start
 from handrail.operations.pull.answers import Answer, Caution, answer_at
 from handrail.operations.pull.desk import Desk, PullRefused, held_name, new_name
-from handrail.operations.pull.references import look_for
 from handrail.operations.runs.lifecycle import Request, once_named, start
 from handrail.operations.runs.prefer import configured_wish
 from handrail.operations.runs.prepare import Wanted, pin, prepare
+from handrail.operations.runs.references import look_for
 from handrail.operations.runs.secrets import Secrecy
 from handrail.runtime.run_writer import RunClaim
 from handrail.sources.tiers import Place

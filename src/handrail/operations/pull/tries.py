@@ -98,7 +98,8 @@ def is_repeated(desk: Desk, tried: Try, given: Given, result: JsonValue) -> bool
             reported = next((each for each in _during(desk, tried) if isinstance(each, WorkReported)), None)
             if reported is not None:
                 text = desk.writer.redactor.text(given.notes)
-                return (reported.text, reported.output) == (text, masked(result, desk.writer.redactor))
+                said = (text, *(masked(each, desk.writer.redactor) for each in (result, list(given.artifacts))))
+                return (reported.text, reported.output, list(reported.artifacts)) == said
             if not holder_in(tried.outcome.by) or not isinstance(output, dict):
                 return True
             same = {name: output.get(name) for name in ("notes", "artifacts")} == kept

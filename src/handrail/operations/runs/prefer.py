@@ -3,7 +3,7 @@
 import uuid
 from typing import TypeAlias
 
-from handrail.engine.guided.preferences import Wish, preferred
+from handrail.engine.state.preferences import Wish, preferred
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report

@@ -38,11 +38,12 @@ from handrail.sources.tiers import Place, here
 from handrail.sources.trust.store import TrustStore
 
 if TYPE_CHECKING:
-    from handrail.operations.runs import project_settings, start_values
+    from handrail.operations.runs import project_settings, references, start_values
     from handrail.operations.workflows import list as workflow_list
     from handrail.operations.workflows import notify_channels, trust
 else:
     notify_channels = late_import("handrail.operations.workflows.notify_channels")
+    references = late_import("handrail.operations.runs.references")
     project_settings = late_import("handrail.operations.runs.project_settings")
     start_values = late_import("handrail.operations.runs.start_values")
     workflow_list = late_import("handrail.operations.workflows.list")
@@ -147,6 +148,10 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     refused = ("[notify] in .handrail/config.toml is not used: it counts in your own config.toml only",)
     repository_notes = () if configured is None or not configured.config.has_notify else refused
     prepares = (*repository_notes, *_preparations((pinned.plan, *called)))
+    if pinned.plan.guided is not None and pinned.plan.guided.references:
+        found = references.look_for(pinned.plan, place)
+        request = replace(request, references=found)
+        prepares = (*prepares, *references.missing_references(pinned.plan, found))
     if ground is None:
         return Prepared(request, bound, diagnostics, notices=prepares)
     return Prepared(request, bound, diagnostics, ground.uncommitted, (*ground.notices, *prepares))

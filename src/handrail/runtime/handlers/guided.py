@@ -2,13 +2,23 @@
 
 from dataclasses import replace
 
-from handrail.engine.decide.complete_guided import Given, complete_guided
+from handrail.engine.decide.complete_guided import Given, complete_guided, refuse_unproven
 from handrail.engine.guided.agent_call import repaired
 from handrail.engine.state import budgets
 from handrail.engine.state.agent_calls import call_of, turn_key
 from handrail.engine.state.position import current
+from handrail.engine.state.preferences import divided, gap_of
 from handrail.frozen import frozen
-from handrail.model.history.events import Event, RunBlocked, StepBegan, StepEnded, StepRefused
+from handrail.model.history.events import (
+    Event,
+    GapRecorded,
+    RunBlocked,
+    Shortfall,
+    StepBegan,
+    StepEnded,
+    StepRefused,
+    WorkReported,
+)
 from handrail.model.history.named_blobs import Stream
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.plan import Plan
@@ -69,6 +79,24 @@ def given_by(output: JsonValue) -> Given:
         artifacts=tuple(artifacts) if isinstance(artifacts, list) else (),
         context=context if isinstance(context, dict) else {},
     )
+
+
+def conclude(plan: Plan, state: RunState, pending: Pending, report: WorkReported, now: float) -> tuple[Event, ...]:
+    """Take what a connected agent handed in for a step that is proven before it is over."""
+    given = Given(by=report.by, notes=report.text, artifacts=report.artifacts, context=report.context)
+    return complete_guided(plan, state, pending.seq, given, now).events
+
+
+def unproven(state: RunState, pending: Pending, events: tuple[Event, ...], ended: StepEnded) -> tuple[Event, ...]:
+    """Refuse a step whose proof does not hold, in the place of its end; a run that never stops goes on with a gap."""
+    fix = str(ended.details.get("feedback") or "repair the cause, then complete the step again")
+    shortfall = Shortfall("not_proven", ended.error, "done_when", fix)
+    if divided(state, (shortfall,))[1]:
+        gap = gap_of(shortfall, pending.address, ended.at)
+        over = replace(ended, status="succeeded", error="")
+        return tuple(each for event in events for each in ((gap, over) if isinstance(event, StepEnded) else (event,)))
+    kept = (each for each in events if not isinstance(each, StepEnded | GapRecorded))
+    return (*kept, *refuse_unproven(state, pending, ended, shortfall))
 
 
 def _begins_anew(event: Event) -> bool:

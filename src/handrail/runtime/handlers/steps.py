@@ -40,11 +40,13 @@ from handrail.runtime.handlers.proofs.results import feedback, record
 from handrail.runtime.handlers.trees import TreeHandler, in_thread
 
 if TYPE_CHECKING:
+    from handrail.engine.decide import judge_agent_step as demanded
     from handrail.runtime import recorded_diffs
     from handrail.runtime.handlers import guided
     from handrail.runtime.handlers.items import ItemHandler
     from handrail.runtime.handlers.trackers import handler as trackers
 else:
+    demanded = late_import("handrail.engine.decide.judge_agent_step")
     recorded_diffs = late_import("handrail.runtime.recorded_diffs")
     guided = late_import("handrail.runtime.handlers.guided")
     trackers = late_import("handrail.runtime.handlers.trackers.handler")
@@ -89,7 +91,7 @@ class StepHandler:
             return bool(state.restore) or state.source is not None or unseen or self.trees.is_gone(state)
         return bool(state.restore) and state.status in ("waiting", "blocked")
 
-    async def perform(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> Event:
+    async def perform(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> tuple[Event, ...]:
         """Perform a step and conclude it."""
         step = _step(plan, state)
         await self.trees.note_step(state)
@@ -105,15 +107,36 @@ class StepHandler:
         else:
             event = await self.commands.perform(state, pending, began)
         if not isinstance(event, StepEnded):
-            return event
-        return await self._carried(plan, state, await self._concluded(state, step, began, event))
+            return (event,)
+        return await self._judged(plan, state, step, began, event)
 
     async def conclude(
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, report: WorkReported
-    ) -> Event:
+    ) -> tuple[Event, ...]:
         """Look whether what a connected agent handed in holds."""
         step = _step(plan, state)
+        if began.action in GUIDED:
+            events = guided.conclude(plan, state, pending, report, self.trees.clock())
+            return await self._verified(plan, state, pending, began, events)
         event = self.agents.reported(pending, began, report, None if step is None else step.returns)
+        return await self._judged(plan, state, step, began, event)
+
+    async def _judged(
+        self, plan: Plan, state: RunState, step: Step | None, began: StepBegan, ended: StepEnded
+    ) -> tuple[Event, ...]:
+        """Hold an outcome against what its step demands, then against its proofs."""
+        demands = began.spec.get("assessments") or began.spec.get("capabilities")
+        is_answered = ended.status == "succeeded" or "feedback" in ended.details
+        events: tuple[Event, ...] = (ended,)
+        if demands and step is not None and is_answered:
+            events = demanded.judge_agent_step(plan, state, step, ended)
+        return tuple([await self._after_demands(plan, state, step, began, each) for each in events])
+
+    async def _after_demands(
+        self, plan: Plan, state: RunState, step: Step | None, began: StepBegan, event: Event
+    ) -> Event:
+        if not isinstance(event, StepEnded):
+            return event
         return await self._carried(plan, state, await self._concluded(state, step, began, event))
 
     async def guide(
@@ -122,7 +145,22 @@ class StepHandler:
         """Perform a guided step, and keep the work tree."""
         await self.trees.note_step(state)
         events = await guided.GuidedHandler(self.agents).perform(plan, state, pending, began, refused)
+        events = await self._verified(plan, state, pending, began, events)
         return tuple([await self._kept(state, each) for each in events])
+
+    async def _verified(
+        self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, events: tuple[Event, ...]
+    ) -> tuple[Event, ...]:
+        """Let a guided step be over only if its proof holds; otherwise it is refused, as for any other demand."""
+        step = _step(plan, state)
+        ended = next((each for each in events if isinstance(each, StepEnded) and each.status == "succeeded"), None)
+        if step is None or not step.done_when or ended is None:
+            return events
+        taken = await self.trees.snapshot(state, _before(state, ended.address))
+        proven = await self._proven(state, step, began, ended, "" if taken is None else taken.tree)
+        if proven.status == "succeeded":
+            return tuple(proven if each is ended else each for each in events)
+        return guided.unproven(state, pending, events, proven)
 
     async def look(self, state: RunState, events: tuple[Event, ...]) -> tuple[Event, ...]:
         """Add to an outcome what it changed of the settings by which the user's git starts programs."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any, cast
 
 from handrail.engine.guided.repairs import refusal_text
-from handrail.engine.guided.texts import as_json
+from handrail.engine.prompts.demands import as_json
 from handrail.engine.text.byte_limits import MOST_FIX, cut
 from handrail.engine.text.marked_values import ForeignValue, mark_values
 from handrail.engine.text.untrusted_text import clean

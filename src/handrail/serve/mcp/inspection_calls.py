@@ -37,7 +37,7 @@ def step_row(step: PreviewStep) -> Data:
 
 
 def _inputs(plan: Plan) -> Data:
-    if plan.guided is not None:
+    if plan.selection == "rescan":
         return {}
     return {
         "inputs": [
@@ -55,9 +55,9 @@ def _inputs(plan: Plan) -> Data:
 
 def _declared(found: Inspected) -> Data:
     plan = found.plan
-    if plan is None or plan.guided is None:
+    if plan is None or (plan.guided is None and not plan.assessments):
         return {}
-    guided = plan.guided
+    guided = plan.guided or GuidedWorkflow()
     texts: Data = {
         "about": guided.about,
         "examples": list(guided.examples),

@@ -16,7 +16,7 @@ CODE = "feature-config"
 def feature_config(schema: JsonValue, config: Mapping | None, report: Report) -> dict[str, JsonValue] | None:
     """Give the configuration with its defaults, or None for a feature that takes none; what is wrong is reported."""
     if not isinstance(schema, dict):
-        if config is not None:
+        if config is not None and config.entries:
             report.error(CODE, "the feature takes no configuration", config, "write its id alone")
         return None
     properties = cast("dict[str, Schema]", schema.get("properties", {}))

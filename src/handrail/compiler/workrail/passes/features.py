@@ -5,6 +5,8 @@ import re
 from handrail.compiler.builtins import Feature
 from handrail.compiler.workrail.message_names import listed, quoted, unknown
 from handrail.compiler.workrail.passes.feature_config import config_text, feature_config
+from handrail.compiler.workrail.passes.prompt_blocks import render_blocks
+from handrail.compiler.workrail.passes.refs import resolve_blocks
 from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import change_texts, items, made, mapping, node_of, with_entry
 from handrail.compiler.workrail.visit import rewrite
@@ -25,13 +27,24 @@ class Addition:
 
 def apply_features(document: Document, work: Compilation) -> Document:
     """Append each feature's texts after the author's, in the order the features are declared."""
+    additions = _additions(document.root, work)
+    return rewrite(document, lambda step: (_applied(step, additions),))
+
+
+def feature_lines(root: Mapping, work: Compilation) -> str:
+    """Render what the features of a workflow add, as sections that can follow any prompt."""
+    blocks = _extended(Mapping({}, root.span), _additions(root, work))
+    return render_blocks(resolve_blocks(blocks, work))
+
+
+def _additions(root: Mapping, work: Compilation) -> list[Addition]:
     additions: list[Addition] = []
     seen: set[str] = set()
-    for node in items(document.root, "features"):
+    for node in items(root, "features"):
         feature = _feature(node, seen, work)
         if feature is not None:
             additions.append(_addition(feature, node, work))
-    return rewrite(document, lambda step: (_applied(step, additions),))
+    return additions
 
 
 def _feature(node: Node, seen: set[str], work: Compilation) -> Feature | None:
@@ -76,11 +89,13 @@ def _filled(leaf: Scalar, config: dict[str, JsonValue]) -> Scalar:
 
 def _applied(step: Mapping, additions: list[Addition]) -> Mapping:
     blocks = mapping(step, "promptBlocks")
-    if blocks is None:
-        return step
+    return step if blocks is None else with_entry(step, "promptBlocks", _extended(blocks, additions))
+
+
+def _extended(blocks: Mapping, additions: list[Addition]) -> Mapping:
     for addition in additions:
         for section, added in addition.sections.items():
             if added:
                 place = blocks.get(section) or blocks
                 blocks = with_entry(blocks, section, Sequence((*items(blocks, section), *added), place.span))
-    return with_entry(step, "promptBlocks", blocks)
+    return blocks

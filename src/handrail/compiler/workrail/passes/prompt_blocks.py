@@ -18,12 +18,17 @@ def _rendered(step: Mapping, work: Compilation) -> Mapping:
     if blocks is None:
         _refuse_blank(step, work)
         return step
-    prompt = "\n\n".join(_sections(blocks))
+    prompt = render_blocks(blocks)
     if not prompt:
         hint = "write at least a goal, or use 'prompt'"
         message = f"the prompt blocks of step '{text(step, 'id')}' say nothing"
         work.report.error("empty-prompt", message, step.entries["promptBlocks"], hint)
     return with_entry(without(step, "promptBlocks"), "prompt", made(prompt, step.entries["promptBlocks"].key.span))
+
+
+def render_blocks(blocks: Mapping) -> str:
+    """Render prompt blocks, each with its heading."""
+    return "\n\n".join(_sections(blocks))
 
 
 def _refuse_blank(step: Mapping, work: Compilation) -> None:

@@ -16,10 +16,11 @@ def resolve_refs(document: Document, work: Compilation) -> Document:
 
 def _resolved_step(step: Mapping, work: Compilation) -> Mapping:
     blocks = mapping(step, "promptBlocks")
-    return step if blocks is None else with_entry(step, "promptBlocks", _resolved_blocks(blocks, work))
+    return step if blocks is None else with_entry(step, "promptBlocks", resolve_blocks(blocks, work))
 
 
-def _resolved_blocks(blocks: Mapping, work: Compilation) -> Mapping:
+def resolve_blocks(blocks: Mapping, work: Compilation) -> Mapping:
+    """Put the library's texts in the place of the references in prompt blocks."""
     return replace(
         blocks,
         entries={name: Entry(entry.key, _resolved(entry.value, work)) for name, entry in blocks.entries.items()},

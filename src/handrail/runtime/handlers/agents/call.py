@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from handrail.engine.contracts.returns import Misfit, ask_again, checked
+from handrail.engine.text.plain_json import read_plain
 from handrail.late_import import late_import
-from handrail.model.history.events import QuestionAsked, StepBegan, StepEnded
+from handrail.model.history.events import QuestionAsked, StepBegan, StepEnded, WorkReported
 from handrail.model.history.named_blobs import Stream, StreamPart
 from handrail.model.history.prices import PriceList, estimate
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.settings import Access
-from handrail.model.workflow.types import Type
+from handrail.model.workflow.types import SchemaType, Type
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agents import Abilities, AgentCall, AgentOutcome, Usage
 from handrail.ports.log import Blobs
@@ -126,6 +127,31 @@ def _estimated(usage: Usage, spec: dict[str, JsonValue], prices: PriceList) -> f
     if price is None:
         return None
     return estimate(price, read=usage.input_tokens, written=usage.output_tokens, cached=usage.cached_tokens)
+
+
+def split_answer(outcome: AgentOutcome, spec: dict[str, JsonValue]) -> tuple[AgentOutcome, list[JsonValue] | None]:
+    """Part an answer into the result and the artifacts that the step asks for beside it; None where it asks for none.
+
+    An answer that has no such parts is all result: what lacks is asked for again.
+    """
+    if outcome.status != "ok" or not (spec.get("assessments") or spec.get("capabilities")):
+        return outcome, None
+    found = outcome.output if outcome.has_output else result_in_text.from_text(outcome.text)
+    if not isinstance(found, dict) or "artifacts" not in found:
+        return outcome, []
+    result, artifacts = found.get("result"), found["artifacts"]
+    parted = replace(outcome, output=result, has_output="result" in found)
+    return parted, artifacts if isinstance(artifacts, list) else [artifacts]
+
+
+def as_result(returns: Type, report: WorkReported) -> tuple[JsonValue, bool]:
+    """Give the result that a connected agent handed in; an artifact of a contract's kind is one, too."""
+    schema = read_plain(returns.schema) if isinstance(returns, SchemaType) and not report.has_output else None
+    parts = schema.get("properties") if isinstance(schema, dict) else None
+    kind = parts.get("kind") if isinstance(parts, dict) else None
+    wanted = kind.get("const") if isinstance(kind, dict) else None
+    found = [each for each in report.artifacts if isinstance(each, dict) and wanted and each.get("kind") == wanted]
+    return (found[-1], True) if found else (report.output, report.has_output)
 
 
 def fit_result(outcome: AgentOutcome, returns: Type) -> tuple[JsonValue, str, dict[str, JsonValue]]:

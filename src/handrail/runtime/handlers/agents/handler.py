@@ -33,11 +33,13 @@ from handrail.runtime.handlers.agents.account_limits import (
 )
 from handrail.runtime.handlers.agents.call import (
     NOTE,
+    as_result,
     call_of,
     counted,
     fit_result,
     inputs_of,
     spent,
+    split_answer,
     spoken,
     with_printed,
     with_project_files,
@@ -148,9 +150,11 @@ class AgentHandler:
 
     def reported(self, pending: Pending, began: StepBegan, report: WorkReported, returns: Type | None) -> StepEnded:
         """Judge what a connected agent handed in; what it took is its own matter."""
-        outcome = AgentOutcome(status="ok", text=report.text, output=report.output, has_output=report.has_output)
+        output, has_output = (report.output, report.has_output) if returns is None else as_result(returns, report)
+        outcome = AgentOutcome(status="ok", text=report.text, output=output, has_output=has_output)
         judged = cast("StepEnded", self._judged(pending, began, outcome, returns))
-        details: dict[str, JsonValue] = {**judged.details, "spent": {}, "agent": ""}
+        given: dict[str, JsonValue] = {"artifacts": list(report.artifacts)} if report.artifacts else {}
+        details: dict[str, JsonValue] = {**judged.details, "spent": {}, "agent": "", **given}
         return replace(judged, by=report.by, details=details)
 
     def _effect(self, state: RunState, pending: Pending, began: StepBegan) -> Effect:
@@ -269,6 +273,7 @@ class AgentHandler:
         self, pending: Pending, began: StepBegan, outcome: AgentOutcome, returns: Type | None
     ) -> StepEnded | QuestionAsked:
         now = self.clock()
+        outcome, artifacts = split_answer(outcome, began.spec)
         took = spent(outcome.usage, outcome.cost, began.spec, now - began.at, self.agents.catalog.prices)
         used: JsonValue = None if outcome.total is None else list(outcome.total.parts)
         if outcome.status == "ok" and outcome.question:
@@ -289,6 +294,7 @@ class AgentHandler:
             **({} if used is None else {"used": used}),
             **({"denied": outcome.message} if outcome.status == "ok" and outcome.message else {}),
             **({"drift": outcome.drift} if outcome.drift else {}),
+            **({"artifacts": artifacts} if artifacts else {}),
         }
         output: JsonValue = outcome.output if outcome.has_output else outcome.text
         error, more = explain_failure(outcome)

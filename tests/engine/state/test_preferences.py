@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from handrail.engine.decide.complete_guided import Given
-from handrail.engine.guided.preferences import AUTONOMIES, RISKS, Wish, preferred
+from handrail.engine.state.preferences import AUTONOMIES, RISKS, Wish, preferred
 from handrail.errors import UsageError
 from handrail.model.history.events import GapRecorded, PreferencesSet
 from handrail.model.history.run_state import RunState

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from handrail.engine.contracts.schema import fits
 from handrail.engine.decide.complete_guided import Given
-from handrail.engine.guided.preferences import AUTONOMIES, RISKS
+from handrail.engine.state.preferences import AUTONOMIES, RISKS
 from handrail.model.history.events import RunReleased, RunResumed, RunTaken
 from handrail.model.workflow.guidance import GuidedAction
 from handrail.model.workflow.plan import Plan

@@ -5,16 +5,21 @@
 3. One that is preferred never stands in the way: that it lacks is told at the end, until it is there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from handrail.model.history.events import CapabilityObserved, GapRecorded, Shortfall
+from handrail.engine.state.preferences import divided, gap_of
+from handrail.frozen import frozen
+from handrail.model.history.events import CapabilityObserved, Event, GapRecorded, RunBlocked, Shortfall
 from handrail.model.history.run_state import RunState
+from handrail.model.workflow.agent_names import Known
 from handrail.model.workflow.guidance import Capability, GuidedAction
 from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.settings import AgentPolicy, AgentTask, confinement
 from handrail.model.workflow.values import JsonValue
 
 OBSERVATION = "wr.capability_observation"
+WEB = "web_browsing"
 LONGEST_NAME = 128
 LONGEST_EVIDENCE = 512
 _CERTAIN: dict[str, Literal["available", "unavailable"]] = {"available": "available", "unavailable": "unavailable"}
@@ -43,12 +48,12 @@ def _read(artifact: JsonValue, by: str, now: float) -> CapabilityObserved | None
     return CapabilityObserved(capability=name, status=_CERTAIN[status], detail=detail, by=by, at=now)
 
 
-def is_probe(action: GuidedAction) -> bool:
-    """Tell whether a step is there to find out what the agent can do."""
-    return action.contract is not None and action.contract.artifact_kind == OBSERVATION
+def is_probe(action: GuidedAction | None) -> bool:
+    """Tell whether a step is there to find out what the agent can do; a native one never is."""
+    return action is not None and action.contract is not None and action.contract.artifact_kind == OBSERVATION
 
 
-def lacking(plan: Plan, state: RunState, action: GuidedAction, sent: Sequence[JsonValue]) -> Iterator[Shortfall]:
+def lacking(plan: Plan, state: RunState, action: GuidedAction | None, sent: Sequence[JsonValue]) -> Iterator[Shortfall]:
     """Give what is required and lacks, or is not known of; what was passed over before is not told again."""
     for each in _declared(plan, "required"):
         known = state.capabilities.get(each.name)
@@ -60,7 +65,7 @@ def lacking(plan: Plan, state: RunState, action: GuidedAction, sent: Sequence[Js
             yield _unknown(each.name, _about(each.name, sent))
 
 
-def missed(plan: Plan, state: RunState, action: GuidedAction, address: str, now: float) -> Iterator[GapRecorded]:
+def missed(plan: Plan, state: RunState, action: GuidedAction | None, address: str, now: float) -> Iterator[GapRecorded]:
     """Give what is preferred and lacks, or is not known of; each once."""
     for each in _declared(plan, "preferred"):
         known = state.capabilities.get(each.name)
@@ -85,8 +90,89 @@ def in_question(plan: Plan, state: RunState) -> list[JsonValue]:
     return [
         {"name": each.name, "level": each.level, "example": example_of(each.name)}
         for each in declared
-        if each.name not in state.capabilities and not _is_told(state, each.name)
+        if _is_open(state, each) and not _is_told(state, each.name)
     ]
+
+
+def _is_open(state: RunState, each: Capability) -> bool:
+    """Whether the agent is asked about a capability: one that is required and lacked may be there by now."""
+    known = state.capabilities.get(each.name)
+    return known is None or (known == "unavailable" and each.level == "required")
+
+
+def known_of(table: Sequence[Known], task: AgentTask, policy: AgentPolicy) -> dict[str, str]:
+    """Tell of an agent's capabilities what its table says for a call: its access, its tools, and its network count."""
+    sandbox, network = confinement(task, policy)
+    offline = sandbox != "none" and not network
+    return {each.name: _known(each, task, offline=offline) for each in table}
+
+
+def _known(each: Known, task: AgentTask, *, offline: bool) -> str:
+    tools = set(each.tools) - set(task.disallowed_tools)
+    if task.allowed_tools is not None:
+        tools &= set(task.allowed_tools)
+    lacks = task.access not in each.access or (each.tools and not tools) or (offline and each.name == WEB)
+    return "unavailable" if lacks else "available"
+
+
+def before_call(plan: Plan, state: RunState, known: Mapping[str, str], place: "Place") -> Event | None:
+    """Give what follows from what is known of the agent that is about to be called; None where it may be called.
+
+    What is known of an agent counts for its own calls alone: another one may be able to do it.
+    """
+    for each in () if plan.guided is None else plan.guided.capabilities:
+        found = known.get(each.name)
+        if found == "available" and each.name not in state.capabilities:
+            return CapabilityObserved(
+                capability=each.name, status="available", detail=f"known of {place.agent}", by="", at=place.now
+            )
+        if found == "unavailable" and not _is_told(state, each.name):
+            return _without(state, each, place)
+    return None
+
+
+def _without(state: RunState, each: Capability, place: "Place") -> Event:
+    """Block where the workflow cannot do without; else the run goes on, and says so at its end."""
+    lacks = f"{place.agent} cannot use {each.name} here"
+    if each.level == "preferred":
+        message = f"{lacks}, which the workflow prefers"
+        return GapRecorded(
+            category="capability_missing",
+            severity="warning",
+            message=message,
+            address=place.address,
+            about=each.name,
+            at=place.now,
+        )
+    message = f"the workflow requires {each.name}, and {lacks}"
+    shortfall = Shortfall("capability_unavailable", message, each.name)
+    if divided(state, (shortfall,))[1]:
+        return gap_of(shortfall, place.address, place.now)
+    return blocked_without(state, each.name, place.address, message, place.now)
+
+
+def blocked_without(state: RunState, name: str, address: str, message: str, now: float) -> RunBlocked:
+    """Ask a person about a capability that the workflow cannot do without: no further call brings it."""
+    way = f"name an agent that has {name}, or give it the access, then handrail resume {state.run}"
+    if state.held_by:
+        way = f"once the agent can use {name}, it hands in the step again with an artifact that says so"
+    without = f"handrail prefer {state.run} --risk aggressive, then handrail resume {state.run}"
+    return RunBlocked(
+        reason="capability",
+        message=message,
+        address=address,
+        next_step=f"{way}; or let it go on without: {without}",
+        at=now,
+    )
+
+
+@frozen
+class Place:
+    """The call of an agent that is about to be made."""
+
+    agent: str
+    address: str
+    now: float
 
 
 def _declared(plan: Plan, level: str) -> Iterator[Capability]:

@@ -1,0 +1,69 @@
+"""Holds what an agent gave for a native step against what the step asks for beside its work.
+
+The judgments are read, and follow up, as those of a guided step. What falls short fails the try, which is told all of
+it; what a person prefers to be passed over becomes a gap.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from handrail.engine.contracts.assessments import assessed, follow_ups, levels_of
+from handrail.engine.fold.apply import apply
+from handrail.engine.guided.repairs import refusal_text
+from handrail.engine.state.capabilities import blocked_without, lacking, missed, observed
+from handrail.engine.state.preferences import divided, gap_of
+from handrail.model.codec import encode
+from handrail.model.history.events import Event, Shortfall, StepEnded
+from handrail.model.history.run_state import RunState
+from handrail.model.workflow.plan import Plan, Step
+from handrail.model.workflow.values import JsonValue
+
+ARTIFACTS, SHORTFALLS, ASSESSMENTS = "artifacts", "shortfalls", "assessments"
+"""Names in the details of an outcome."""
+
+
+def judge_agent_step(plan: Plan, state: RunState, step: Step, ended: StepEnded) -> tuple[Event, ...]:
+    """Give the outcome of a step after its demands, with what was learnt beside it; the outcome is the last event."""
+    given = ended.details.get(ARTIFACTS)
+    artifacts = given if isinstance(given, list) else []
+    learnt = observed(state, artifacts, ended.by, ended.at)
+    for event in learnt:
+        state = apply(state, event, state.seq + 1, _no_blobs)
+    known = {each.id: each for each in plan.assessments}
+    found = assessed([known[name] for name in step.assess if name in known], artifacts)
+    refusing, passed = divided(state, (*lacking(plan, state, None, artifacts), *found.shortfalls))
+    if not refusing:
+        refusing, more = divided(state, follow_ups(step.follow_ups, found.judgments))
+        passed = (*passed, *more)
+    if refusing:
+        return (*learnt, _refused(ended, refusing), *_blocked(state, ended, refusing))
+    gaps = (gap_of(each, ended.address, ended.at) for each in passed)
+    lacks = missed(plan, state, None, ended.address, ended.at)
+    levels: dict[str, JsonValue] = levels_of(found.judgments)
+    kept = {**ended.details, ASSESSMENTS: levels} if levels else ended.details
+    return (*learnt, *gaps, *lacks, replace(ended, details=kept))
+
+
+def _no_blobs(digest: str) -> bytes:
+    raise KeyError(digest)
+
+
+def _refused(ended: StepEnded, refusing: Sequence[Shortfall]) -> StepEnded:
+    """Fail the try; what else was wrong with it stays told first."""
+    before = str(ended.details.get("feedback") or "")
+    told = "\n\n".join(part for part in (before, refusal_text(refusing)) if part)
+    error = "; ".join(part for part in (ended.error, *(each.message for each in refusing)) if part)
+    details: dict[str, JsonValue] = {
+        **ended.details,
+        "feedback": told,
+        SHORTFALLS: [encode(each) for each in refusing],
+    }
+    return replace(ended, status="failed", error=error, details=details)
+
+
+def _blocked(state: RunState, ended: StepEnded, refusing: Sequence[Shortfall]) -> tuple[Event, ...]:
+    lacks = ", ".join(each.about for each in refusing if each.code == "capability_unavailable")
+    if not lacks:
+        return ()
+    message = f"the workflow requires {lacks}, which the agent cannot use"
+    return (blocked_without(state, lacks, ended.address, message, ended.at),)

@@ -1,0 +1,118 @@
+"""What a step demands beside its work, and what guides the whole workflow, in words that every agent reads alike."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from handrail.engine.contracts.assessments import example_of, schema_of
+from handrail.engine.contracts.example import minimal
+from handrail.engine.text.untrusted_text import fenced
+from handrail.model.codec import encode
+from handrail.model.workflow.guidance import Assessment, GuidedWorkflow, Reference
+from handrail.model.workflow.values import JsonValue
+
+Spec = Mapping[str, JsonValue]
+IN_CALL, IN_RESULT = "output.artifacts", "artifacts"
+"""Where artifacts go: into a part of the call of a connected agent, or into the result of one that is called."""
+
+
+def assessment(asked: Assessment) -> JsonValue:
+    """Say which judgment a step must give, as its intent records it."""
+    return {
+        "id": asked.id,
+        "purpose": asked.purpose,
+        "dimensions": [encode(each) for each in asked.dimensions],
+        "schema": schema_of(asked),
+        "example": example_of(asked),
+    }
+
+
+def assessment_sections(assessments: JsonValue, place: str = IN_CALL) -> Iterator[str]:
+    """Say which judgments a step must give, each under a heading of its own."""
+    for each in _list(assessments):
+        one = cast("dict[str, JsonValue]", each)
+        lines = [_dimension(cast("dict[str, JsonValue]", said)) for said in _list(one.get("dimensions"))]
+        yield (
+            f"# Assessment `{one.get('id')}`\n\n{_sentence(one.get('purpose'))} Judge every dimension by what you know,"
+            f" with your reason, as an artifact in `{place}`:\n\n" + "\n".join(lines) + "\n\n"
+            f"{as_json(one.get('example'))}"
+        )
+
+
+def _dimension(said: Spec) -> str:
+    optional = "" if said.get("required", True) else " (optional)"
+    levels = ", ".join(str(level) for level in _list(said.get("levels")))
+    purpose = _sentence(said.get("purpose"))
+    return f"- `{said.get('id')}`{optional}: {purpose}{' ' if purpose else ''}Levels: {levels}."
+
+
+def _sentence(text: JsonValue) -> str:
+    said = str(text or "").strip()
+    return said if not said or said[-1] in ".!?:" else f"{said}."
+
+
+def capability_sections(capabilities: JsonValue) -> Iterator[str]:
+    """Ask what the agent can do, where nobody has found that out yet."""
+    asked = [cast("dict[str, JsonValue]", each) for each in _list(capabilities)]
+    if asked:
+        lines = "\n".join(f"- `{each.get('name')}` ({each.get('level')})" for each in asked)
+        yield (
+            f"# What you can do\n\nThis workflow draws on:\n\n{lines}\n\nFind out by trying each once, in a harmless"
+            " way, and report what you found as an artifact of its own; status is available, unavailable or unknown:"
+            f"\n\n{as_json(asked[0].get('example'))}"
+        )
+
+
+def with_artifacts(schema: JsonValue, asked: Sequence[JsonValue]) -> tuple[JsonValue, JsonValue]:
+    """Give the schema of a result together with the artifacts that are asked for, and the least that fits it."""
+    wanted = [cast("dict[str, JsonValue]", each) for each in asked]
+    forms: list[JsonValue] = [each.get("schema") for each in wanted]
+    text: JsonValue = {"type": "string", "description": "your last words: what you did and found"}
+    result = text if schema is None else schema
+    whole: JsonValue = {
+        "type": "object",
+        "properties": {
+            "result": result,
+            "artifacts": {"type": "array", "items": forms[0] if len(forms) == 1 else {"anyOf": forms}},
+        },
+        "required": ["result", "artifacts"],
+        "additionalProperties": False,
+    }
+    least = "what you did and found" if schema is None else minimal(schema)
+    return whole, {"result": least, "artifacts": [each.get("example") for each in wanted]}
+
+
+def full_guides(guided: GuidedWorkflow, unresolved: Sequence[str] = ()) -> tuple[str, ...]:
+    """Tell the rules and the documents of a workflow to an agent that begins."""
+    rules = "\n".join(f"- {each}" for each in guided.meta_guidance)
+    entries = "\n".join(_full(each, each.id in unresolved) for each in guided.references)
+    heading = "# References\n\nDocuments that this workflow builds on. Read those that your step needs."
+    parts = (f"# Rules of this workflow\n\n{rules}" if rules else "", f"{heading}\n\n{entries}" if entries else "")
+    return tuple(part for part in parts if part)
+
+
+def compact_guides(guided: GuidedWorkflow, unresolved: Sequence[str] = ()) -> tuple[str, ...]:
+    """Remind an agent that has heard them in this conversation."""
+    lines = ["The rules of this workflow hold as before."] if guided.meta_guidance else []
+    if guided.references:
+        listed = "\n".join(_compact(each, each.id in unresolved) for each in guided.references)
+        lines.append(f"Its references:\n\n{listed}")
+    return ("# Reminder\n\n" + "\n\n".join(lines),) if lines else ()
+
+
+def _full(each: Reference, missing: bool) -> str:
+    marks = f"{' (authoritative)' if each.authoritative else ''}{' [not found]' if missing else ''}"
+    return f"- {each.title}{marks}\n  Path: {each.source}\n  Purpose: {each.purpose}"
+
+
+def _compact(each: Reference, missing: bool) -> str:
+    return f"- {each.title}{' [not found]' if missing else ''}: {each.source}"
+
+
+def _list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+def as_json(value: JsonValue) -> str:
+    """Give a value as a block of JSON that nothing in it can close."""
+    return fenced(json.dumps(value, ensure_ascii=False, indent=2), "json")

@@ -1,0 +1,92 @@
+"""The documents that a workflow points to: looked for once, as a run starts, and told the same way ever after."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from handrail.frozen import frozen
+from handrail.model.workflow.guidance import Reference
+from handrail.model.workflow.plan import Plan
+from handrail.model.workflow.values import JsonValue
+from handrail.sources.foreign_files import NOT_A_FILE, NOT_THERE, real
+from handrail.sources.library import library_root
+from handrail.sources.tiers import Place
+
+OUTSIDE = "it leads out of its folder"
+
+
+@frozen
+class Resolved:
+    """A reference with where it was found, or why not."""
+
+    reference: Reference
+    path: str
+    problem: str = ""
+    """Why it could not be resolved, as the end of a sentence; empty where it was."""
+
+    def document(self) -> dict[str, JsonValue]:
+        """Give it as data."""
+        declared = self.reference
+        return {
+            "id": declared.id,
+            "title": declared.title,
+            "path": self.path,
+            "purpose": declared.purpose,
+            "authoritative": declared.authoritative,
+            "resolveFrom": declared.resolve_from,
+            "status": "unresolved" if self.problem else "resolved",
+        }
+
+
+def look_for(plan: Plan, place: Place) -> dict[str, JsonValue]:
+    """Look for what a workflow refers to; what is found out is recorded as the run starts, and blocks nothing."""
+    found: dict[str, JsonValue] = {}
+    for reference in declared_references(plan):
+        resolved = resolve(reference, bases_of(reference, place))
+        found[reference.id] = {"path": resolved.path, "problem": resolved.problem}
+    return found
+
+
+def resolve(reference: Reference, bases: Iterable[Path]) -> Resolved:
+    """Look for a reference below folders; it must be a file in one of them, symbolic links followed."""
+    problems: list[str] = []
+    for base in bases:
+        problem = _problem(base / reference.source, base)
+        if not problem:
+            return Resolved(reference, str(base / reference.source))
+        problems.append(problem)
+    return Resolved(reference, reference.source, problems[0] if problems else NOT_THERE)
+
+
+def missing_references(plan: Plan, found: dict[str, JsonValue]) -> tuple[str, ...]:
+    """Warn of documents that a workflow refers to and that were not found."""
+    told: list[str] = []
+    for each in declared_references(plan):
+        seen = found.get(each.id)
+        problem = seen.get("problem") if isinstance(seen, dict) else None
+        if problem:
+            told.append(f"the reference '{each.title}' ({each.source}) was not found: {problem}; agents are told so")
+    return tuple(told)
+
+
+def bases_of(reference: Reference, place: Place) -> tuple[Path, ...]:
+    """Give the folders below which a reference may lie."""
+    if reference.resolve_from == "package":
+        return (library_root(),)
+    return tuple(dict.fromkeys(base for base in (place.cwd, place.repository) if base is not None))
+
+
+def _problem(path: Path, base: Path) -> str:
+    try:
+        found = path.resolve(strict=True)
+        if not found.is_relative_to(real(base)):
+            return OUTSIDE
+        return "" if found.is_file() else NOT_A_FILE
+    except (FileNotFoundError, NotADirectoryError):
+        return NOT_THERE
+    except (OSError, RuntimeError, ValueError):
+        return "it cannot be read"
+
+
+def declared_references(plan: Plan) -> tuple[Reference, ...]:
+    """Give the documents that a workflow points to."""
+    return plan.guided.references if plan.guided is not None else ()
