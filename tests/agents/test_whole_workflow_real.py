@@ -146,3 +146,35 @@ def _at_work(desk: Desk) -> list[str]:
         if where.is_relative_to(desk.root.parent):
             found.append(name)
     return found
+
+
+FORMS = """\
+name: audit
+description: Audit it with proof, budget, references, a capability and a judgment.
+guidance: [Prefer evidence over opinion.]
+references: [{id: api, title: The API, source: README.md, purpose: The contract.}]
+capabilities: {web_browsing: required, delegation: preferred}
+budget: {agent_calls: 5}
+defaults: {agent: claude/sonnet}
+assessments:
+  ready: {dimensions: {evidence: {levels: [low, high]}}, follow_up_when: [low], guidance: Anchor it to a line.}
+steps:
+  - {name: audit, prompt: "Audit it. [[s:audit]]", assess: ready, retry: 1, done_when: [{exists: audit.md}]}
+"""
+
+
+def _judged(level: str) -> Structured:
+    dimensions: JsonValue = {"evidence": {"level": level, "rationale": "seen it"}}
+    artifact: JsonValue = {"kind": "wr.assessment", "assessmentId": "ready", "dimensions": dimensions}
+    return Structured({"result": "Audited.", "artifacts": [artifact]})
+
+
+def test_claude_is_held_to_a_judgment_and_its_table_of_capabilities(desk: Desk) -> None:
+    desk.model.scripts["audit"] = [_judged("low"), Shell("echo fine > audit.md"), _judged("high")]
+    (desk.root / "README.md").write_text("hello\n")
+    desk.add("audit", FORMS)
+    assert "succeeded" in desk.handrail("run", "audit")
+    asked = [str(each) for each in desk.model.asked("audit")]
+    assert "- Prefer evidence over opinion." in asked[0]
+    assert "# What you can do" not in asked[0]
+    assert "Anchor it to a line." in desk.handrail("show", "audit-1", "audit", "--prompt")
