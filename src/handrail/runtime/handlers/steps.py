@@ -130,14 +130,9 @@ class StepHandler:
         events: tuple[Event, ...] = (ended,)
         if demands and step is not None and is_answered:
             events = demanded.judge_agent_step(plan, state, step, ended)
-        return tuple([await self._after_demands(plan, state, step, began, each) for each in events])
-
-    async def _after_demands(
-        self, plan: Plan, state: RunState, step: Step | None, began: StepBegan, event: Event
-    ) -> Event:
-        if not isinstance(event, StepEnded):
-            return event
-        return await self._carried(plan, state, await self._concluded(state, step, began, event))
+        over = next(each for each in events if isinstance(each, StepEnded))
+        kept = await self._carried(plan, state, await self._concluded(state, step, began, over))
+        return tuple(kept if each is over else each for each in events)
 
     async def guide(
         self, plan: Plan, state: RunState, pending: Pending, began: StepBegan, refused: StepRefused | None
