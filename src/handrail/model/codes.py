@@ -128,6 +128,7 @@ CODES: dict[str, str] = {
     "shared-work-tree": "Several agents or items work in the same files at once.",
     "budget-too-small": "A budget does not suffice for the agent calls that must be made.",
     "single-dimension": "An assessment judges one thing only.",
+    "follow-up-without-retry": "A level sends a step back that has no further try.",
     "same-dimension": "Two dimensions judge the same thing.",
     "vibes-only": "A name asks for a feeling instead of a fact.",
     "lazy-wording": "A prompt invites to do little and sets no floor.",

@@ -10,7 +10,7 @@ from handrail.compiler.lint.context import LintContext, gather
 from handrail.compiler.lint.fan_outs import unmerged_fan_outs
 from handrail.compiler.lint.flow import loops_that_cannot_change, unreachable_steps
 from handrail.compiler.lint.forms import placeholders_in_prompts, wrapped_conditions
-from handrail.compiler.lint.judgments import same_dimensions, single_dimensions
+from handrail.compiler.lint.judgments import follow_ups_without_retry, same_dimensions, single_dimensions
 from handrail.compiler.lint.keys import keys_without_effect
 from handrail.compiler.lint.not_used import keys_that_nothing_uses
 from handrail.compiler.lint.outputs import unused_outputs
@@ -34,6 +34,7 @@ LINTS: dict[str, Callable[[LintContext], None]] = {
     "shared-work-tree": shared_work_trees,
     "budget-too-small": small_budgets,
     "single-dimension": single_dimensions,
+    "follow-up-without-retry": follow_ups_without_retry,
     "same-dimension": same_dimensions,
     "vibes-only": vibes_only,
     "lazy-wording": lazy_wording,

@@ -7,6 +7,7 @@ from handrail.compiler.lint.context import LintContext
 from handrail.compiler.workrail.tree import mappings, text
 from handrail.frozen import frozen
 from handrail.model.source import Mapping, Node
+from handrail.model.workflow.actions import AgentAction
 from handrail.model.workflow.guidance import GuidedAction
 
 SUFFIX = re.compile(r"[_-]?(?:confidence|level|score|rating)$", re.IGNORECASE)
@@ -26,6 +27,11 @@ def written_assessments(context: LintContext) -> Iterator[Judged]:
     for node in mappings(context.document.root, "assessments"):
         found = tuple((text(each, "id") or "", each.entries["id"].value) for each in mappings(node, "dimensions"))
         yield Judged(text(node, "id") or "", node.entries["id"].value, found)
+    named = context.document.root.get("assessments")
+    for entry in named if isinstance(named, Mapping) else ():
+        dimensions = entry.value.get("dimensions") if isinstance(entry.value, Mapping) else None
+        if isinstance(dimensions, Mapping):
+            yield Judged(entry.name, entry.key, tuple((each.name, each.key) for each in dimensions))
     for visit in context.own if context.document.dialect == "native" else ():
         assess = visit.node.get("assess") if visit.node is not None else None
         dimensions = assess.get("dimensions") if isinstance(assess, Mapping) else None
@@ -52,6 +58,17 @@ def _asked_alone(context: LintContext) -> set[str]:
         ids = action.assessments if isinstance(action, GuidedAction) else visit.step.assess
         found.update(ids if len(ids) == 1 else ())
     return found
+
+
+def follow_ups_without_retry(context: LintContext) -> None:
+    """Advise of a step that is sent back by a level and has no try left for it."""
+    for visit in context.own:
+        step = visit.step
+        if isinstance(step.action, AgentAction) and step.follow_ups and not step.retry.more:
+            levels = ", ".join(dict.fromkeys(each.any_equals_level for each in step.follow_ups))
+            message = f"the first judgment at level {levels} stops the run: the step has no further try"
+            hint = "add `retry: 2`, so that the agent can follow the guidance"
+            context.report.advice("follow-up-without-retry", message, context.at(visit, "assess"), hint)
 
 
 def same_dimensions(context: LintContext) -> None:

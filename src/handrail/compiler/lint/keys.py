@@ -17,8 +17,8 @@ PROVEN = frozenset({"done_when"})
 
 NO_EFFECT: dict[str, frozenset[str]] = {
     "agent": TOLD,
-    "agent-loop": TOLD | {"session"},
-    "review": TOLD | {"session"},
+    "agent-loop": TOLD | JUDGED | {"session"},
+    "review": TOLD | JUDGED | {"session"},
     "loop": TOLD | JUDGED | TYPED | {"session"},
     "parallel-agents": TOLD | JUDGED | TYPED | {"session"},
     "script": SETTINGS | JUDGED | TOLD,

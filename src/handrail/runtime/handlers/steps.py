@@ -126,9 +126,8 @@ class StepHandler:
     ) -> tuple[Event, ...]:
         """Hold an outcome against what its step demands, then against its proofs."""
         demands = began.spec.get("assessments") or began.spec.get("capabilities")
-        is_answered = ended.status == "succeeded" or "feedback" in ended.details
         events: tuple[Event, ...] = (ended,)
-        if demands and step is not None and is_answered:
+        if demands and step is not None and (ended.status == "succeeded" or "feedback" in ended.details):
             events = demanded.judge_agent_step(plan, state, step, ended)
         over = next(each for each in events if isinstance(each, StepEnded))
         kept = await self._carried(plan, state, await self._concluded(state, step, began, over))
