@@ -5,10 +5,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from handrail.engine.decide.complete_guided import Given
-from handrail.engine.guided.agent_call import guided_task
 from handrail.engine.guided.prompts import filled
-from handrail.engine.state.position import Moment
 from handrail.engine.text.marked_values import ForeignValue, mark_values
 from handrail.model.workflow.values import JsonValue
 from support.engine.guided_walking import CONTROL, GuidedWalk, Json, guided_plan, loop, step, var
@@ -182,12 +179,3 @@ def test_delegations_that_apply_are_given_with_what_they_are_told() -> None:
             }
         ]
     )
-
-
-def test_an_agent_that_the_engine_calls_hears_the_rules_of_the_workflow_once() -> None:
-    plan = guided_plan(step("one"), step("two"), metaGuidance=["Never guess."])
-    walk = GuidedWalk(plan).start().settle()
-    first = guided_task(plan, walk.state, plan.steps[0], Moment("one", 0.0)).prompt.text
-    walk.give(Given(by="me", notes="done"))
-    second = guided_task(plan, walk.state, plan.steps[1], Moment("two", 0.0)).prompt.text
-    assert ("Never guess." in first, "Never guess." in second) == (True, False)

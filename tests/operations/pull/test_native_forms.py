@@ -198,7 +198,7 @@ def test_several_assessments_are_told_apart_by_their_names(shop: StepsRoom) -> N
     assert [each.status for each in shop.endings(state.run, "look")] == ["failed", "succeeded"]
 
 
-VERDICT = {
+VERDICT: Json = {
     "kind": "wr.review_verdict",
     "verdict": "clean",
     "confidence": "high",
@@ -279,7 +279,7 @@ def test_a_required_capability_that_the_agent_finds_missing_blocks_until_a_perso
     shop.drive()
     after = shop.state(state.run)
     assert after.status == "succeeded"
-    assert {gap["about"] for gap in after.open_gaps} == {"web_browsing", "delegation"}
+    assert sorted(str(gap["about"]) for gap in after.open_gaps) == ["delegation", "web_browsing"]
 
 
 def test_a_connected_agent_reports_what_it_can_do_as_an_artifact(pull: Pull) -> None:

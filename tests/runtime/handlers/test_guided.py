@@ -187,3 +187,16 @@ def test_a_run_changes_hands_in_a_loop_and_the_engine_goes_on_with_the_rest(shop
     again = [each for each in of_kind(shop.log, run, StepBegan) if each.address == at]
     assert len(again) == 2
     assert "call" in again[-1].spec
+
+
+def test_rules_and_references_are_told_whole_in_a_new_conversation_and_short_after(
+    shop: StepsRoom,
+) -> None:
+    reference = {"id": "api", "title": "The API", "source": "README.md", "purpose": "It binds.", "authoritative": True}
+    text = flow(step("one"), step("two"), metaGuidance=["Never guess."], references=[reference])
+    state = shop.run(text, {"one": notes("one"), "two": notes("two")})
+    first, second = (prompt_of(shop.log, state.run, name) for name in ("one", "two"))
+    assert "- Never guess." in first
+    assert "- The API (authoritative)\n  Path: README.md\n  Purpose: It binds." in first
+    assert "Never guess." not in second
+    assert "- The API: README.md" in second
