@@ -43,7 +43,7 @@ NOT_YET = {
     "agents whose step has `handrail_tools` start this themselves; to connect one of yours: handrail mcp",
     "and {} more, see handrail why {}",
     "each agent has a window in tmux: handrail attach {}",
-    "give the agent {}, then handrail resume {}",
+    "name an agent that has {}, or give it the access, then handrail resume {}",
     "handrail apply {} finishes it, handrail apply {} --undo takes it back",
     "handrail doctor",
     "handrail status {}; handrail logs {}",

@@ -77,7 +77,7 @@ def _check_target(slot: Slot, place: Node, catalog: Catalog, report: Report) -> 
             return
         known = (*catalog.names(), *(f"routine-{name}" for name in catalog.builtins.routine_names()))
         message = f"slot {quoted(slot.id)} is bound to {quoted(slot.bound_to)}, and there is no routine or workflow"
-        hint = "bind it to a workflow that `handrail list` shows, or to a routine, such as routine-design-review"
+        hint = "bind it to the name of a workflow, or to a routine, such as routine-design-review"
         report.error("unknown-binding", f"{message} of that name{did_you_mean(slot.bound_to, known)}", place, hint)
     elif slot.accepts and kind not in slot.accepts:
         message = f"slot {quoted(slot.id)} is bound to {quoted(slot.bound_to)}, which is a {kind}"

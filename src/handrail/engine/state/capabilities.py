@@ -156,12 +156,14 @@ def blocked_without(state: RunState, name: str, address: str, message: str, now:
     way = f"name an agent that has {name}, or give it the access, then handrail resume {state.run}"
     if state.held_by:
         way = f"once the agent can use {name}, it hands in the step again with an artifact that says so"
-    without = f"handrail prefer {state.run} --risk aggressive, then handrail resume {state.run}"
     return RunBlocked(
         reason="capability",
         message=message,
         address=address,
-        next_step=f"{way}; or let it go on without: {without}",
+        next_step=(
+            f"{way}; or let it go on without: handrail prefer {state.run} --risk aggressive,"
+            f" then handrail resume {state.run}"
+        ),
         at=now,
     )
 
