@@ -43,7 +43,7 @@ def command(*, run: str, step: str | None, prompt: bool, transcript: bool, as_js
         elif step is not None:
             details = step_details(session.log, found, step)
             shown = {"run": found, "steps": details}
-            text = "\n\n".join(_step(each) for each in details)
+            text = "\n\n".join(step_lines(each) for each in details)
         else:
             shown = run_document(session.log, found)
             text = "\n".join([*_head(shown), render_steps(shown), *_outputs(shown["outputs"]), *_approval(shown)])
@@ -132,8 +132,10 @@ def _approval(document: dict[str, Any]) -> list[str]:
     return [row for line in lines for row in harmless_lines(line)]
 
 
-def _step(details: dict[str, Any]) -> str:
+def step_lines(details: dict[str, Any]) -> str:
+    """Show what is known of one step."""
     facts = {
+        "for": details["description"],
         "status": step_words(details["status"]) + (f", try {details['attempts']}" if details["attempts"] else ""),
         "agent": _agent(details),
         "prompt": details["prompt"] and " ".join(filter(None, details["prompt"].values())),

@@ -35,7 +35,8 @@ def following(scene: Scene, action: GateAction) -> Event:
         names=names,
         attempt=used + 1,
         attempts=most,
-        failed=str(data["failed"]),
+        # Of checks that printed nothing their names and exit codes are all there is to say.
+        failed=str(data["failed"]) if str(data["failed"]).strip() else str(data["error"]),
         timeout=scene.step.timeout,
     )
     event = replace(scene, state=with_own_result(scene.state, scene.step.name, address)).call(ask)

@@ -77,7 +77,7 @@ def next_round(plan: Plan, state: RunState, now: float) -> Event:
         return RunBlocked(reason="fault", message="the run stands in a loop that its plan does not have", at=now)
     ended = _ended(state, step.action, loop, now)
     if ended is None:
-        why = _tested(state, step.action, While)
+        why = _tested(state, step.action, While, loop.round + 1)
         return RoundStarted(address=loop.address, round=loop.round + 1, at=now, why=why)
     if ended.reason == "max" and step.action.on_max != "continue":
         return _at_limit(step.action, loop, now, step.escalate_to or "")
@@ -91,10 +91,10 @@ def _ended(state: RunState, action: LoopAction, loop: LoopState, now: float) -> 
     total = len(loop.items) if loop.items is not None else loop.count
     if total is not None and loop.round >= total:
         return LoopEnded(address=address, reason="done", at=now)
-    until = _tested(state, action, Until) if loop.round > 0 else None
+    until = _tested(state, action, Until, loop.round) if loop.round > 0 else None
     if until is not None and until.result is True:
         return LoopEnded(address=address, reason="condition", at=now, why=until)
-    before = _tested(state, action, While)
+    before = _tested(state, action, While, loop.round + 1)
     if before is not None and before.result is not True:
         return LoopEnded(address=address, reason="condition", at=now, why=before)
     if loop.round >= action.max_iterations:
@@ -102,11 +102,12 @@ def _ended(state: RunState, action: LoopAction, loop: LoopState, now: float) -> 
     return None
 
 
-def _tested(state: RunState, action: LoopAction, kind: type[While] | type[Until]) -> Why | None:
+def _tested(state: RunState, action: LoopAction, kind: type[While] | type[Until], number: int) -> Why | None:
+    """Evaluate the condition of a loop; `round` is the one that would begin for `while`, the one that ended else."""
     over = action.over
     if isinstance(over, kind):
         source: Expression = over.condition
-        return condition(source, state)
+        return condition(source, state, {"round": number})
     return None
 
 

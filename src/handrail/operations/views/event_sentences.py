@@ -33,7 +33,8 @@ Data = dict[str, JsonValue]
 def _passed_over(event: ev.StepPassedOver) -> str:
     if event.how == "answered":
         return f"its answer stands: {event.message}"
-    return "failed, and the run goes on without it" + (f": {event.message}" if event.message else "")
+    how = "with a warning" if event.how == "warn" else "without it"
+    return f"failed, and the run goes on {how}" + (f": {event.message}" if event.message else "")
 
 
 def address_of(event: ev.Event) -> str:

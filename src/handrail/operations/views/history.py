@@ -1,5 +1,6 @@
 """A run's events and steps, as they are shown."""
 
+import re
 from typing import Any, cast
 
 from handrail.engine.state.agent_calls import call_of
@@ -7,6 +8,7 @@ from handrail.errors import UsageError
 from handrail.model.codec import encode
 from handrail.model.history.events import Event, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState, StepState
+from handrail.model.parts import every_step
 from handrail.operations.views.costs import sum_of
 from handrail.operations.views.event_sentences import (
     address_of,
@@ -30,7 +32,10 @@ from handrail.operations.views.step_addresses import (
     tries,
 )
 from handrail.ports.log import Log
-from handrail.runtime.history import events_of, state_of
+from handrail.runtime.history import events_of, plan_of, state_of
+
+_ROUND = re.compile(r"@\d+|\[[^\]]*\]")
+"""What an address has beside the names of steps: rounds and the keys of items."""
 
 
 def history(log: Log, run: str, step: str | None = None) -> list[tuple[int, str, Event]]:
@@ -91,6 +96,13 @@ def _asks(call: Try) -> bool:
     return isinstance(call.begin, StepBegan) and "prompt" in (call_of(call.begin) or {})
 
 
+def _description(log: Log, state: RunState, address: str) -> str | None:
+    """Say what a step is for, in its author's words."""
+    steps = dict(every_step(plan_of(log, state.plan).steps))
+    step = steps.get(_ROUND.sub("", address))
+    return None if step is None else step.description or None
+
+
 def _details(log: Log, found: FoundStep) -> dict[str, Any]:
     state = state_of(log, found.run)
     step = state.steps[found.address]
@@ -103,6 +115,7 @@ def _details(log: Log, found: FoundStep) -> dict[str, Any]:
     return {
         "address": found.shown,
         "run": found.run,
+        "description": _description(log, state, found.address),
         **(_of_event(ended) if found.nth is not None and ended is not None else _of_state(state, step)),
         "attempts": step.attempts if found.nth is None else found.nth,
         "tries": len(known),
