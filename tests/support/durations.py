@@ -26,6 +26,7 @@ BUDGETS: dict[str, int] = {
     "tests/cli/steer": 30,
     "tests/cli/workflows": 50,
     "tests/corpus": 40,
+    "tests/differences": 90,
     "tests/docs": 160,
     "tests/engine/decide": 20,
     "tests/engine/fold": 20,
