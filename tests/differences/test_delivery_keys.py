@@ -12,7 +12,7 @@ TASKS: Json = {"tasks": {"type": "list", "default": [{"title": "Mend the gate"},
 
 
 def prepared(run: Benches, **more: object) -> str:
-    """Run up to a pull request where GitHub's command line is installed; give what a person is told to do, and its text."""
+    """Run up to a pull request where GitHub's command line is there; give what a person reads, and its text."""
     program = run.folder / "bin" / "gh"
     program.parent.mkdir(exist_ok=True)
     program.touch(mode=0o755)

@@ -265,12 +265,13 @@ class Workbench:
 
     def run(self, text: str, *inputs: str, task: str = "Make it better.") -> Trace:
         """Run a workflow as far as it goes without a person."""
-        name = self._write(text)
+        name = self.add(text)
         for other, content in self.workflows.items():
-            self._write(content, other)
+            self.add(content, other)
         return self._walk(name, inputs, task) if self.driver == "connected" else self._launch(name, inputs, task)
 
-    def _write(self, text: str, name: str = "case") -> str:
+    def add(self, text: str, name: str = "case") -> str:
+        """Write a workflow of the user, JSON by its id; give its name."""
         is_json = text.lstrip().startswith("{")
         name = str(json.loads(text)["id"]) if is_json else name
         folder = self.home / "workflows" / name

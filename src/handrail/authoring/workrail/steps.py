@@ -128,7 +128,7 @@ CALL = Record(
     {
         "id": COMMON["id"],
         "type": needs(Choice(("template_call",)), "template_call"),
-        "title": Key(words("a title", 128), "what people see"),
+        "title": Key(words("a title", 128), "for readers of the file; the steps that take its place have their own"),
         "templateId": needs(TEMPLATE_ID, TEMPLATE_DOC),
         "args": Key(ARGS, "values for the routine's `{name}` places"),
         "runCondition": COMMON["runCondition"],

@@ -1,7 +1,9 @@
 """Lowers function definitions and says which of them a step may refer to."""
 
+import json
 from collections.abc import Iterator
-from typing import Literal, cast
+from dataclasses import replace
+from typing import Literal, TypeAlias, cast
 
 from handrail.compiler.workrail.tree import flag, items, json_value, mappings, scalars, text
 from handrail.model.diagnostics import Report
@@ -10,11 +12,10 @@ from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.guidance import FunctionDefinition, FunctionParameter
 
 Functions = tuple[FunctionDefinition, ...]
+Scope: TypeAlias = Literal["workflow", "loop", "step"]
 
 
-def lower_functions(
-    node: Mapping, scope: Literal["workflow", "loop", "step"], report: Report
-) -> tuple[FunctionDefinition, ...]:
+def lower_functions(node: Mapping, scope: Scope, report: Report) -> tuple[FunctionDefinition, ...]:
     """Lower the definitions of a workflow, a loop or a step."""
     found: dict[str, FunctionDefinition] = {}
     for each in mappings(node, "functionDefinitions"):
@@ -23,11 +24,23 @@ def lower_functions(
             place = each.entries["name"].value
             report.error("duplicate-function", f"function '{definition.name}' is defined twice", place)
         found[definition.name] = definition
+    for definition in _widened(node, scope):
+        found.setdefault(definition.name, definition)
     return tuple(found.values())
 
 
-def _definition(node: Mapping, scope: Literal["workflow", "loop", "step"]) -> FunctionDefinition:
-    written = cast('Literal["workflow", "loop", "step"] | None', text(node, "scope"))
+def _widened(node: Mapping, scope: Scope) -> Iterator[FunctionDefinition]:
+    """Find what steps further inside define for all that stands in this workflow or loop."""
+    inner = (*mappings(node, "steps"), *mappings(node, "body"))
+    for step in inner if scope != "step" else ():
+        yield from (
+            _definition(each, scope) for each in mappings(step, "functionDefinitions") if text(each, "scope") == scope
+        )
+        yield from _widened(step, scope)
+
+
+def _definition(node: Mapping, scope: Scope) -> FunctionDefinition:
+    written = cast("Scope | None", text(node, "scope"))
     parameters = tuple(_parameter(each) for each in mappings(node, "parameters"))
     return FunctionDefinition(text(node, "name") or "", text(node, "definition") or "", parameters, written or scope)
 
@@ -61,8 +74,20 @@ def functions_of_step(step: Mapping, outer: Functions, report: Report) -> Functi
             guess = did_you_mean(name, in_reach)
             report.warning("unknown-function", f"function '{name}' is not defined{guess}", place, hint)
         else:
-            named[name] = found
+            named[name] = _called(step, found)
     return (*named.values(), *(each for name, each in in_reach.items() if name not in named))
+
+
+def _called(step: Mapping, function: FunctionDefinition) -> FunctionDefinition:
+    """Say with which arguments a step calls a function."""
+    calls = (call.get("args") for call in mappings(step, "functionCalls") if text(call, "name") == function.name)
+    given = [_arguments(each) for each in calls if isinstance(each, Mapping) and each.entries]
+    return replace(function, definition=" ".join((function.definition, *given))) if given else function
+
+
+def _arguments(args: Mapping) -> str:
+    values = ((name, json.dumps(json_value(entry.value), ensure_ascii=False)) for name, entry in args.entries.items())
+    return f"Call it with {', '.join(f'{name} = {value}' for name, value in values)}."
 
 
 def _named(step: Mapping) -> Iterator[tuple[str, Node]]:

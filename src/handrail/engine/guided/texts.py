@@ -23,6 +23,7 @@ _CONFIRMERS = {
     "coordinator_eval": "whoever coordinates this work",
 }
 _RUNS = "Handrail runs {} itself when you hand in this step, and takes the step only if it passes: run it before."
+_STRENGTHS = {"lightweight": "a lightweight one", "mid": "one of middle strength", "heavy": "a heavy one"}
 PERSON = "human_approval"
 """Who is asked by the engine itself: no agent can give this word."""
 
@@ -38,6 +39,7 @@ def step_text(spec: Spec, *, notes_known: bool = False, rules: Sequence[str] = (
         *_listed("Guidance for this step", _list(spec.get("guidance"))),
         *_listed("Rules of this workflow", rules),
         *_files(spec),
+        *_tier(spec),
         *definitions(_list(spec.get("functions"))),
         *_verification(spec),
         *_criteria(spec),
@@ -96,6 +98,7 @@ def _delegations(spec: Spec) -> Iterator[str]:
         lines.append(f"{number}. [{state}] {one.get('workflow')}{goal}")
         if one.get("context"):
             lines.append(f"   context: {one.get('shown_context') or json.dumps(one['context'], ensure_ascii=False)}")
+        lines += _means(one)
     if all(str(number) in done for number in range(1, len(asked) + 1)):
         yield "# Work that was handed on\n\nAll results are in; hand in what you make of them:\n\n" + "\n".join(lines)
         return
@@ -107,6 +110,15 @@ def _delegations(spec: Spec) -> Iterator[str]:
         "Report each result as an artifact, one by one as they come in or several together. `delegation` is the number"
         f" above; `status` is done, failed or skipped:\n\n{as_json(delegation_result(1))}"
     )
+
+
+def _means(delegation: Spec) -> Iterator[str]:
+    """Say by which model and with which tools a piece of work is to be done."""
+    tools = delegation.get("allowed_tools")
+    if delegation.get("model_tier"):
+        yield f"   model: {_STRENGTHS[str(delegation['model_tier'])]}, where you can choose one"
+    if isinstance(tools, list):
+        yield f"   tools: {', '.join(map(str, tools)) or 'none'}"
 
 
 def delegation_result(number: int) -> JsonValue:
@@ -122,6 +134,11 @@ def _listed(title: str, lines: Sequence[JsonValue]) -> Iterator[str]:
 def _files(spec: Spec) -> Iterator[str]:
     if spec.get("ask_for_files"):
         yield "Ask your user for files that this step needs and that you cannot find yourself."
+
+
+def _tier(spec: Spec) -> Iterator[str]:
+    if spec.get("model_tier"):
+        yield f"Where you can choose a model for this step, take {_STRENGTHS[str(spec['model_tier'])]}."
 
 
 def definitions(functions: Sequence[JsonValue]) -> Iterator[str]:

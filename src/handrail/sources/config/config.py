@@ -36,6 +36,14 @@ REPOSITORY_TABLES = (
 USER_TABLES = ("trust", "notify", *REPOSITORY_TABLES)
 BINDINGS = (".handrail/bindings.json", ".workrail/bindings.json")
 KNOWN = ("kind", "network")
+KEYS = {
+    "workflows": ("folders",),
+    "agent": ("default", "pass_env", "fallback", "limits", "idle_timeout", "sandbox"),
+    "worktrees": ("setup", "teardown", "copy", "timeout", "teardown_timeout", "branch", "base"),
+    "cleanup": ("keep_snapshots",),
+    "trust": ("repositories",),
+}
+"""The keys of the tables that are read here."""
 CONFIG = ".handrail/config.toml"
 KEEP_SNAPSHOTS = 30
 """Days for which `clean` keeps the snapshots of a run whose work has arrived, where nobody says otherwise."""
@@ -120,7 +128,7 @@ def config_in(file: TomlFile, root: Path, report: Report) -> RepositoryConfig:
     _check_tables(file, REPOSITORY_TABLES, report)
     folders = _workflow_folders(file, root, report)
     agent = file.table("agent", report)
-    _check_keys(file, "agent", agent, ("default", "pass_env", "fallback", "limits", "idle_timeout", "sandbox"), report)
+    _check_keys(file, "agent", agent, report)
     return RepositoryConfig(
         root,
         folders,
@@ -151,7 +159,7 @@ def _has_project(file: TomlFile) -> bool:
 
 def _keep_snapshots(file: TomlFile, report: Report) -> int | None:
     table = file.table("cleanup", report)
-    _check_keys(file, "cleanup", table, ("keep_snapshots",), report)
+    _check_keys(file, "cleanup", table, report)
     value = table.get("keep_snapshots")
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
         return None if value is None else min(value, _FOR_EVER)
@@ -186,8 +194,7 @@ def _limits(file: TomlFile, table: dict[str, Any], report: Report) -> Limits:
 
 def _worktrees(file: TomlFile, report: Report) -> Worktrees:
     table = file.table("worktrees", report)
-    known = ("setup", "teardown", "copy", "timeout", "teardown_timeout", "branch", "base")
-    _check_keys(file, "worktrees", table, known, report)
+    _check_keys(file, "worktrees", table, report)
     for name in ("setup", "teardown", "copy"):
         if isinstance(table.get(name), str):
             table = {**table, name: [table[name]]}
@@ -230,7 +237,7 @@ def read_user_config(folders: Folders, report: Report) -> UserConfig:
     file = read_toml(path, Path(path.anchor), report)
     _check_tables(file, USER_TABLES, report)
     table = file.table("trust", report)
-    _check_keys(file, "trust", table, ("repositories",), report)
+    _check_keys(file, "trust", table, report)
     listed = _texts(file, "trust", "repositories", table, report)
     trusted = tuple(path for text in listed if (path := _absolute(file, text, report)) is not None)
     return UserConfig(
@@ -262,7 +269,8 @@ def _check_tables(file: TomlFile, known: tuple[str, ...], report: Report) -> Non
             report.warning("config-key", message, file.place(name), f"known are {', '.join(known)}")
 
 
-def _check_keys(file: TomlFile, name: str, table: dict[str, Any], known: tuple[str, ...], report: Report) -> None:
+def _check_keys(file: TomlFile, name: str, table: dict[str, Any], report: Report) -> None:
+    known = KEYS[name]
     for key in table:
         if key not in known:
             message = f"unknown key '{key}' in [{name}]{did_you_mean(key, known)}"
@@ -281,7 +289,7 @@ def _texts(file: TomlFile, name: str, key: str, table: dict[str, Any], report: R
 
 def _workflow_folders(file: TomlFile, root: Path, report: Report) -> tuple[Path, ...]:
     table = file.table("workflows", report)
-    _check_keys(file, "workflows", table, ("folders",), report)
+    _check_keys(file, "workflows", table, report)
     found: list[Path] = []
     for text in _texts(file, "workflows", "folders", table, report):
         folder = root / text
