@@ -3,6 +3,7 @@
 from pathlib import Path
 from subprocess import run as call
 
+from handrail.ports.processes import Ended
 from support.differences.performers import Play
 from support.differences.proofs import Benches, Json, flow, proves
 from support.differences.workbench import Trace
@@ -53,7 +54,8 @@ def test_after_lets_an_item_start_from_others(run: Benches) -> None:
     def codes(**more: str) -> list[int]:
         trace = run(flow({**fan, **more}), git=True)
         found = [each for each in trace.bench.processes.started if "found" in each.argv[-1]]
-        return sorted(trace.bench.processes.look(each.folder).code for each in found)
+        ended = (trace.bench.processes.look(each.folder) for each in found)
+        return sorted(each.code for each in ended if isinstance(each, Ended))
 
     assert codes() == [1, 1]
     assert codes(after="item.needs | default([])") == [0, 1]

@@ -285,7 +285,7 @@ def test_a_level_sends_the_step_back_with_its_guidance(both: Benches) -> None:
 
     def told(**when: str) -> str:
         effect = {"kind": "require_followup", "guidance": "Read the code behind it."}
-        more = {"assessmentConsequences": [{"when": when, "effect": effect}]} if when else {}
+        more: Json = {"assessmentConsequences": [{"when": when, "effect": effect}]} if when else {}
         text = guided(step(assessmentRefs=["quality", "safety"], **more), assessments=judged)
         return both(text, plays={"look": Play(artifacts=gives)}).prompt
 

@@ -57,6 +57,9 @@ class Performer:
     """The names of the agents that were called, in order."""
     pass_time: Callable[[float], None] = lambda _: None
 
+    def __post_init__(self) -> None:
+        self.plays = {name: each if isinstance(each, Play) else list(each) for name, each in self.plays.items()}
+
     def play(self, address: str) -> Play:
         """Choose what is done in the next call of a step."""
         found = self.plays.get(address, DONE)

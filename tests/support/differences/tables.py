@@ -12,6 +12,7 @@ from handrail.authoring.shapes.shapes import Either, Key, ListOf, MapOf, Record,
 from handrail.authoring.workrail import parts as workrail_parts
 from handrail.authoring.workrail import schema as workrail
 from handrail.authoring.workrail import steps as workrail_steps
+from handrail.sources.config import agents_file, config, notify, project_file, pull
 
 SHARED: tuple[tuple[str, dict[str, Key]], ...] = (
     ("agent settings", native_parts.AGENT_SETTINGS),
@@ -71,3 +72,18 @@ def _inner(shape: Shape) -> list[Shape]:
             return [shape.shape()]
         case _:
             return []
+
+
+def config_keys() -> set[str]:
+    """Name every key of `config.toml`, of a repository and of the user."""
+    tables = {
+        **config.KEYS,
+        "project": project_file.KEYS,
+        "checks.NAME": project_file.CHECK_KEYS,
+        "agents.NAME": agents_file.KEYS,
+        "pull": tuple(pull.CHOICES),
+        "notify": (*notify.WAYS, "channels"),
+    }
+    named = {f"config: {table}.{key}" for table, keys in tables.items() for key in keys}
+    known = {name.partition(".")[0] for name in tables} | {"checks"}
+    return named | {"config: checks.NAME"} | {f"config: {table}" for table in set(config.USER_TABLES) - known}

@@ -18,9 +18,11 @@ from typing import Any, Literal, TypeAlias
 from handrail.cli.live.question import Question
 from handrail.cli.look.show import step_lines
 from handrail.cli.render.run_end import final_lines
+from handrail.model.diagnostics import Report
 from handrail.model.history.events import Decision, Event
 from handrail.model.history.run_state import RunState
 from handrail.operations.agents.configured_agents import ConfiguredAgents
+from handrail.operations.driving.notices import Notices
 from handrail.operations.pull.desk import Desk
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prepare import Wanted, prepare, workflows_seen_from
@@ -31,6 +33,7 @@ from handrail.operations.views.questions import asked_by
 from handrail.operations.views.run_document import run_document
 from handrail.ports.agents import AgentCall
 from handrail.ports.machine import Machine
+from handrail.ports.notices import Notice, Target
 from handrail.runtime.driver import Handlers
 from handrail.runtime.handlers.agents.handler import AgentHandler
 from handrail.runtime.handlers.agents.host import AgentHost
@@ -46,6 +49,7 @@ from handrail.runtime.handlers.trees import TreeHandler
 from handrail.runtime.history import events_of, state_of
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.serve.mcp.calls import Calls
+from handrail.sources.config.notify import read_notify
 from handrail.sources.folders import HOME
 from handrail.sources.tiers import Place, here
 from handrail.store.memory.log import MemoryWorld
@@ -189,6 +193,8 @@ class Workbench:
     processes: MemoryProcesses = field(init=False)
     sandbox: MemorySandbox = field(default_factory=MemorySandbox)
     windows: MemoryWindows = field(default_factory=MemoryWindows)
+    notices: list[tuple[Target, Notice]] = field(default_factory=list[tuple[Target, Notice]])
+    """Whom the runs told what they need."""
     system: System = field(init=False)
     _desk: Desk | None = None
 
@@ -355,7 +361,15 @@ class Workbench:
             make_items=lambda: ItemHandler(system.log, system.environments, system.workspaces, self.clock),
         )
         children = ChildHandler(system.log, system.environments, system.workflows, self.clock)
-        return Supervisor(system.log, Handlers(system.environments, commands, children, FLOWS, steps), self.clock, "me")
+        handlers = Handlers(system.environments, commands, children, FLOWS, steps)
+        supervisor = Supervisor(system.log, handlers, self.clock, "me")
+        setting = read_notify(self.place.folders, Report())
+        supervisor.announce = Notices(system.log, system.writer, setting, self._note).announce
+        return supervisor
+
+    def _note(self, target: Target, notice: Notice) -> tuple[str, ...]:
+        self.notices.append((target, notice))
+        return ()
 
 
 def _waits(state: RunState) -> float | None:

@@ -1,0 +1,91 @@
+"""Every key that an author may write has a test that shows what it changes when it runs.
+
+A key that compiles and does nothing is a defect. What is not built yet is in `PENDING`, which only shrinks; what has
+no effect by intent is in `WITHOUT_EFFECT`, with the sentence of the documentation that says so.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.differences.proofs import proven_in
+from support.differences.tables import config_keys, native_keys, workrail_keys
+from support.docs.pages import pages, text_of
+
+PROVEN = dict(proven_in(Path(__file__).parent))
+
+PENDING: dict[str, str] = {
+    # Runs that exclude each other, and the time of a whole run.
+    "workflow.concurrency": "runs do not exclude each other yet",
+    "concurrency.key": "runs do not exclude each other yet",
+    "concurrency.if_running": "runs do not exclude each other yet",
+    "workflow.timeout": "a run is not ended yet",
+    # Failures of gates in words, and as warnings; what a configuration allows runs to spend.
+    "gate step.warn_when": "the record of the gate itself is not known in it yet",
+    "config: budget": "it is not read yet",
+    # What WorkRail-style JSON can say, in YAML.
+    "every step.assess": "nobody is asked for it yet",
+    "assess.purpose": "nobody is asked for it yet",
+    "assess.dimensions": "nobody is asked for it yet",
+    "assess.levels": "nobody is asked for it yet",
+    "assess.rationale": "nobody is asked for it yet",
+    "assess.follow_up_when": "nobody is asked for it yet",
+    "assess.guidance": "nobody is asked for it yet",
+    "dimension.purpose": "nobody is asked for it yet",
+    "dimension.levels": "nobody is asked for it yet",
+    "dimension.required": "nobody is asked for it yet",
+    # Proof in WorkRail-style JSON, and bindings that are checked.
+    "json: verification.command": "it is not executed yet",
+    "json: extension point.acceptedKinds": "bindings are not checked yet",
+}
+"""Keys that somebody builds now, with what is missing."""
+
+WITHOUT_EFFECT: dict[str, str] = {
+    **dict.fromkeys(
+        ("workflow.trigger", "trigger.schedule", "trigger.timezone", "trigger.issue", "trigger.pull_request"),
+        "Triggers are checked and pinned; nothing fires them yet.",
+    ),
+    **dict.fromkeys(
+        ("trigger.event", "label filter.labels"), "Triggers are checked and pinned; nothing fires them yet."
+    ),
+    **dict.fromkeys(
+        ("workflow.labels", "workflow.classifications"),
+        "Nothing chooses a workflow by its labels or classifications yet.",
+    ),
+    "agent settings.suppress_thoughts": "no tracker is told anything yet",
+    **dict.fromkeys(
+        ("pull-request step.key", "pull-request step.follow", "follow.on", "follow.fix", "follow.max"),
+        "`key` and `follow` have",
+    ),
+    "body.prompt": "a `body` that an agent shall write is left to you",
+    "workflow.validated_against_spec": "written by `handrail stamp`",
+    "json: workflow.validatedAgainstSpecVersion": "written by `handrail stamp`",
+    "json: step.hasValidation": "kept for old files; it has no meaning",
+    "json: template_call step.title": "the steps that take its place have titles of their own",
+    "json: extension point.purpose": "what the slot is for, for readers of the file",
+    "json: condition source.loopId": "a label for the artifact",
+}
+"""Keys that change nothing in a run, each with the words that tell its author."""
+
+
+@pytest.mark.parametrize("keys", [native_keys, workrail_keys, config_keys], ids=["yaml", "json", "config"])
+def test_every_key_makes_a_difference_that_a_test_shows(keys: Callable[[], set[str]]) -> None:
+    unproven = keys() - PROVEN.keys() - PENDING.keys() - WITHOUT_EFFECT.keys()
+    assert sorted(unproven) == []
+
+
+def test_tests_prove_only_keys_that_there_are() -> None:
+    known = native_keys() | workrail_keys() | config_keys()
+    assert sorted(PROVEN.keys() - known) == []
+    assert sorted((PENDING.keys() | WITHOUT_EFFECT.keys()) - known) == []
+
+
+def test_a_key_is_proven_or_pending_or_without_effect_and_only_one_of_them() -> None:
+    assert sorted(PENDING.keys() & PROVEN.keys()) == []
+    assert sorted(WITHOUT_EFFECT.keys() & (PROVEN.keys() | PENDING.keys())) == []
+
+
+@pytest.mark.parametrize("key", WITHOUT_EFFECT)
+def test_the_documentation_says_of_a_key_that_it_changes_nothing(key: str) -> None:
+    assert any(WITHOUT_EFFECT[key] in text_of(page) for page in pages())
