@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from handrail.engine.guided.hand_out import begin_outside
 from handrail.engine.guided.repairs import refusal_text
-from handrail.engine.guided.texts import step_text
+from handrail.engine.guided.texts import opening_questions, step_text
 from handrail.engine.state.agent_calls import call_of
 from handrail.engine.state.position import Moment
 from handrail.model.history.events import Event, StepBegan, StepRefused
@@ -31,7 +31,9 @@ def guided_task(plan: Plan, state: RunState, step: Step, at: Moment) -> AgentTas
     spec = dict(begin_outside(plan, state, step, at).spec)
     # It has nobody to ask: a person confirms its work once it is done.
     spec.pop("confirmation", None)
-    text = _as_result(step_text(spec, notes_known=bool(state.previous)))
+    # Rules are told with the call; what must be so before the work, and what to ask, belongs to its beginning.
+    rules = opening_questions(plan.guided) if plan.guided is not None and not state.previous else ()
+    text = _as_result(step_text(spec, notes_known=bool(state.previous), rules=rules))
     before = state.previous.rpartition("/")[2]
     return AgentTask(prompt=Prompt(text, "plain"), session=before or "fresh")
 

@@ -13,6 +13,7 @@ from typing import cast
 from handrail.engine.contracts.example import minimal
 from handrail.engine.prompts.demands import as_json, assessment_sections, capability_sections
 from handrail.engine.text.untrusted_text import code, fenced
+from handrail.model.workflow.guidance import GuidedWorkflow
 from handrail.model.workflow.values import JsonValue
 
 Spec = Mapping[str, JsonValue]
@@ -51,6 +52,19 @@ def step_text(spec: Spec, *, notes_known: bool = False, rules: Sequence[str] = (
         *(str(each) for each in _list(spec.get("fragments"))),
     )
     return "\n\n".join(section for section in sections if section)
+
+
+def opening_rules(guided: GuidedWorkflow) -> tuple[str, ...]:
+    """List the rules of a workflow for who begins it, with what must be so and what to ask before that."""
+    return (*guided.meta_guidance, *opening_questions(guided))
+
+
+def opening_questions(guided: GuidedWorkflow) -> tuple[str, ...]:
+    """List what must be so before a workflow begins, and what to ask first."""
+    return (
+        *(f"This must be so before you begin, otherwise stop and say so: {each}" for each in guided.preconditions),
+        *(f"Ask this first, unless you know it: {each}" for each in guided.clarification_prompts),
+    )
 
 
 def agent_text(spec: Spec, rules: Sequence[str] = ()) -> str:

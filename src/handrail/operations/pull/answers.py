@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
-from handrail.engine.guided.texts import PERSON
+from handrail.engine.guided.texts import PERSON, opening_rules
 from handrail.engine.state.scope import rendered
 from handrail.engine.text.byte_limits import MOST_FIX, MOST_MESSAGE, MOST_SHORTFALLS, cut, cut_value
 from handrail.frozen import frozen
@@ -164,7 +164,9 @@ def answer_at(
 def rules_at(desk: Desk, state: RunState, lifecycle: Lifecycle) -> tuple[str, ...]:
     """Give the rules of the whole workflow, for an agent that begins or comes back; one that goes on has them."""
     guided = plan_of(desk.log, state.plan).guided if lifecycle != "advance" else None
-    return guided.meta_guidance if guided is not None else ()
+    if guided is None:
+        return ()
+    return opening_rules(guided) if lifecycle == "start" else guided.meta_guidance
 
 
 def _assessed(happened: Sequence[Event]) -> dict[str, JsonValue]:
