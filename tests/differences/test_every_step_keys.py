@@ -138,6 +138,14 @@ def test_done_when_lets_a_step_end_only_with_proof(both: Benches) -> None:
     assert both(flow(proven, LAST), plays={"work": Play(files={"note.txt": "x"})}).commands == ["echo last"]
 
 
+@proves("every step.done_when", "every step.retry")
+def test_work_that_is_not_proven_is_repaired_in_the_next_try(both: Benches) -> None:
+    proven = {**AGENT, "done_when": [{"exists": "note.txt"}], "retry": 1}
+    found = both(flow(proven, LAST), plays={"work": [Play(), Play(files={"note.txt": "x"})]})
+    assert found.commands == ["echo last"]
+    assert "note.txt" in found.prompts[1]
+
+
 @proves("check of done_when.passes", "check of done_when.fails", "check of done_when.exit")
 def test_commands_must_pass_or_fail_and_are_executed(both: Benches) -> None:
     def tried(*checks: Json) -> list[str]:
