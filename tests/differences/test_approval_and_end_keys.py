@@ -69,3 +69,5 @@ def test_a_use_step_puts_the_steps_of_another_workflow_in_its_place(both: Benche
     found = both(flow(uses, LAST), workflows={"child": CHILD})
     assert found.commands == ['echo "$HR_1"', "echo last"]
     assert "here/say" in found.state.steps
+    left_out = both(flow({"name": "here", "use": "child"}), workflows={"child": CHILD})
+    assert left_out.environments[0]["HR_1"] == "none"

@@ -52,3 +52,10 @@ def test_a_workflow_in_a_folder_of_another_name_is_not_started(run: Benches) -> 
     with pytest.raises(InvalidWorkflow) as refused:
         prepare(bench.machine, bench.place, Wanted("other", folder=str(bench.work)))
     assert [each.code for each in refused.value.diagnostics] == ["folder-name"]
+
+
+def test_a_value_that_a_role_lacks_is_named_with_its_step(run: Benches) -> None:
+    review = {"name": "review", "type": "agent-loop", "prompt": "Look at {{ steps.first.output.colour }}."}
+    found = run(flow({"name": "first", "command": "echo {}", "returns": "json"}, review), git=True)
+    assert found.status == "blocked"
+    assert "step 'review' cannot begin" in found.told

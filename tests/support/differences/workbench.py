@@ -183,9 +183,13 @@ class Workbench:
     workflows: Mapping[str, str] = field(default_factory=dict[str, str])
     """Workflows that steps may call."""
     prompts: Mapping[str, str] = field(default_factory=dict[str, str])
+    beside: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Further files of the workflow's folder."""
     git: bool = False
     """Whether the run gets a worktree of a real repository; else it works in a plain folder."""
     agent: str = "claude"
+    willing: bool = False
+    """Whether commands only pass, and agents give the least that is asked of them."""
     here: tuple[str, ...] = AGENTS
     """The agents that are installed."""
     now: float = field(default_factory=time.time)
@@ -199,7 +203,7 @@ class Workbench:
     _desk: Desk | None = None
 
     def __post_init__(self) -> None:
-        self.performer = Performer(dict(self.plays), pass_time=self._pass_time)
+        self.performer = Performer(dict(self.plays), pass_time=self._pass_time, willing=self.willing)
         self.processes = MemoryProcesses(self.performer)
         self.work.mkdir(parents=True)
         trust = f"[trust]\nrepositories = [{json.dumps(str(self.work))}]\n"
@@ -269,9 +273,9 @@ class Workbench:
     def _pass_time(self, seconds: float) -> None:
         self.now += seconds
 
-    def run(self, text: str, *inputs: str, task: str = "Make it better.") -> Trace:
+    def run(self, text: str, *inputs: str, task: str = "Make it better.", name: str = "case") -> Trace:
         """Run a workflow as far as it goes without a person."""
-        name = self.add(text)
+        name = self.add(text, name)
         for other, content in self.workflows.items():
             self.add(content, other)
         return self._walk(name, inputs, task) if self.driver == "connected" else self._launch(name, inputs, task)
@@ -283,7 +287,7 @@ class Workbench:
         folder = self.home / "workflows" / name
         main = f"workflow.{'json' if is_json else 'yaml'}"
         prompts = {f"prompts/{each}.md": prompt for each, prompt in self.prompts.items()}
-        write_files(folder, {main: text, **prompts})
+        write_files(folder, {main: text, **prompts, **self.beside})
         return name
 
     def _launch(self, name: str, inputs: tuple[str, ...], task: str) -> Trace:

@@ -1,6 +1,6 @@
 """Lowers the steps that bring in another workflow: as a child run (workflow), or its steps in place (use)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.actions import CallAction, GroupAction
 from handrail.model.workflow.plan import Input, Step
 from handrail.model.workflow.types import Type
-from handrail.model.workflow.values import NamedValue
+from handrail.model.workflow.values import Constant, Expression, NamedValue
 
 if TYPE_CHECKING:
     from handrail.compiler.native import guidance
@@ -103,7 +103,16 @@ def lower_use(work: Lowering, node: Mapping, inputs: tuple[NamedValue, ...], low
     if document.dialect == "workrail":
         template = "wr.templates.routine." + name.rpartition(":")[2].removeprefix("wr.").removeprefix("routine-")
         return GroupAction(name, inputs, _guided(work, node, template, document))
-    return GroupAction(name, inputs, _native(work, node, document, inputs, lower_body))
+    steps = _native(work, node, document, inputs, lower_body)
+    return GroupAction(name, (*inputs, *_left_out(inputs, declared_inputs(work, document))), steps)
+
+
+def _left_out(given: tuple[NamedValue, ...], declared: tuple[Input, ...]) -> Iterator[NamedValue]:
+    """Give the inputs of a routine that a step leaves out, with their defaults."""
+    filled = {spoken(each.name) for each in given}
+    for each in declared:
+        if not each.required and spoken(each.name) not in filled:
+            yield NamedValue(each.name, Expression(each.default_from) if each.default_from else Constant(each.default))
 
 
 def _native(

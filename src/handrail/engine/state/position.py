@@ -45,12 +45,14 @@ def holder(plan: Plan, state: RunState) -> Step | None:
 
 
 def current(plan: Plan, state: RunState) -> tuple[Step, str]:
-    """Give the step that comes next, and its address; before a round it is the loop itself."""
+    """Give the step that comes next, and its address; before a round the loop itself, within efforts their step."""
     frame = state.stack[-1]
     if frame.loop is not None and frame.index < 0:
         step = holder(plan, state)
         if step is not None:
             return step, frame.loop.address
+    if frame.work is not None and (step := holder(plan, state)) is not None:
+        return step, frame.work.address
     steps = list_of(plan, state)
     step = steps[min(frame.index, len(steps) - 1)]
     return step, frame.prefix + step.name
