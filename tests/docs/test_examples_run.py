@@ -7,7 +7,8 @@ import pytest
 from handrail.model.workflow.plan import Input
 from handrail.model.workflow.types import ListType, ScalarType
 from support.compiler.native_case import compile_text
-from support.differences.workbench import Trace, Workbench
+from support.differences.proofs import Benches
+from support.differences.workbench import Trace
 from support.docs.examples import completed, is_example
 from support.docs.pages import Block, blocks, pages
 
@@ -75,8 +76,15 @@ def test_every_example_runs_to_its_end_or_to_what_it_asks_for(block: Block, tmp_
     main, text, files = completed(block)
     compiled, _, _ = compile_text(text, files, main=main)
     assert compiled.plan is not None
-    repository = {"config": CONFIG, "user_config": USER_CONFIG, "files": {"README.md": "hello\n"}}
-    bench = Workbench(tmp_path / "bench", **repository, beside=files, git=True, agent="codex", willing=True)
+    bench = Benches(tmp_path).bench(
+        config=CONFIG,
+        user_config=USER_CONFIG,
+        files={"README.md": "hello\n"},
+        beside=files,
+        git=True,
+        agent="codex",
+        willing=True,
+    )
     found = finished(bench.run(text, *given(compiled.plan.inputs), name=compiled.plan.name))
     asked = [said for word, said in STANDS.items() if word in block.text]
     if found.status != "succeeded" and any(said in found.state.message for said in asked):

@@ -358,7 +358,7 @@ class Workbench:
         host = AgentHost(self.sandbox, self.windows, self.machine.agents.config_folders)
         said = partial(said_since, system.log)
         agents = AgentHandler(
-            *(starts, system.agents, system.log.get_blob, folder, self.clock, trees.restore, host, tooling, said)
+            *(starts, system.agents, system.log, folder, self.clock, trees.restore, host, tooling, said)
         )
         steps = StepHandler(
             *(commands, agents, trees, ProofHandler(starts, folder)),
