@@ -28,6 +28,7 @@ REPOSITORY_TABLES = (
     "agent",
     "agents",
     "worktrees",
+    "routing",
     "budget",
     "pull",
     "cleanup",
