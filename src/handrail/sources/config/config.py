@@ -42,6 +42,7 @@ KEYS = {
     "agent": ("default", "pass_env", "fallback", "limits", "idle_timeout", "sandbox"),
     "worktrees": ("setup", "teardown", "copy", "timeout", "teardown_timeout", "branch", "base"),
     "cleanup": ("keep_snapshots",),
+    "resources": ("max_concurrent_instances",),
     "trust": ("repositories",),
 }
 """The keys of the tables that are read here."""
@@ -172,7 +173,7 @@ def _keep_snapshots(file: TomlFile, report: Report) -> int | None:
 
 def _max_instances(file: TomlFile, report: Report) -> int | None:
     table = file.table("resources", report)
-    _check_keys(file, "resources", table, ("max_concurrent_instances",), report)
+    _check_keys(file, "resources", table, report)
     value = table.get("max_concurrent_instances")
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
         return value
