@@ -28,7 +28,6 @@ REPOSITORY_TABLES = (
     "agent",
     "agents",
     "worktrees",
-    "routing",
     "budget",
     "pull",
     "cleanup",
