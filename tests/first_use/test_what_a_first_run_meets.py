@@ -71,10 +71,41 @@ def test_a_workflow_that_ends_in_a_pull_request_comes_to_its_end(box: BlackBox) 
 def test_a_program_that_is_not_there_proves_nothing_and_costs_no_further_try(shells: Shells, kind: str) -> None:
     shells.box.write_own("workflows/proves/workflow.yaml", PROVES.replace("KIND", kind))
     done = shells.call("ann", "run", "proves")
-    assert "not found" in done.text
-    assert "no-such-program" in done.text
+    assert "step 'work' needs the program no-such-program, which was not found" in done.text
     assert "not proven" not in done.text
-    assert (done.exit_code, shells.calls) == (3, 1)
+    assert (done.exit_code, shells.calls) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "{name: last, type: gate, checks: {lint: lint-it app.txt}}",
+        "{name: last, command: lint-it app.txt}",
+        "{name: last, command: lint-it app.txt && echo fine}",
+    ],
+)
+def test_a_missing_program_of_a_later_step_is_named_before_an_agent_is_paid(shells: Shells, last: str) -> None:
+    shells.add("later", f"  - {{name: work, prompt: Do the work.}}\n  - {last}\n")
+    done = shells.call("ann", "run", "later")
+    assert "step 'last' needs the program lint-it" in done.text
+    assert (done.exit_code, shells.calls) == (3, 0)
+    assert "lint-it" in shells.call("ann", "resume", "later-1").text
+    program = shells.box.base / "bin" / "lint-it"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert "later-1 succeeded" in shells.call("ann", *done.text.rpartition("next: handrail ")[2].split()).text
+    assert shells.calls == 1
+
+
+def test_what_the_set_up_of_a_worktree_installs_is_there(shells: Shells) -> None:
+    program = shells.box.base / "bin" / "lint-it"
+    setup = f"printf '#!/bin/sh\\n' > {program} && chmod +x {program}"
+    shells.add("later", "  - {name: work, prompt: Do the work., done_when: [{passes: lint-it}]}\n")
+    shells.box.write(".handrail/config.toml", f'[worktrees]\nsetup = ["""{setup}"""]\n')
+    shells.box.commit()
+    assert shells.call("ann", "trust", ".", "--yes").exit_code == 0
+    done = shells.call("ann", "run", "later")
+    assert (done.exit_code, shells.calls) == (0, 1), done.text
 
 
 @pytest.mark.parametrize("answer", ["ok", "Looks good to me."])

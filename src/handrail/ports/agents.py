@@ -318,6 +318,11 @@ CASSETTE, SCRIPTED = "cassette", "scripted"
 """The agents that play a file instead of asking a model: what was recorded, or what somebody wrote."""
 
 
+def is_played(agent: object) -> bool:
+    """Whether an agent, by its name, plays a file and so costs nothing."""
+    return agent in (CASSETTE, SCRIPTED)
+
+
 class AgentCatalog(Protocol):
     """The agents that come with Handrail: what is known of them, and what of them is on this machine."""
 

@@ -31,9 +31,10 @@ from handrail.model.workflow.agent_names import AgentNames
 from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.proofs import FilesProof
 from handrail.model.workflow.values import JsonValue
+from handrail.ports.agents import is_played
 from handrail.ports.workspaces import Snapshot
 from handrail.runtime.handlers.agents.handler import AgentHandler
-from handrail.runtime.handlers.commands.handler import CommandHandler
+from handrail.runtime.handlers.commands.handler import CommandHandler, as_begun
 from handrail.runtime.handlers.proofs.file_evidence import RECORDED, ProofScene
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.proofs.results import feedback, record
@@ -43,12 +44,14 @@ if TYPE_CHECKING:
     from handrail.engine.decide import judge_agent_step as demanded
     from handrail.runtime import recorded_diffs
     from handrail.runtime.handlers import guided
+    from handrail.runtime.handlers.commands import required_programs
     from handrail.runtime.handlers.items import ItemHandler
     from handrail.runtime.handlers.trackers import handler as trackers
 else:
     demanded = late_import("handrail.engine.decide.judge_agent_step")
     recorded_diffs = late_import("handrail.runtime.recorded_diffs")
     guided = late_import("handrail.runtime.handlers.guided")
+    required_programs = late_import("handrail.runtime.handlers.commands.required_programs")
     trackers = late_import("handrail.runtime.handlers.trackers.handler")
 
 LOOKED_AFTER = StepEnded | StepRefused | QuestionAsked | ItemEnded | WorkspaceReady | TreeRestored
@@ -96,6 +99,7 @@ class StepHandler:
         step = _step(plan, state)
         await self.trees.note_step(state)
         if began.action == "agent":
+            self._require_programs(plan, state, pending, began)
             event = await self.agents.perform(state, pending, began, None if step is None else step.returns)
         elif began.action in TREE_STEPS:
             event = await self.trees.perform(state, pending, began)
@@ -181,6 +185,14 @@ class StepHandler:
         step = _step(plan, state)
         proofs = () if step is None else step.done_when
         return step if any(isinstance(each, FilesProof) and each.ignored for each in proofs) else None
+
+    def _require_programs(self, plan: Plan, state: RunState, pending: Pending, began: StepBegan) -> None:
+        """Stop before the first call that costs something, where a program is missing that the run needs later."""
+        first = not state.spent.agent_calls and not self.agents.has_begun(state, pending, began)
+        # In a workflow's tests other commands run, and nobody is paid for what is played.
+        if first and self.commands.instead is as_begun and not is_played(began.spec.get("agent")):
+            variables = self.agents.starts.environments.for_run(state.run).variables(state.pass_env)
+            required_programs.require_programs(plan, state, variables)
 
     async def _kept(self, state: RunState, event: Event) -> Event:
         """Keep the files as a call left them; what was refused is worked on further."""

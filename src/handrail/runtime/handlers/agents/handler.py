@@ -148,6 +148,10 @@ class AgentHandler:
         """End a call, with everything that it started."""
         await self.starts.stop(self._effect(state, pending, began), SLOT)
 
+    def has_begun(self, state: RunState, pending: Pending, began: StepBegan) -> bool:
+        """Whether a call was started before."""
+        return any(self.starts.made(self._effect(state, pending, began), SLOT))
+
     def reported(self, pending: Pending, began: StepBegan, report: WorkReported, returns: Type | None) -> StepEnded:
         """Judge what a connected agent handed in; what it took is its own matter."""
         output, has_output = (report.output, report.has_output) if returns is None else as_result(returns, report)
