@@ -32,40 +32,7 @@ MENTIONED = {
 """Texts that name a command and tell nobody to type it, with the reason."""
 AGENTS_ARE_TOLD = "Then go on until an answer says that the workflow is complete:"
 """What a prompt begins with that names commands which an agent must never call."""
-NOT_YET = {
-    "handrail lint {}, then handrail stamp {}",
-    "handrail resume {}, or handrail stop {}",
-    "! {}  handrail why {}",
-    "- and {} more: handrail show {}",
-    ": handrail show {}",
-    "TMPDIR=A_FOLDER_OF_YOURS handrail demo",
-    "`handrail doctor {} --repair` cuts it back to what can be read, and keeps the rest aside",
-    "agents whose step has `handrail_tools` start this themselves; to connect one of yours: handrail mcp",
-    "and {} more, see handrail why {}",
-    "each agent has a window in tmux: handrail attach {}",
-    "name an agent that has {}, or give it the access, then handrail resume {}",
-    "handrail apply {} finishes it, handrail apply {} --undo takes it back",
-    "handrail doctor",
-    "handrail status {}; handrail logs {}",
-    "handrail status {}; tmux -L {} ls",
-    "handrail take {}, then again",
-    "it goes with its run: handrail discard {}",
-    "leave it to a person: handrail release {}, then handrail approve {}",
-    "look at them, then: handrail trust {}",
-    "mend it, then: handrail resume {}",
-    "run it again as `handrail demo --keep`, and look at what it leaves",
-    "see {}, or: handrail resume",
-    "take the run and complete the step from outside: handrail take {}",
-    "the agent has ended; handrail status {} shows how the run stands",
-    (
-        "the background driver took no environment: agents get the one it was started in,"
-        " without the logins in your variables; to give the run yours: handrail resume {}"
-    ),
-    "you have not trusted them, see handrail trust --help",
-    "{} gap{}: see handrail show {}",
-    "{} goes on; handrail attach {} shows it again",
-    "{} is not used: {}; handrail trust . shows it",
-}
+NOT_YET: frozenset[str] = frozenset()
 """Texts whose commands no test types yet; the list may only become shorter."""
 Followed = frozenset[tuple[str, int]]
 

@@ -1,15 +1,20 @@
 """The next steps that answers about guided steps name, typed as printed."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from handrail.cli.main import cli
+from handrail.model.actors import Actor
+from handrail.model.history.run_state import changed
+from handrail.operations.pull.recap import gap_lines
+from handrail.operations.pull.take_over import hand_to_agent
 from support.next_steps.follow import Shell, Typed, follow
-from support.pull.room import Json, Pull, chain, definition, step
+from support.pull.room import Json, Pull, Said, chain, definition, step
 
 
 @pytest.fixture
@@ -87,9 +92,101 @@ def test_notes_that_were_left_out_are_shown(pull: Pull) -> None:
     )
 
 
+def test_gaps_that_were_left_out_are_shown(pull: Pull) -> None:
+    at = pull.start(chain(2))
+    gap: Json = {"category": "unexpected", "severity": "info", "message": "slow", "address": "step-1"}
+    said = "\n".join(gap_lines(changed(pull.state(at.run), gaps=(gap,) * 30)))
+    follow(in_pull(pull), said, "- and {} more: handrail show {}", shows="step-1")
+
+
+def test_what_an_agent_inside_a_step_cannot_ask_is_left_to_a_person(pull: Pull) -> None:
+    at = pull.start(definition(step("one", requireConfirmation=True), step("two")))
+    desk = pull.calls.desk
+    pull.calls = replace(pull.calls, desk=replace(desk, caller=Actor("agent", "other-1/work")))
+    said = pull.advance(at).text
+    follow(
+        in_pull(pull),
+        said,
+        "a person lets an agent of Handrail do the step, and is then asked: handrail release {}",
+        code=3,
+        shows="is Handrail's again",
+    )
+
+
 def test_what_is_preferred_is_said(pull: Pull) -> None:
     at = pull.start(chain(2))
     asked = in_pull(pull)(f"handrail prefer {at.run}")
     follow(
         in_pull(pull), asked.text, "handrail prefer {} --autonomy full_auto_stop_on_user_deps", shows="full_auto_stop"
     )
+
+
+TIDY = """\
+name: NAME
+description: Tidy the page.
+steps:
+  - {name: page, prompt: Write page.md., done_when: [{exists: page.md}]}
+  - {name: ok, type: approval, message: Is it tidy?}
+  - {name: last, prompt: Say goodbye.}
+"""
+TWO = definition(step("one"), step("two"))
+NEEDS_WEB = definition(step("one"), step("two"), capabilities={"web_browsing": "required"})
+CONFIRMED = definition(step("one", requireConfirmation=True), step("two"))
+
+
+def unproven(pull: Pull) -> Said:
+    refused = pull.advance(pull.start(pull.add(TIDY, "tidy")))
+    (pull.workspace / "page.md").write_text("tidy\n", "utf-8")
+    return refused
+
+
+def approved(pull: Pull) -> Said:
+    asked = pull.advance(unproven(pull))
+    assert asked.codes == ["USER_ONLY_DEPENDENCY"]
+    assert in_pull(pull)(f"handrail approve {asked.run}").code == 3
+    return asked
+
+
+def used(pull: Pull) -> Said:
+    first = pull.start(TWO)
+    pull.advance(first)
+    return pull.advance(first, notes="Other words.")
+
+
+NEXT_CALLS: dict[str, tuple[Callable[[Pull], Said], list[str], str | None, list[str]]] = {
+    "a step that begins": (lambda pull: pull.start(TWO), [], "two", []),
+    "not proven, and proven since": (unproven, ["NOT_PROVEN"], None, ["USER_ONLY_DEPENDENCY"]),
+    "refused": (lambda pull: pull.advance(pull.start(TWO), notes=None), ["MISSING_REQUIRED_NOTES"], "two", []),
+    "waiting for a person, who approved": (approved, ["USER_ONLY_DEPENDENCY"], "last", []),
+    "a token that was used": (used, [], None, []),
+    "a capability that lacks": (
+        lambda pull: pull.advance(pull.start(NEEDS_WEB), artifacts=[seen("unavailable")]),
+        ["REQUIRED_CAPABILITY_UNAVAILABLE"],
+        "two",
+        [],
+    ),
+    "a step to confirm": (lambda pull: pull.start(CONFIRMED), [], "two", []),
+    "a point that was kept": (lambda pull: pull.checkpoint(pull.start(TWO)), [], "one", []),
+}
+"""What was answered, with its blockers; where the run stands after its next call was made as it is, and those there."""
+
+
+@pytest.mark.parametrize("kind", NEXT_CALLS)
+def test_the_next_call_of_an_answer_is_made_as_it_stands(pull: Pull, kind: str) -> None:
+    answer, blockers, address, after = NEXT_CALLS[kind]
+    said = answer(pull)
+    assert [each["code"] for each in said.data.get("blockers", ())] == blockers
+    call = said.data["nextCall"]
+    then = pull.call(call["tool"], **call["params"])
+    assert (then.is_error, then.address, then.codes) == (False, address, after)
+    assert then.complete is (address is None and not after)
+
+
+def test_an_answer_with_nothing_left_to_call_carries_no_call(pull: Pull) -> None:
+    first = pull.start(definition(step("one")))
+    assert pull.advance(first).data["nextCall"] is None
+    other = pull.start(TWO)
+    hand_to_agent(pull.writer, other.run, "person:ann")
+    pull.drive()
+    held = pull.advance(other)
+    assert (held.code, held.data.get("nextCall")) == ("HELD_BY_ANOTHER", None)

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from handrail.errors import PersonOnly
+from handrail.cli.demo.place import throw_away
+from handrail.cli.demo.terminal import NEXT
+from handrail.errors import EnvironmentFault, PersonOnly
 from handrail.operations.runs import lifecycle
 from handrail.wiring.session import open_session
 from support.cli.running import ASKING, Runs
@@ -52,3 +54,19 @@ def test_outside_a_repository_the_demo_comes_first(team: Team, tmp_path: Path, m
         code=2,
         shows="handrail init --yes",
     )
+
+
+@pytest.mark.system
+def test_a_demo_that_finds_no_room_or_does_not_hold_is_told_again(
+    team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/nonexistent")
+    with pytest.raises(EnvironmentFault) as refused, throw_away(keep=False):
+        pass
+    shell = in_a_shell(team.runs, TMPDIR=str(tmp_path))
+    own = {"A_FOLDER_OF_YOURS": str(tmp_path)}
+    said = str(refused.value.next_step)
+    follow(shell, said, "TMPDIR=A_FOLDER_OF_YOURS handrail demo", fill=own, shows="That took")
+    assert not [*tmp_path.glob("handrail-demo*")]
+    follow(shell, NEXT, "run it again as `handrail demo --keep`, and look at what it leaves", shows="That took")
+    assert [*tmp_path.glob("handrail-demo*")]

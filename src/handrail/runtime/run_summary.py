@@ -79,7 +79,7 @@ def unreadable_summary(run: str, line: "Mapping[str, JsonValue]", error: Handrai
         "status": "blocked",
         "reason": "fault",
         "message": error.message,
-        "next_step": error.next_step or "handrail doctor",
+        "next_step": error.next_step or "",
         UNREADABLE: True,
     }
     return {"run": run, "workflow": run.rpartition("-")[0] or run, "started_at": 0.0, **line, **said}

@@ -20,6 +20,7 @@ from handrail.workspace.tmux import Sessions
 from support.cli.running import HANDRAIL, until
 from support.cli.screens import Screen
 from support.cli.team import Team
+from support.next_steps.follow import Shell, Typed, follow, in_process
 
 WATCHED = """\
 name: NAME
@@ -86,6 +87,31 @@ def attached(team: Team, *args: str) -> Screen:
     )
 
 
+def typed_on_a_screen(team: Team) -> Shell:
+    """Type a line in a terminal, and wait until it ends."""
+
+    def type_line(line: str) -> Typed:
+        assert line == "handrail attach work-1"
+        with attached(team) as screen:
+            return Typed(line, screen.wait(), screen.text())
+
+    return type_line
+
+
+def leaves_at_once(team: Team) -> Shell:
+    """Type a line in a terminal, and leave tmux as soon as an agent is seen."""
+
+    def type_line(line: str) -> Typed:
+        assert line == "handrail attach work-1"
+        with attached(team) as screen:
+            screen.until("· scripted")
+            screen.ctrl("b")
+            screen.type("d")
+            return Typed(line, screen.wait(), screen.text())
+
+    return type_line
+
+
 def nothing_is_left(team: Team) -> bool:
     return not processes_within(team.root.parent)
 
@@ -105,8 +131,14 @@ def test_an_agent_in_tmux_is_seen_adopted_after_kill_9_and_recorded_as_ever(team
             driver.communicate(timeout=60)
             go(team)
             assert "work-1 succeeded" in team.text("resume", "work-1", "--tmux")
-            screen.until("the agent has ended; handrail status work-1")
+            said = screen.until("the agent has ended; handrail status work-1 shows how the run stands")
             assert screen.wait() == 0
+    follow(
+        in_process(team.runs),
+        said,
+        "the agent has ended; handrail status {} shows how the run stands",
+        shows="succeeded",
+    )
     logged = [json.loads(line) for line in team.runs.call("logs", "work-1", "--json").output.splitlines()]
     (call,) = [event for event in logged if event["kind"] == "step_began"]
     (end,) = [event for event in logged if event["kind"] == "step_ended"]
@@ -120,7 +152,14 @@ def test_stop_ends_the_agent_its_window_and_the_server(team: Team) -> None:
         until(lambda: windows(team) == 1)
         assert "work-1 stopped by ann" in team.text("stop", "work-1")
         _, err = driver.communicate(timeout=60)
-        assert "each agent has a window in tmux: handrail attach work-1" in err
+        said = follow(
+            typed_on_a_screen(team),
+            err,
+            "each agent has a window in tmux: handrail attach {}",
+            code=2,
+            shows="no agent",
+        )
+        assert "handrail status work-1" in said.text
         until(lambda: nothing_is_left(team))
         assert windows(team) == 0
 
@@ -150,8 +189,9 @@ def test_any_agent_at_work_can_be_looked_at_and_goes_on_when_the_person_leaves(t
             screen.until("work-1 build[1]/build · scripted")
             screen.ctrl("b")
             screen.type("d")
-            screen.until("work-1 goes on; handrail attach work-1 shows it again")
+            said = screen.until("work-1 goes on; handrail attach work-1 shows it again")
             assert screen.wait() == 0
+        follow(leaves_at_once(team), said, "{} goes on; handrail attach {} shows it again", shows="work-1 goes on")
         assert windows(team) == 2
         go(team)
         out, err = driver.communicate(timeout=60)

@@ -17,7 +17,7 @@ SOURCE = Path(handrail.__file__).parent
 _VALUES = r"\{\}|full_auto_\w+|aggressive|user|commands|run(?=\.)|\.handrail/[\w.]+|[a-z]+-\d+|>|\.(?=\s|$)"
 _WORD = rf"""(?:{_VALUES}|--?[a-z][a-z-]*|"[^"]*"|'[^']*'|[A-Z][A-Z|_]*)"""
 _NAMES = "|".join(sorted((*RUNS, *WORKFLOWS), key=len, reverse=True))
-COMMAND = re.compile(rf"(?:HANDRAIL_HOME=\{{\}} )?handrail (?:\{{\}}|(?:{_NAMES})\b)(?: {_WORD}|\{{\}})*")
+COMMAND = re.compile(rf"(?:[A-Z_]+=(?:\{{\}}|[A-Z_]+) )?handrail (?:\{{\}}|(?:{_NAMES})\b)(?: {_WORD}|\{{\}})*")
 """A command in a template, up to the first word that is neither an option, a value nor a placeholder."""
 _NAMES_OF_PROCESSES = ("watch", "acquire", "RunClaim", "command", "option", "_counts", "_refuse")
 

@@ -17,7 +17,6 @@ from handrail.model.history.events import (
     ChildStarted,
     Event,
     GroupEntered,
-    RunBlocked,
     RunEnded,
     StepBegan,
     StepPassedOver,
@@ -213,11 +212,7 @@ def _for_others(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValu
         return confirmation.question(state, step, at.address, at.now)
     if state.held_by and isinstance(step.action, AgentAction | GuidedAction | DelegateAction):
         return hand_out.begin_outside(plan, state, step, at)
-    if state.held_by:
-        return _begun(step, at, {"input": own})
-    message = f"step '{at.address}' is of type {step.action.kind}, which this version cannot perform by itself"
-    hint = f"take the run and complete the step from outside: handrail take {state.run}"
-    return RunBlocked(reason="step", message=message, address=at.address, next_step=hint, at=at.now)
+    return _begun(step, at, {"input": own})
 
 
 def _ask(state: RunState, step: Step, action: ApprovalAction, at: Moment) -> Event:

@@ -277,7 +277,7 @@ def _require_somebody_to_ask(desk: Desk, state: RunState) -> None:
     if desk.caller.kind == "connected" or answer_at(desk, state, "advance").intent != "await_user_confirmation":
         return
     message = f"a person is to confirm this step, and {desk.caller.words} has nobody to ask"
-    hint = f"leave it to a person: handrail release {state.run}, then handrail approve {state.run}"
+    hint = f"a person lets an agent of Handrail do the step, and is then asked: handrail release {state.run}"
     raise PullRefused("USER_ONLY_DEPENDENCY", message, next_step=hint)
 
 

@@ -290,7 +290,7 @@ class Supervisor:
         self.on_unreadable(error)
 
     def _block(self, lease: Lease, before: RunState, error: HandrailError) -> None:
-        hint = error.next_step or f"mend it, then: handrail resume {before.run}"
+        hint = error.next_step or "fix that, then resume the run"
         blocked = RunBlocked(reason="fault", message=error.message, next_step=hint, at=self.clock())
         event = without_secrets(blocked, self.handlers.environments.for_run(before.run).redactor)
         state = apply(before, event, before.seq + 1, self.log.get_blob)
