@@ -123,7 +123,8 @@ Trying it   worktree 0 s, make test 0 s ✓ green on main
 Write this? [Y/n/e]
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/
             (trusted: you wrote them)
-Next        handrail run fix-bug "what is broken"
+Next        install an agent and log in, then: handrail run fix-bug "what is
+            broken"
 """,
                     120: """\
 Repository  shop, default branch main
@@ -136,7 +137,7 @@ Note        make test FILE="$FILE" runs all tests; if one file can be run alone,
 Trying it   worktree 0 s, make test 0 s ✓ green on main
 Write this? [Y/n/e]
 Wrote       .handrail/config.toml, .handrail/workflows/fix-bug/   (trusted: you wrote them)
-Next        handrail run fix-bug "what is broken"
+Next        install an agent and log in, then: handrail run fix-bug "what is broken"
 """,
                 }
             )[columns]
