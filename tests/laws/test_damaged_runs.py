@@ -10,14 +10,15 @@ import pytest
 
 from handrail.errors import HandrailError
 from handrail.model.history.events import RunEnded
+from handrail.model.history.run_lines import Filter
 from handrail.operations.delivery.export_import import export
 from handrail.operations.doctor.repair import cut_unreadable, drop_orphans, examine_runs, mend_lists
 from handrail.operations.driving.resume import resumable
 from handrail.operations.driving.stop_damaged import stop_damaged
 from handrail.operations.runs import lifecycle as runs
-from handrail.operations.views.overview import overview
-from handrail.operations.views.run_document import LoggedRuns, listed_documents
-from handrail.ports.log import Append, Filter, Log
+from handrail.operations.views.run_document import LoggedRuns, listed_document
+from handrail.operations.views.run_listing import list_runs
+from handrail.ports.log import Append, Log
 from handrail.ports.processes import ProcessSpec
 from handrail.runtime.history import readable_state, state_of
 from handrail.runtime.local.background_driver import Background
@@ -76,9 +77,9 @@ def _assert_others_are_done(log: Log) -> None:
 
 
 def _assert_lists_hold(log: Log) -> None:
-    lines = {line.run: line for line in overview(LoggedRuns(log))}
+    lines = {line.run: line for line in list_runs(LoggedRuns(log)).lines}
     assert lines.keys() >= {f"{name}-1" for name in NAMES if name != "x"}
-    listed = {str(each["run"]): each["status"] for each in listed_documents(log)}
+    listed = {str(each["run"]): each["status"] for each in (listed_document(log, run) for run in lines)}
     assert {run for run, status in listed.items() if status == "succeeded"} >= {"v-1", "w-1", "y-1", "z-1"}
     assert set(resumable(log)) <= {BAD}
     assert runs.find(log, "v") == "v-1"
@@ -142,7 +143,7 @@ def test_what_is_kept_for_no_run_of_ours_neither_ends_nor_spins_whoever_drives(r
     asyncio.run(serving.serve())
     assert serving.settled()
     assert [state_of(room.log, f"{name}-1").status for name in NAMES] == ["succeeded"] * 5
-    assert {line.run for line in overview(LoggedRuns(room.log))} == {f"{name}-1" for name in NAMES}
+    assert {line.run for line in list_runs(LoggedRuns(room.log)).lines} == {f"{name}-1" for name in NAMES}
     found = [(each.part, each.name) for each in examine_runs(room.log)]
     assert (len(found) == 1) == ("nobody" in what or "no text" in what)
     drop_orphans(room.log)
@@ -175,10 +176,10 @@ def test_a_damaged_run_is_stopped_for_good_and_stays_so_after_a_repair(room: Roo
     damage(room, SQL[what], BAD)
     processes = MemoryProcesses(lambda _: Scripted(b""))
     assert stop_damaged(make_writer(room.log), processes, tmp_path, BAD, "ann") == (BAD,)
-    line = next(line for line in overview(LoggedRuns(room.log)) if line.run == BAD)
+    line = next(line for line in list_runs(LoggedRuns(room.log)).lines if line.run == BAD)
     assert (line.section, line.words) == ("ended", "stopped by ann; its history cannot be read")
     _drive(room.supervisor())
-    assert next(line for line in overview(LoggedRuns(room.log)) if line.run == BAD).section == "ended"
+    assert next(line for line in list_runs(LoggedRuns(room.log)).lines if line.run == BAD).section == "ended"
     if what == "newer version":
         return
     room.log.salvage()

@@ -10,8 +10,8 @@ from collections import Counter
 import pytest
 
 from handrail.model.history.events import RunRewound, StepBegan
+from handrail.model.history.run_lines import Filter, Row
 from handrail.operations.runs import lifecycle as runs
-from handrail.ports.log import Filter, Row
 from support.runtime import many_worker
 from support.runtime.room import LONG, Room, assert_sound, of_kind
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.ports.log import Filter
+from handrail.model.history.run_lines import Filter
 from handrail.runtime.admission import GATE, KEY, PLACE
 from handrail.store.sqlite.log import open_log
 from support.runtime import queue_crashing

@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from handrail.errors import HandrailError, StorageDamaged, StorageTooNew
+from handrail.model.history.run_lines import Filter
 from handrail.ports.log import Holder
 from handrail.ports.run_list import NeedsWholeLog
 from handrail.runtime.local.driver_lock import LOCK, DriverLock
@@ -52,7 +53,7 @@ def _torn(folder: Path) -> None:
 
 def _listed(folder: Path) -> None:
     with run_list(folder) as found:
-        found.documents()
+        found.rows(Filter())
 
 
 def _logged(folder: Path) -> None:

@@ -10,17 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from handrail.errors import HandrailError
-from handrail.ports.log import (
-    Append,
-    Checkpoint,
-    Filter,
-    Holder,
-    Lease,
-    Log,
-    NewEvent,
-    TimerCleared,
-    TimerSet,
-)
+from handrail.model.history.run_lines import Filter
+from handrail.ports.log import Append, Checkpoint, Holder, Lease, Log, NewEvent, TimerCleared, TimerSet
 from handrail.store.memory.log import MemoryWorld
 from handrail.store.sqlite.log import open_log
 

@@ -40,20 +40,25 @@ workflow_argument = click.argument("workflow", metavar="NAME|PATH", shell_comple
 workflows_argument = click.argument("workflows", metavar="[NAME|PATH]...", nargs=-1, shell_complete=complete_workflows)
 
 
+MOST_COMPLETED = 200
+"""Runs that a shell is offered."""
+
+
 def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the ids of runs."""
+    """Complete the ids of runs, the newest first."""
+    from handrail.model.history.run_lines import Filter
     from handrail.ports.run_list import NeedsWholeLog
     from handrail.sources.folders import user_folders
     from handrail.wiring.run_list import open_run_list
 
     try:
         with open_run_list(user_folders(os.environ).data) as runs:
-            known = runs.documents(incomplete)
+            begun = Filter(prefix=incomplete, limit=MOST_COMPLETED, order="started")
+            # Runs that a run started are many, and meant only where somebody has begun to write the id of one.
+            own = runs.rows(begun._replace(top=True)) if "." not in incomplete else ()
+            return [row.key for row in own or runs.rows(begun)]
     except NeedsWholeLog:
         return []
-    # Runs that a run started are many, and meant only where somebody has begun to write the id of one.
-    own = [key for key, each in known.items() if each.get("parent") is None]
-    return own if own and "." not in incomplete else list(known)
 
 
 def complete_steps(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:

@@ -38,7 +38,7 @@ def _is_own_child(session: Session, actor: Actor, about: str, command: str) -> b
     if not actor.run or not about:
         return False
     found = session.find(about)
-    if found == actor.run or not belongs_to(actor.run)(found):
+    if found == actor.run or not belongs_to(session.log, actor.run)(found):
         return False
     return command != "resume" or kind_of(session.log, standing(session.log, found).acting) != "budget"
 

@@ -7,6 +7,7 @@ without one was the same in the next version, and a kind keeps its name for ever
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -34,12 +35,24 @@ def _type_actor(fields: Fields) -> Fields:
     return {**fields, "by": lift_words(str(fields.get("by") or ""), may_be_run=fields.get("kind") == "run_ended")}
 
 
+def _record_root(fields: Fields) -> Fields:
+    """Up to version 4 the id alone tells where a run comes from: that of its caller, a dot, and the event there."""
+    if fields.get("parent") is None:
+        return fields
+    run = str(fields.get("run"))
+    root = _NUMBERS.sub("", run)
+    return {**fields, "root": root, "generation": run.removeprefix(root).count(".")}
+
+
+_NUMBERS = re.compile(r"(\.[0-9]+)+$", re.ASCII)
 _NAMES_AN_ACTOR = (
     *("run_started", "run_forked", "run_resumed", "run_rewound", "run_taken", "run_released", "run_ended"),
     *("question_answered", "message_given", "step_ended", "step_refused", "work_reported", "delegation_reported"),
     *("checkpoint_made", "preferences_set", "capability_observed", "context_merged", "approval_decided"),
 )
-LIFTERS: Lifters = MappingProxyType({(kind, 1): _type_actor for kind in _NAMES_AN_ACTOR})
+LIFTERS: Lifters = MappingProxyType(
+    {**{(kind, 1): _type_actor for kind in _NAMES_AN_ACTOR}, ("run_started", 4): _record_root}
+)
 """Every older shape that this Handrail reads."""
 
 LIFTERS_IN_USE: ContextVar[Lifters] = ContextVar("LIFTERS_IN_USE", default=LIFTERS)

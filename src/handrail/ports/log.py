@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from handrail.frozen import frozen
+from handrail.model.history.run_lines import Filter, Row
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
@@ -130,26 +131,6 @@ class Holder:
     since: float
 
 
-@frozen
-class Row:
-    """The summary of a stream, and the position of the last event that changed it."""
-
-    key: str
-    position: int
-    document: Document
-
-
-@frozen
-class Filter:
-    """Which summaries to give: newest first, by the start of the key and by their `status`; those of runs alone."""
-
-    prefix: str = ""
-    status: str | None = None
-    limit: int | None = None
-    runs_only: bool = True
-    """Leave out the streams that are no runs (`model.history.run_lines.is_run`)."""
-
-
 class Streams(Protocol):
     """Facts in order."""
 
@@ -239,6 +220,14 @@ class Summaries(Protocol):
 
     def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
         """Give what appends left in `Append.summary`, by stream."""
+        ...
+
+    def keys(self, wanted: Filter) -> tuple[str, ...]:
+        """Name the streams of the wanted summaries, without reading what is in them."""
+        ...
+
+    def count(self, wanted: Filter) -> int:
+        """Say how many summaries are wanted, whatever the limit."""
         ...
 
 

@@ -1,8 +1,9 @@
 """The list of runs, read without the rest of a log."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from handrail.model.history.run_lines import Filter, Row
     from handrail.ports.log import Holder
 
 
@@ -13,8 +14,12 @@ class NeedsWholeLog(Exception):
 class RunList(Protocol):
     """What a log says of its runs in a few words."""
 
-    def documents(self, prefix: str = "") -> dict[str, dict[str, Any]]:
-        """Give the summaries of the runs whose ids begin so, by id."""
+    def rows(self, wanted: "Filter") -> "tuple[Row, ...]":
+        """Give the wanted summaries."""
+        ...
+
+    def count(self, wanted: "Filter") -> int:
+        """Say how many runs are wanted, whatever the limit."""
         ...
 
     def holder(self, run: str) -> "Holder | None":

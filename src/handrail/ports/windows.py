@@ -33,6 +33,10 @@ class OpenWindows(Windows, Protocol):
         """Find the window of a call; None once it is closed."""
         ...
 
+    def has_session(self, session: str) -> bool:
+        """Tell whether a session is open."""
+        ...
+
     def attaching(self, session: str, window: str) -> tuple[str, ...]:
         """Give the arguments that show a window to a person."""
         ...

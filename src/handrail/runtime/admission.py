@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from handrail.engine.state.admission import Claimant, Verdict, is_circular, judge
 from handrail.model.codec import decode
 from handrail.model.history.events import Admission, Event, RunAdmitted, RunEnded, RunQueued
-from handrail.model.history.run_lines import root_of
+from handrail.model.history.run_lines import Filter, Row
 from handrail.model.history.run_state import RunState
-from handrail.ports.log import Filter, Holder, Lease, Log, Row
+from handrail.ports.log import Holder, Lease, Log
+from handrail.runtime.history import Roots
 from handrail.runtime.run_writer import RunWriter
 
 GATE = "admission:gate"
@@ -37,6 +38,10 @@ class Places:
     name: str
     _places: dict[str, Lease] = field(default_factory=dict[str, Lease])
     _keys: dict[str, Lease] = field(default_factory=dict[str, Lease])
+    _roots: Roots = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._roots = Roots(self.log)
 
     def admit(self, writer: RunWriter, state: RunState, now: float) -> tuple[Event, ...]:
         """Give what is recorded before a run goes on: that it is admitted, queued or skipped; nothing in its midst."""
@@ -56,7 +61,7 @@ class Places:
         works = state.pending is None or state.pending.kind == "step"
         if state.status != "running" or not works:
             return False
-        return not state.admitted or (_needs_place(state) and root_of(state.run) not in self._places)
+        return not state.admitted or (_needs_place(state) and state.family not in self._places)
 
     def _enter(self) -> Lease | None:
         for _ in range(_TRIES):
@@ -80,13 +85,13 @@ class Places:
                 return (_skipped(state, verdict, now),)
             if how == "stop_old":
                 _stop(writer, state, known, mine)
-        if state.parent is not None and is_circular(verdicts, state.run):
+        if state.parent is not None and is_circular([*known, mine], verdicts, state.run):
             return (_stuck(state, verdict, now),)
         return self._not_yet(state, verdict, now)
 
     def _take(self, state: RunState) -> bool:
         """Take the leases that say what is decided; False where another process has one that the log says is free."""
-        run, root = state.run, root_of(state.run)
+        run, root = state.run, state.family
         if _needs_place(state) and root not in self._places:
             found = self.log.acquire(f"{PLACE}{root}", self.name)
             if isinstance(found, Lease):
@@ -112,7 +117,9 @@ class Places:
 
     def keep(self, busy: Iterable[str]) -> bool:
         """Let go of the places of all trees of which nothing is driven any more; tell whether there were any."""
-        active = set(map(root_of, busy))
+        if not self._places:
+            return False
+        active = set(map(self._roots, busy))
         idle = [each for each in self._places if each not in active]
         for root in idle:
             self.log.release(self._places.pop(root))
@@ -133,12 +140,12 @@ def _claimant(log: Log, state: RunState) -> Claimant:
     order = _position(log, state.run, state.queued) if state.queued else float("inf")
     return Claimant(
         state.run,
-        root_of(state.run),
+        state.family,
         state.admission or Admission(),
         order,
         is_queued=True,
         has_key=state.admitted,
-        has_place=bool(_needs_place(state)) and log.holder(f"{PLACE}{root_of(state.run)}") is not None,
+        has_place=bool(_needs_place(state)) and log.holder(f"{PLACE}{state.family}") is not None,
         needs_place=_needs_place(state),
     )
 
@@ -150,15 +157,14 @@ def _position(log: Log, run: str, seq: int) -> float:
 
 def claimants(log: Log) -> tuple[Claimant, ...]:
     """Give all runs that are not over and that others may have to wait for, or that wait themselves."""
-    rows = [row for status in OPEN for row in log.summaries(Filter(status=status))]
-    return tuple(_of_row(log, row) for row in rows if row.document.get("admission"))
+    return tuple(_of_row(log, row) for row in log.summaries(Filter(statuses=OPEN)) if row.document.get("admission"))
 
 
 def _of_row(log: Log, row: Row) -> Claimant:
     line = row.document["admission"]
     about = line if isinstance(line, dict) else {}
     admission = decode(Admission, about.get("needs") or {})
-    seq, root = int(str(about.get("queued") or 0)), root_of(row.key)
+    seq, root = int(str(about.get("queued") or 0)), row.facts.root or row.key
     needs_place = bool(admission.places) and not row.document.get("held_by")
     queued = row.document.get("status") == "queued"
     # What is decided by another process and not recorded yet.
@@ -202,7 +208,7 @@ def _skipped(state: RunState, verdict: Verdict, now: float) -> RunEnded:
 
 def _stuck(state: RunState, verdict: Verdict, now: float) -> RunEnded:
     other = verdict.behind[0]
-    message = f"{other} has the key that this run needs, and waits itself for a key of {root_of(state.run)}"
+    message = f"{other} has the key that this run needs, and waits itself for a key of {state.family}"
     return RunEnded(status="failed", message=f"it would wait for ever: {message}", at=now)
 
 

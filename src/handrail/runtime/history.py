@@ -13,8 +13,8 @@ from handrail.engine.fold.apply import apply
 from handrail.engine.state.codec import decode_state
 from handrail.errors import HandrailError, NotFound, StorageDamaged, StorageFault, StorageTooNew, UsageError
 from handrail.model.codec import decode, encode
-from handrail.model.history.events import ClockNoted, Event
-from handrail.model.history.run_lines import is_run
+from handrail.model.history.events import ClockNoted, Event, RunStarted
+from handrail.model.history.run_lines import Filter, is_run
 from handrail.model.history.run_state import REDUCER, RunState
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.plan import Plan
@@ -259,3 +259,31 @@ def require_plan(data: bytes, plan: Plan) -> None:
 @lru_cache(maxsize=64)
 def _decoded(data: bytes) -> Plan:
     return decode(Plan, json.loads(data))
+
+
+@dataclass(slots=True)
+class Roots:
+    """Tells which run a person started, of any run of a log; that never changes, so it is looked up once."""
+
+    log: Log
+    _known: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __call__(self, run: str) -> str:
+        """Give the run that a person started: the one from which a run comes, or itself."""
+        if run not in self._known:
+            parent, root = kin_of(self.log, run)
+            if parent is None:
+                # It may not have begun yet.
+                return run
+            self._known[run] = root
+        return self._known[run]
+
+
+def kin_of(log: Log, run: str) -> tuple[str | None, str]:
+    """Name the run that started a run, and the one that a person started; by its line, else by its first event."""
+    for row in log.summaries(Filter(key=run)):
+        return row.facts.parent, row.facts.root or run
+    first = next(map(from_log, log.read(run, limit=1)), None) if is_run(run) else None
+    if not isinstance(first, RunStarted) or first.parent is None:
+        return None, run
+    return first.parent.run, first.root or first.parent.run

@@ -31,7 +31,6 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
         "workflow": state.workflow,
         "hash": state.definition,
         "status": state.status,
-        "input": dict(state.inputs),
         "plan": state.plan,
         "started_at": state.started_at,
         "workspace": state.workspace,
@@ -46,8 +45,12 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
     progress = _progress(state)
     if progress is not None:
         summary["progress"] = progress
-    if state.parent is not None:
-        summary["parent"] = state.parent.run
+    summary |= _kin(state)
+    repository, about = repository_of(state), _about(state)
+    if repository:
+        summary["repository"] = repository
+    if about:
+        summary["about"] = about
     if state.imported:
         summary["imported"] = True
     if state.admission is not None:
@@ -55,6 +58,23 @@ def summary_of(state: RunState) -> dict[str, JsonValue]:
         summary["admission"] = {**line, "admitted": state.admitted}
     summary |= _notices(state)
     return {**summary, **_found_by(state)} if state.held_by else summary
+
+
+def repository_of(state: RunState) -> str:
+    """Name the repository that a run works in, by the folder of the user's checkout; empty where it is in none."""
+    place = state.tree or state.source or (None if state.foreign else state.pinned)
+    return str(state.observed.get("root", "")) if place is None else place.repository
+
+
+def _about(state: RunState) -> str:
+    """Say what a run is about: the beginning of what it was given, whose whole text stands in its first event."""
+    return " ".join(value[:MOST_GOAL] for value in state.inputs.values() if isinstance(value, str))[:MOST_GOAL]
+
+
+def _kin(state: RunState) -> dict[str, JsonValue]:
+    """Say which run started it, and which one a person started; and when it came here, if that was later."""
+    found: dict[str, JsonValue] = {"born": state.born} if state.born else {}
+    return found if state.parent is None else {**found, "parent": state.parent.run, "root": state.family}
 
 
 def _notices(state: RunState) -> dict[str, JsonValue]:

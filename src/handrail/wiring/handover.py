@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Mapping
+from typing import cast
 
 from handrail.errors import HandrailError
-from handrail.model.history.run_lines import root_of
 from handrail.operations.driving.handover import AttendedRuns, Handover
 from handrail.ports.machine import Machine
 from handrail.processes.environment import handed_environment
@@ -14,7 +14,7 @@ from handrail.runtime.history import state_of
 from handrail.runtime.ports import Workflows
 from handrail.sources.folders import Folders
 from handrail.wiring.driver_channel import driver_environments
-from handrail.wiring.system import ENVIRONMENTS, System, open_system
+from handrail.wiring.system import System, open_system
 
 
 def make_handover(system: System, folders: Folders) -> Handover:
@@ -42,6 +42,6 @@ def choose_environment(system: System, run: str) -> dict[str, str]:
 def open_background(folders: Folders, workflows: Workflows, machine: Machine) -> tuple[System, EnvironmentServer]:
     """Open the user's database for the background driver, with its own end of the channel."""
     # Environments are handed to this process; it asks nobody for one.
-    environments = HandedEnvironments(ENVIRONMENTS, root_of)
-    system = open_system(folders, workflows, machine, environments)
+    system = open_system(folders, workflows, machine, is_asking=False)
+    environments = cast("HandedEnvironments", system.environments)
     return system, EnvironmentServer(folders.data, environments, AttendedRuns(system.log))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from handrail.agents.registry import BuiltInCatalog, KnownAgents
 from handrail.frozen import frozen
 from handrail.late_import import late_import
-from handrail.model.history.run_lines import root_of
 from handrail.model.secrets.redaction import Redactor
 from handrail.model.workflow.values import Command
 from handrail.operations.agents.configured_agents import ConfiguredAgents
@@ -34,6 +33,7 @@ from handrail.runtime.handlers.commands.start_command import Starts
 from handrail.runtime.handlers.proofs.handler import ProofHandler
 from handrail.runtime.handlers.steps import StepHandler
 from handrail.runtime.handlers.trees import TreeHandler
+from handrail.runtime.history import Roots
 from handrail.runtime.local.supervisor import Supervisor
 from handrail.runtime.ports import Clock, Commands, Flows, Prepared, Workflows, machine_clock
 from handrail.runtime.run_writer import RunWriter
@@ -161,12 +161,10 @@ class System:
         return GitWorkspaces(self.folder)
 
 
-def open_system(
-    folders: Folders, workflows: Workflows, machine: Machine, environments: HandedEnvironments | None = None
-) -> System:
-    """Open the user's database and wire it up; each run has its own environment."""
+def open_system(folders: Folders, workflows: Workflows, machine: Machine, *, is_asking: bool = True) -> System:
+    """Open the user's database and wire it up; each run has its own environment, which another process may hold."""
     log = machine.log_files.open(folders.data)
-    known = environments or HandedEnvironments(ENVIRONMENTS, root_of, partial(_fetch, folders.data))
+    known = HandedEnvironments(ENVIRONMENTS, Roots(log), partial(_fetch, folders.data) if is_asking else None)
     machine = replace(machine, processes=LocalProcesses(partial(_redactor_for, known)))
     return System(
         log,

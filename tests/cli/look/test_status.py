@@ -8,8 +8,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from handrail.cli.render.runs import render_overview, status_words
-from handrail.operations.views.overview import Line, Section, one_line, overview
+from handrail.operations.views.overview import Line, Section, one_line
 from handrail.operations.views.run_document import LoggedRuns
+from handrail.operations.views.run_listing import list_runs
 from handrail.sources.folders import user_folders
 from handrail.store.sqlite.log import open_log
 from handrail.store.sqlite.run_list import run_list
@@ -132,14 +133,21 @@ ENDED  greet-1
     assert max(len(line) for line in text.splitlines()) <= columns
 
 
-def test_of_those_that_ended_the_newest_ten_are_shown_and_how_to_see_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+@pytest.mark.parametrize("columns", [80, 140])
+def test_the_repository_is_shown_where_runs_work_in_several(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    folders = ("/home/ann/shop", "/home/ann/web/site", "/home/ann/old/site", "")
     ended = [
-        Line("ended", f"w-{number}", "", "", "succeeded", f"handrail show w-{number}", 0.0) for number in range(33)
+        Line("ended", f"w-{number}", "", "", "succeeded", f"handrail show w-{number}", 0.0, repository=folder)
+        for number, folder in enumerate(folders)
     ]
-    shown = render_overview(ended).splitlines()
-    assert (len(shown), shown[-1]) == (11, "and 23 more: handrail status --all")
-    assert len(render_overview(ended, every=True).splitlines()) == 33
+    assert render_overview(ended) == snapshot("""\
+ENDED  w-0  shop      succeeded  handrail show w-0
+ENDED  w-1  web/site  succeeded  handrail show w-1
+ENDED  w-2  old/site  succeeded  handrail show w-2
+ENDED  w-3            succeeded  handrail show w-3\
+""")
+    assert "shop" not in render_overview(ended[:1]), "one repository needs no column"
 
 
 def test_before_the_first_run_the_bare_command_says_what_to_do(runs: Runs) -> None:
@@ -202,7 +210,8 @@ def test_status_shows_all_that_ended_when_asked(runs: Runs) -> None:
         runs.text("run", "done")
     assert runs.text("status").splitlines()[-1] == "and 2 more: handrail status --all"
     assert len(runs.text("status", "--all").splitlines()) == 12
-    assert len(runs.json("status")["runs"]) == 12
+    assert (len(runs.json("status")["runs"]), runs.json("status")["more"]) == (10, 2)
+    assert len(runs.json("status", "--all")["runs"]) == 12
 
 
 def test_a_run_that_was_killed_is_paused_and_a_driven_one_is_running(runs: Runs) -> None:
@@ -258,9 +267,9 @@ def test_the_fast_list_says_what_the_whole_log_says(runs: Runs) -> None:
     prepared(runs)
     folder = user_folders(runs.environ()).data
     with run_list(folder) as fast:
-        said = overview(fast)
+        said = list_runs(fast).lines
     log = open_log(folder)
-    assert said == overview(LoggedRuns(log))
+    assert said == list_runs(LoggedRuns(log)).lines
     assert [one_line(LoggedRuns(log), line.run) for line in said] == said
     log.close()
 

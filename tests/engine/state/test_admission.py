@@ -89,6 +89,6 @@ def test_two_trees_that_wait_for_each_other_are_seen() -> None:
         Claimant("y-1", "y-1", Admission("r", "y"), 2, has_key=True),
         Claimant("x-1.2", "x-1", Admission("r", "y"), 3, is_queued=True),
     ]
-    assert not is_circular(judge(line), "x-1.2")
+    assert not is_circular(line, judge(line), "x-1.2")
     line.append(Claimant("y-1.2", "y-1", Admission("r", "x"), 4, is_queued=True))
-    assert is_circular(judge(line), "y-1.2")
+    assert is_circular(line, judge(line), "y-1.2")

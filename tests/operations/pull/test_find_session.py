@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from handrail.model.history.events import RunStarted
+from handrail.model.history.run_lines import Filter
 from handrail.operations.runs.lifecycle import Request, start
 from handrail.operations.runs.prepare import pin
-from handrail.ports.log import Filter
 from handrail.runtime.history import state_of
 from handrail.runtime.run_summary import MOST_GOAL, summary_of
 from handrail.sources.tiers import here

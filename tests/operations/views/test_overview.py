@@ -2,7 +2,6 @@
 
 import time
 
-from handrail.model.history.run_lines import root_of
 from handrail.operations.views.overview import clock_words, most, usd_words
 
 
@@ -22,10 +21,6 @@ def test_a_time_of_another_day_is_said_with_the_day() -> None:
     now = time.time()
     assert clock_words(now) in {time.strftime("%H:%M", time.localtime(now)), time.strftime("%d %b %H:%M")}
     assert clock_words(0) == time.strftime("%d %b %H:%M", time.localtime(0))
-
-
-def test_the_run_that_a_person_started_is_found_from_its_descendants() -> None:
-    assert [root_of(run) for run in ("a-1", "a-1.4", "a-1.4.12", "v1.2-x-3")] == ["a-1", "a-1", "a-1", "v1.2-x-3"]
 
 
 def test_small_amounts_are_never_shown_as_nothing() -> None:

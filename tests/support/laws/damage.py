@@ -3,8 +3,9 @@
 import json
 from collections.abc import Callable
 
+from handrail.model.history.run_lines import Row
 from handrail.ports.hash_chain import START, link
-from handrail.ports.log import NewEvent, Row, StoredEvent
+from handrail.ports.log import NewEvent, StoredEvent
 from handrail.store.memory.log import MemoryWorld
 from handrail.store.memory.state import State
 

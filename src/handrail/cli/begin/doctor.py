@@ -54,7 +54,8 @@ def command(*, run: str | None, repair: bool, as_json: bool) -> int:
 
 def _queue(place: "Place") -> "dict[str, dict[str, Any]]":
     """Give the runs that wait for their turn, each with what it waits for."""
-    from handrail.operations.views.queue import queue_data
+    from handrail.model.history.run_lines import Filter
+    from handrail.operations.views.queue import OPEN, queue_data
     from handrail.ports.run_list import NeedsWholeLog
     from handrail.wiring.run_list import has_log, open_run_list
 
@@ -62,11 +63,11 @@ def _queue(place: "Place") -> "dict[str, dict[str, Any]]":
         if not has_log(place.folders.data):
             return {}
         with open_run_list(place.folders.data) as runs:
-            known = runs.documents()
+            known = runs.rows(Filter(statuses=OPEN))
     except NeedsWholeLog:
         # What is wrong with the log is among the findings.
         return {}
-    return {run: queue_data(run, known) for run, line in known.items() if line.get("status") == "queued"}
+    return {row.key: queue_data(row.key, known) for row in known if row.document.get("status") == "queued"}
 
 
 def _lines(found: "Health") -> list[str]:

@@ -44,7 +44,7 @@ class Watch:
 
     def go(self) -> int:
         """Drive the run until it is over or needs somebody, say how it stands, and give the exit code."""
-        self.session.offer_environment(root_of(self.run), instead=self.instead)
+        self.session.offer_environment(root_of(self.session.log, self.run), instead=self.instead)
         attended = self.move(asks=True)
         if attended.hung_up:
             go_on_detached(self)
@@ -78,7 +78,7 @@ def watch(session: Session, run: str, name: str, *, as_json: bool, claim: RunCla
     from_now = claim is None
     claim = claim or RunClaim(session.log, name)
     if from_now and holder_of(session.log, run) is None:
-        claim.attend(root_of(run))
+        claim.attend(root_of(session.log, run))
     instead = from_now and lacks_login(session.log, run)
     if not from_now or instead:
         session.keep_environment(run)
@@ -128,7 +128,7 @@ def go_on_detached(watched: Watch) -> int:
     from handrail.operations.driving.handover import keep_going
 
     session, run = watched.session, watched.run
-    watched.claim.attend(root_of(run))
+    watched.claim.attend(root_of(session.log, run))
     first = watched.claim.pass_on()
     if first is not None:
         session.log.release(first)

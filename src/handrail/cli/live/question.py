@@ -18,7 +18,6 @@ from handrail.operations.driving.resume import stop_family
 from handrail.operations.runs.lifecycle import answer, resume, say
 from handrail.operations.views.questions import Kind, asked_at
 from handrail.operations.views.run_document import approval_of
-from handrail.operations.views.run_tree import root_of
 from handrail.wiring.session import Session, current_actor
 
 PROMPT = "> "
@@ -64,7 +63,7 @@ class Question:
             case "question":
                 return f'handrail answer {self.asks.run} "..."'
             case "budget":
-                return f"handrail resume {root_of(self.asks.run)}"
+                return f"handrail resume {self.asks.family}"
 
     def lines(self, columns: int, meanwhile: tuple[str, ...] = ()) -> list[str]:
         """Give what is shown above the prompt; `meanwhile` names the steps that go on."""
@@ -121,7 +120,7 @@ class Question:
         if choice == "go on":
             resume(self.session.writer, self.asks.run, str(current_actor()))
         elif choice == "stop":
-            stop_family(self.session.writer, root_of(self.asks.run), str(current_actor()))
+            stop_family(self.session.writer, self.asks.family, str(current_actor()))
         return choice is not None
 
     def _choose(self, typed: str) -> Choice | None:

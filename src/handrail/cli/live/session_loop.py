@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from handrail.cli.live.keyboard import Keyboard
 from handrail.cli.live.view import View
 from handrail.late_import import late_import
-from handrail.model.history.run_lines import root_of
 from handrail.operations.driving.drive import Drive, Follower, Happened, RunClaim
+from handrail.operations.views.run_tree import root_of
 from handrail.wiring.session import Session
 from handrail.wiring.system import tell_people
 
@@ -152,7 +152,7 @@ class Attendance:
         """Give what was typed to the question; the background driver does not get the answer before us."""
         idle = self._moving.done()
         if idle:
-            self.claim.attend(root_of(self.run))
+            self.claim.attend(root_of(self.session.log, self.run))
         taken = question.take(typed)
         if idle and not taken:
             self.claim.free()

@@ -45,12 +45,19 @@ def command(*, run: str, step: str | None, prompt: bool, transcript: bool, as_js
             shown = {"run": found, "steps": details}
             text = "\n\n".join(step_lines(each) for each in details)
         else:
-            shown = run_document(session.log, found)
+            shown = {**run_document(session.log, found), "tmux_session": _tmux_session(session, found)}
             text = "\n".join([*_head(shown), render_steps(shown), *_outputs(shown["outputs"]), *_approval(shown)])
     if as_json:
         write_json(shown)
     else:
         click.echo(text)
+
+
+def _tmux_session(session: "Session", run: str) -> str | None:
+    from handrail.operations.views.attach import open_session
+    from handrail.operations.views.run_tree import root_of
+
+    return open_session(session.machine, session.system.folder / "runs", root_of(session.log, run))
 
 
 def _prompt(session: "Session", run: str, step: str | None) -> str:

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.options import json_option, optional_run_argument
+from handrail.cli.options import complete_runs, complete_workflows, json_option, optional_run_argument
 from handrail.cli.output import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from handrail.operations.views.overview import Line
+    from handrail.operations.views.run_listing import Asked, Listing
+    from handrail.ports.run_list import RunList
+    from handrail.wiring.session import Session
 
 FIRST_STEPS = (
     ("handrail demo", "see it all in 20 seconds, in a throw-away repository"),
@@ -21,24 +24,38 @@ FIRST_STEPS = (
 )
 
 
-@click.command("status", epilog="Example: handrail status fix-bug-1")
+STATES = ("needs-you", "paused", "waiting", "running", "ended", "succeeded", "failed", "cancelled")
+
+
+@click.command("status", epilog="Example: handrail status --here --status failed -n 20")
 @optional_run_argument
-@click.option("--all", "every", is_flag=True, help="Show every run that ended, not only the newest ten.")
+@click.option("--here", is_flag=True, help="Only runs of the repository that the current folder is in.")
+@click.option("--workflow", metavar="NAME", shell_complete=complete_workflows, help="Only runs of this workflow.")
+@click.option(
+    "--status", "states", multiple=True, type=click.Choice(STATES), help="Only runs that stand so; repeatable."
+)
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many runs, the newest first.")
+@click.option("--before", metavar="RUN", shell_complete=complete_runs, help="Only runs that started before this one.")
+@click.option("--all", "every", is_flag=True, help="Show every run, also of those that ended more than the newest ten.")
 @json_option
-def command(*, run: str | None, every: bool, as_json: bool) -> int:
+def command(*, run: str | None, as_json: bool, **wanted: Any) -> int:
     """Show what needs you, what runs and what ended; or where one run stands."""
+    if run is not None and any(wanted.values()):
+        from handrail.errors import UsageError
+
+        raise UsageError("one run is shown as it stands, without filters", next_step=f"handrail status {run}")
     if as_json:
-        _write_documents(run)
+        _write_documents(run, wanted)
     elif run is not None:
         _show_one(run)
-    elif not _show_all(every=every):
-        click.echo("no runs yet; handrail run WORKFLOW starts one")
+    elif not _show_all(wanted):
+        click.echo(_nothing_words(wanted))
     return 0
 
 
 def show_overview() -> int:
     """Show all runs, or what to do first where there are none: the bare command."""
-    if not _show_all(every=False):
+    if not _show_all({}):
         columns = min(shutil.get_terminal_size().columns, 80)
         formatter = click.HelpFormatter(width=columns)
         formatter.write_dl(FIRST_STEPS, col_max=columns // 2 - 4)
@@ -47,29 +64,73 @@ def show_overview() -> int:
 
 
 def known_lines() -> "list[Line]":
-    """Give a line for each run that a person started."""
-    from handrail.operations.views.overview import overview
+    """Give a line for each run that is open, and for the newest that ended."""
+    return _list_runs({}).lines
+
+
+def _nothing_words(wanted: dict[str, Any]) -> str:
+    asked = any(wanted.get(name) for name in ("here", "workflow", "states", "before"))
+    return "no run fits; handrail status shows all" if asked else "no runs yet; handrail run WORKFLOW starts one"
+
+
+def _list_runs(wanted: dict[str, Any]) -> "Listing":
+    from handrail.operations.views.run_listing import Listing, list_runs
     from handrail.ports.run_list import NeedsWholeLog
     from handrail.wiring.run_list import has_log, open_run_list
 
     folder = _data_folder()
     if not has_log(folder):
-        return []
+        return Listing([])
     try:
         with open_run_list(folder) as runs:
-            return overview(runs)
+            return list_runs(runs, _asked(wanted, runs))
     except NeedsWholeLog:
-        return _lines_of_log()
+        return _list_of_log(wanted)
 
 
-def _lines_of_log() -> "list[Line]":
+def _list_of_log(wanted: dict[str, Any]) -> "Listing":
     """The same from the log as a whole, which updates an older one, and says what is wrong with a broken one."""
-    from handrail.operations.views.overview import overview
     from handrail.operations.views.run_document import LoggedRuns
+    from handrail.operations.views.run_listing import Listing, list_runs
     from handrail.wiring.session import existing_session
 
     with existing_session() as session:
-        return overview(LoggedRuns(session.log)) if session is not None else []
+        if session is None:
+            return Listing([])
+        runs = LoggedRuns(session.log)
+        return list_runs(runs, _asked(wanted, runs))
+
+
+def _asked(wanted: dict[str, Any], runs: "RunList") -> "Asked":
+    """Give what is wanted as the list knows it; `--before` takes a run as every command does."""
+    from handrail.operations.views.run_listing import Asked
+
+    if not wanted:
+        return Asked()
+    before = _find_before(wanted["before"], runs) if wanted["before"] else None
+    states = tuple(wanted["states"])
+    return Asked(wanted["workflow"], _repository(wanted), states, wanted["limit"], before, wanted["every"])
+
+
+def _find_before(words: str, runs: "RunList") -> str:
+    from handrail.model.history.run_lines import Filter
+
+    if runs.count(Filter(key=words)):
+        return words
+    from handrail.wiring.session import run_session
+
+    with run_session() as session:
+        return session.find(words)
+
+
+def _repository(wanted: dict[str, Any]) -> str | None:
+    if not wanted["here"]:
+        return None
+    from pathlib import Path
+
+    from handrail.wiring.machine import this_machine
+
+    return str(this_machine().repositories.find_root(Path.cwd()))
 
 
 def _data_folder() -> "Path":
@@ -78,15 +139,30 @@ def _data_folder() -> "Path":
     return user_folders(os.environ).data
 
 
-def _show_all(*, every: bool) -> bool:
-    lines = known_lines()
-    if lines:
+def _show_all(wanted: dict[str, Any]) -> bool:
+    listing = _list_runs(wanted)
+    if listing.lines:
         from handrail.cli.render.runs import render_overview
 
-        click.echo(render_overview(lines, every=every))
+        click.echo(render_overview(listing.lines, _more_words(listing, wanted)))
         _show_driver()
         _show_unfinished()
-    return bool(lines)
+    return bool(listing.lines)
+
+
+def _more_words(listing: "Listing", wanted: dict[str, Any]) -> str:
+    if listing.older:
+        return f"older: {_command(wanted)} -n {wanted['limit'] or len(listing.lines)} --before {listing.older}"
+    return f"and {listing.left_out} more: {_command(wanted)} --all" if listing.left_out > 0 else ""
+
+
+def _command(wanted: dict[str, Any]) -> str:
+    """Give the command with the filters that it was called with."""
+    from shlex import quote
+
+    words = ["handrail status", *(["--here"] if wanted.get("here") else [])]
+    words += [f"--workflow {quote(wanted['workflow'])}"] if wanted.get("workflow") else []
+    return " ".join([*words, *(f"--status {state}" for state in wanted.get("states", ()))])
 
 
 def _show_unfinished(run: str | None = None) -> None:
@@ -132,16 +208,34 @@ def _driver_document() -> "dict[str, Any] | None":
     return driver_data(driver, held)
 
 
-def _write_documents(run: str | None) -> None:
-    from handrail.operations.views.run_document import listed_documents
+def _write_documents(run: str | None, wanted: dict[str, Any]) -> None:
+    from handrail.operations.views.run_document import LoggedRuns
+    from handrail.operations.views.run_listing import list_runs
     from handrail.wiring.session import existing_session, run_session
 
     if run is not None:
         with run_session() as session:
-            write_json({"runs": listed_documents(session.log, session.find(run)), "driver": _driver_document()})
+            write_json({"runs": [_document(session, session.find(run))], "driver": _driver_document()})
         return
     with existing_session() as found:
-        write_json({"runs": listed_documents(found.log) if found is not None else [], "driver": _driver_document()})
+        if found is None:
+            write_json({"runs": [], "more": 0, "older": None, "driver": _driver_document()})
+            return
+        runs = LoggedRuns(found.log)
+        listing = list_runs(runs, _asked(wanted, runs))
+        lines = sorted(listing.lines, key=lambda line: -line.started_at)
+        documents = [_document(found, line.run) for line in lines]
+    older = listing.older or None
+    write_json({"runs": documents, "more": listing.left_out, "older": older, "driver": _driver_document()})
+
+
+def _document(session: "Session", run: str) -> "dict[str, Any]":
+    from handrail.operations.views.attach import open_session
+    from handrail.operations.views.run_document import listed_document
+
+    document = listed_document(session.log, run)
+    folder = session.system.folder / "runs"
+    return {**document, "tmux_session": open_session(session.machine, folder, str(document["root"]))}
 
 
 def _show_one(run: str) -> None:

@@ -12,7 +12,7 @@ from handrail.operations.views.costs import elapsed
 from handrail.operations.views.money import duration, price_words
 from handrail.operations.views.overview import usd_words
 from handrail.operations.views.run_state import plan_of, whole_limits
-from handrail.operations.views.run_tree import held_words, holder_of, root_of, standing
+from handrail.operations.views.run_tree import held_words, holder_of, standing
 from handrail.wiring.session import Session
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _standing(session: Session, run: str, document: dict[str, JsonValue]) -> lis
             return [f"{run} {document['error'] or 'stopped'}", *_safe(session, where.state)]
         case "blocked":
             hint = [f"  {at.next_step}"] if at.next_step else []
-            next_step = f"next: handrail resume {root_of(run)}"
+            next_step = f"next: handrail resume {where.state.family}"
             return [f"{run} needs you: {at.message}", *hint, *_safe(session, where.state), next_step]
         case "waiting":
             return _waiting(session, run, at, str(document["current_step"]))

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 WIDTH = 110
 """Columns where nobody says how many there are: on a pipe."""
-MOST_ENDED = 10
 MOST_WORDS, LEAST_BESIDE, LEAST_WORDS = 60, 32, 24
 """Columns for what a run says: at most, at least with the command beside it, and at least in one line."""
 GAP = "  "
@@ -29,17 +28,30 @@ NOT_DONE = "–"
 STEP_WORDS = {"passed_over": "failed, and passed over", "waiting": "needs you"}
 
 
-def render_overview(lines: Sequence[Line], *, every: bool = False) -> str:
-    """Give runs by section, each with the next command; of those that ended only the newest, unless all are wanted."""
-    ended = [line for line in lines if line.section == "ended"]
-    left_out = 0 if every else max(0, len(ended) - MOST_ENDED)
-    shown = lines[: len(lines) - left_out]
+def render_overview(lines: Sequence[Line], more: str = "") -> str:
+    """Give runs by section, each with the next command, then `more`: how those are seen that were left out.
+
+    The repository of each is shown where they work in several.
+    """
     columns = shutil.get_terminal_size((WIDTH, 24)).columns
-    rows = [_cells(line) for line in shown]
+    names = _repository_names(lines)
+    rows = [_cells(line, names.get(line.repository, "")) for line in lines]
     text = _table(rows, columns) or [_stacked(row, columns) for row in rows]
-    if left_out:
-        text += wrapped(f"and {left_out} more: handrail status --all", columns)
-    return "\n".join([*text, *render_notices(shown)])
+    return "\n".join([*text, *(wrapped(more, columns) if more else ()), *render_notices(lines)])
+
+
+def _repository_names(lines: Sequence[Line]) -> dict[str, str]:
+    """Name repositories by as few folders as tell them apart; nothing where all runs work in the same one."""
+    found = {line.repository for line in lines}
+    if len(found) < 2:
+        return {}
+    names: dict[str, str] = {}
+    for path in found:
+        parts = path.strip("/").split("/")
+        others = [other.strip("/").split("/") for other in found if other != path]
+        alike = (size for size in range(1, len(parts) + 1) if all(parts[-size:] != each[-size:] for each in others))
+        names[path] = "/".join(parts[-next(alike, len(parts)) :])
+    return names
 
 
 def render_notices(lines: Sequence[Line]) -> list[str]:
@@ -49,26 +61,27 @@ def render_notices(lines: Sequence[Line]) -> list[str]:
     return [row for each in told for row in wrapped(each, columns, first="", later="  ")]
 
 
-def _cells(line: Line) -> list[str]:
+def _cells(line: Line, repository: str) -> list[str]:
     words = " ".join(line.words.split())
     said = "" if words == line.section else words
-    cells = (line.section.upper(), line.run, line.where, said, line.cost, line.next_step)
+    cells = (line.section.upper(), line.run, repository, line.where, said, line.cost, line.next_step)
     return [harmless(cell) for cell in cells]
 
 
 def _table(rows: list[list[str]], columns: int) -> list[str] | None:
     """One line for each run, the command below where it has no room; None where that leaves no room for words."""
-    title, run, where, words, cost, command = (max((width(row[at]) for row in rows), default=0) for at in range(6))
-    others = sum(each + len(GAP) for each in (title, run, where, cost) if each)
+    widest = [max((width(row[at]) for row in rows), default=0) for at in range(7)]
+    title, run, repository, where, words, cost, command = widest
+    others = sum(each + len(GAP) for each in (title, run, repository, where, cost) if each)
     beside = columns - others - command - len(GAP)
     room = min(words, MOST_WORDS, beside if beside >= LEAST_BESIDE else columns - others)
     if room < min(words, LEAST_WORDS) or others > columns:
         return None
     text: list[str] = []
     for row in rows:
-        sizes = (title, run, where, room, cost)
-        cells = [pad(crop(cell, size), size) for cell, size in zip(row[:5], sizes, strict=True) if size]
-        text.append(_painted(_beside(GAP.join(cells), row[5], columns, title + len(GAP)), row[0]))
+        sizes = (title, run, repository, where, room, cost)
+        cells = [pad(crop(cell, size), size) for cell, size in zip(row[:6], sizes, strict=True) if size]
+        text.append(_painted(_beside(GAP.join(cells), row[6], columns, title + len(GAP)), row[0]))
     return text
 
 
@@ -83,8 +96,8 @@ def _beside(line: str, command: str, columns: int, indent: int) -> str:
 
 
 def _stacked(row: list[str], columns: int) -> str:
-    head = flow([cell for cell in (row[0], row[1], row[4]) if cell], columns)
-    below = [line for cell in (row[2], row[3], row[5]) if cell for line in wrapped(cell, columns, first=GAP, later=GAP)]
+    head = flow([cell for cell in (row[0], row[1], row[2], row[5]) if cell], columns)
+    below = [line for cell in (row[3], row[4], row[6]) if cell for line in wrapped(cell, columns, first=GAP, later=GAP)]
     return _painted("\n".join([*head, *below]), row[0])
 
 

@@ -23,7 +23,6 @@ from handrail.operations.views.event_sentences import (
 )
 from handrail.operations.views.money import duration, price_words
 from handrail.operations.views.run_document import iso
-from handrail.operations.views.run_tree import root_of
 
 if TYPE_CHECKING:
     from handrail.operations.views import explain
@@ -100,7 +99,7 @@ class StepLines:
         event = happened.event
         if (happened.run, address_of(event)) in self._calls:
             return True
-        if event.kind in OF_RUN and root_of(happened.run) != happened.run:
+        if event.kind in OF_RUN and happened.inner:
             return True
         if isinstance(event, ev.StepBegan) and happened.run in self._held and agent_call_in(event) is not None:
             # It only waits for its holder: the agent that is named in it is not started.

@@ -25,13 +25,14 @@ def command(*, run: str | None, tmux: bool, detach: bool, as_json: bool) -> int:
     from handrail.cli.output import note
     from handrail.operations.driving.resume import done_words, resume_family
     from handrail.operations.views.attach import want_windows
+    from handrail.operations.views.run_tree import root_of
     from handrail.wiring.session import current_actor, run_session
 
     with run_session() as session:
         found = session.find(run) if run is not None else _only(session, may_ask=not as_json and sys.stdin.isatty())
         refuse_if_driven(session, found)
         if tmux:
-            want_windows(session.machine.windows, session.system.folder / "runs", found)
+            want_windows(session.machine.windows, session.system.folder / "runs", root_of(session.log, found))
         watched = watch(session, found, "handrail resume", as_json=as_json)
         said = done_words(session.log, found)
         resume_family(session.writer, found, str(current_actor()))

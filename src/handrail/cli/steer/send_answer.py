@@ -17,7 +17,7 @@ def give(words: str, decision: Decision, text: str, *, detach: bool, as_json: bo
             question = questioning(session.log, run)
             hint = f'handrail answer {question.run} "..."' if question is not None else f"handrail status {run}"
             raise UsageError(f"{run} asks nobody for approval", next_step=hint)
-        watched = watch(session, root_of(run), f"handrail {decision}", as_json=as_json)
+        watched = watch(session, root_of(session.log, run), f"handrail {decision}", as_json=as_json)
         answer(session.writer, asks.run, decision, str(current_actor()), text)
         code = go_on_detached(watched) if detach else go_on(watched)
         # A rejected run that failed did what was asked of it.
@@ -35,6 +35,6 @@ def give_words(words: str, text: str, *, detach: bool, as_json: bool) -> int:
             raise UsageError(f"{approval.run} asks for approval, not for an answer in words", next_step=hint)
         if asks is None:
             raise UsageError(f"{run} asks no question", next_step=f"handrail status {run}")
-        watched = watch(session, root_of(run), "handrail answer", as_json=as_json)
+        watched = watch(session, root_of(session.log, run), "handrail answer", as_json=as_json)
         say(session.writer, asks.run, text, str(current_actor()))
         return go_on_detached(watched) if detach else go_on(watched)

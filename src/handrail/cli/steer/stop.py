@@ -35,10 +35,10 @@ def command(*, run: str, as_json: bool) -> int:
 
 def _report(session: "Session", run: str, *, as_json: bool) -> int:
     """Say how a run stands that cannot be read."""
-    from handrail.operations.views.run_document import listed_documents
+    from handrail.operations.views.run_document import listed_document
 
     if as_json:
-        write_json(listed_documents(session.log, run)[0])
+        write_json(listed_document(session.log, run))
     else:
         click.echo(f"{run} was stopped for good; its history cannot be read, and its files are as they were")
         click.echo(f"next: handrail discard {run}, which keeps its files under a ref")

@@ -13,7 +13,8 @@ from handrail.model.history.trees import TreeSource
 from handrail.model.workflow.values import JsonValue
 
 _OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.ASCII)
-_NUMBERS = re.compile(r"(\.[0-9]+)+", re.ASCII)
+_INSIDE = re.compile(r"[./].+", re.ASCII)
+"""What the id of a run that came in with its caller has after that of the caller: an import gives it such an id."""
 
 
 def imported(state: RunState, event: ev.RunImported) -> RunState:
@@ -90,7 +91,7 @@ def _can_go_on(state: RunState, pending: Pending) -> bool:
 
 
 def _is_own(state: RunState, run: str) -> bool:
-    return run.startswith(state.run) and _NUMBERS.fullmatch(run.removeprefix(state.run)) is not None
+    return run.startswith(state.run) and _INSIDE.fullmatch(run.removeprefix(state.run)) is not None
 
 
 def _without_session(step: StepState) -> StepState:

@@ -53,6 +53,8 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         checks=started.checks,
         task=started.task,
         parent=started.parent,
+        root=started.root,
+        generation=started.generation,
         stack=(Frame(started.prefix),),
         names=around.names.update(inputs),
         steps=around.steps,
@@ -114,6 +116,7 @@ def _copy(event: ev.RunForked, source: RunState) -> RunState:
     copy = replace(
         copy, run=event.run, parent=None, held_by=holder, hands="all", forked_from=origin, pending=kept, restore=""
     )
+    copy = replace(copy, root="", generation=0)
     copy = replace(copy, born=event.at, imported=1 if source.imported else 0, tried=(), git_changes=())
     copy = replace(copy, messages=messages.of_copy(copy), children=HashTrieMap(), said=(0, ""))
     copy = replace(clocks.brought_to(copy, event.boot, event.ahead) if event.boot else copy, set_by=0.0)

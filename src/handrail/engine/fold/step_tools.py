@@ -5,7 +5,6 @@
 3. A run that a tool starts is no outcome of the step: it goes on by itself, and what it takes counts for this run too.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import cast
@@ -24,7 +23,6 @@ MOST_CHILDREN = 20
 """Runs that the agents of one run may start."""
 MOST_DEPTH = 3
 """Generations of runs below the one that a person started."""
-_GENERATIONS = re.compile(r"(?:\.[0-9]+)+\Z", re.ASCII)
 PUT = "your question was put to a person; end your turn now, you will be called again with the answer"
 
 
@@ -96,8 +94,7 @@ def _event(call: Call, now: float, result: JsonValue = None, error: str = "") ->
 
 def refusal(state: RunState) -> str:
     """Say why the agents of a run may not start another run; nothing where they may."""
-    found = _GENERATIONS.search(state.run)
-    depth = found.group().count(".") if found else 0
+    depth = state.generation
     if depth >= MOST_DEPTH:
         return f"{state.run} is {depth} generations below the run that a person started, and {MOST_DEPTH} are the most"
     if len(state.children) >= MOST_CHILDREN:
@@ -131,6 +128,8 @@ def _begins(plan: Plan, state: RunState, pending: Pending, wanted: ChildWanted, 
         project=state.project,
         parent=Parent(state.run, f"{pending.address}[child-{len(state.children) + 1}]", state.seq + 1),
         timeout=wanted.timeout,
+        root=state.family,
+        generation=state.generation + 1,
         at=now,
     )
 

@@ -20,7 +20,6 @@ from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError
 from handrail.model.history.events import Admission, RunStarted
-from handrail.model.history.run_lines import root_of
 from handrail.model.history.run_state import RunState
 from handrail.model.names import spoken
 
@@ -158,19 +157,20 @@ def judge(claimants: Iterable[Claimant]) -> Mapping[str, Verdict]:
     return found
 
 
-def is_circular(verdicts: Mapping[str, Verdict], run: str) -> bool:
+def is_circular(claimants: Iterable[Claimant], verdicts: Mapping[str, Verdict], run: str) -> bool:
     """Tell whether a run waits for a key of a tree that itself waits for a key of the run's own tree."""
+    roots = {each.run: each.root for each in claimants}
     ways = {
-        (root_of(each), root_of(other))
+        (roots[each], roots[other])
         for each, verdict in verdicts.items()
         if verdict.waits_for == "key"
         for other in verdict.behind
     }
-    reached, found = {root_of(run)}, set[str]()
+    reached, found = {roots[run]}, set[str]()
     while reached:
         reached = {there for here, there in ways if here in reached and there not in found}
         found |= reached
-    return root_of(run) in found
+    return roots[run] in found
 
 
 def _judge(taken: _Taken, who: Claimant) -> Verdict:

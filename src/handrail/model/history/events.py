@@ -45,7 +45,7 @@ ShortfallCode: TypeAlias = Literal[
     "not_proven",
 ]
 
-VERSION = 4
+VERSION = 5
 """Shape of the events here; older ones are lifted when they are read."""
 
 
@@ -135,6 +135,10 @@ class RunStarted:
     """Seconds that the whole run may take."""
     env: dict[str, str] = field(default_factory=dict[str, str])
     """The environment variables that its workflow reads as `env.NAME`, none of which is a secret."""
+    root: str = ""
+    """The run that a person started, from which it comes; empty where that is this one."""
+    generation: int = 0
+    """How many runs are around it."""
     kind: Literal["run_started"] = "run_started"
 
 

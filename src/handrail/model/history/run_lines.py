@@ -1,13 +1,12 @@
-"""Which streams of a log are runs, and the line of a run in lists.
+"""Which streams of a log are runs, the line of a run in lists, and which lines are wanted.
 
 A line is kept without what is as it mostly is, since every step writes it anew. Commands that only show the list start
 without the rest of the model.
 """
 
 import json
-import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 if TYPE_CHECKING:
     from handrail.model.workflow.values import JsonValue
@@ -36,14 +35,62 @@ USUAL: "dict[str, JsonValue]" = {
 }
 
 
+Order: TypeAlias = Literal["changed", "started", "made"]
+"""Changed last first; started last first; or as the streams came into being."""
+
+
+class Facts(NamedTuple):
+    """What never or hardly ever changes of a run, kept beside its line so that lists need not read every line."""
+
+    workflow: str | None = None
+    repository: str | None = None
+    parent: str | None = None
+    root: str | None = None
+    """The run that a person started; its own name where that is this one."""
+    started: float = 0.0
+    """When it came into being here."""
+
+
+class Row(NamedTuple):
+    """The summary of a stream, and the position of the last event that changed it."""
+
+    key: str
+    position: int
+    document: "Mapping[str, JsonValue]"
+    facts: Facts = Facts()
+
+
+class Filter(NamedTuple):
+    """Which summaries to give; without anything those of all runs, the ones that changed last first."""
+
+    prefix: str = ""
+    """How the key begins."""
+    status: str | None = None
+    limit: int | None = None
+    runs_only: bool = True
+    """Leave out the streams that are no runs (`is_run`)."""
+    key: str | None = None
+    """The whole key."""
+    statuses: tuple[str, ...] = ()
+    """One of these."""
+    workflow: str | None = None
+    repository: str | None = None
+    parent: str | None = None
+    root: str | None = None
+    top: bool = False
+    """Only runs that no other run started."""
+    inner: bool = False
+    """Only runs that another run started."""
+    before: tuple[float, str] | None = None
+    """Those that come after this start and key in the order by start: the next page."""
+    order: Order = "changed"
+    holding: tuple[str, ...] = ()
+    """Names of which the line holds one."""
+
+
 def is_run(stream: str) -> bool:
     """Tell whether a stream of the log is a run, by its name."""
     return bool(stream) and PREFIX_END not in stream
-
-
-def root_of(run: str) -> str:
-    """Give the run that a person started."""
-    return re.sub(r"(\.[0-9]+)+$", "", run)
 
 
 def whole(line: "Mapping[str, JsonValue]") -> "dict[str, JsonValue]":
@@ -56,11 +103,13 @@ _TYPES: "dict[str, tuple[type, ...]]" = {
     **dict.fromkeys(
         ("run", "workflow", "hash", "plan", "workspace", "status", "reason", "message", "next_step"), _TEXT
     ),
-    **dict.fromkeys(("current_step", "error", "held_by", "parent", "said", "goal", "recap"), _TEXT),
-    **dict.fromkeys(("started_at", "completed_at", "until", "active_at", "cost", "unpriced", "gaps"), _NUMBER),
+    **dict.fromkeys(
+        ("current_step", "error", "held_by", "parent", "root", "repository", "said", "goal", "recap", "about"), _TEXT
+    ),
+    **dict.fromkeys(("started_at", "born", "completed_at", "until", "active_at", "cost", "unpriced", "gaps"), _NUMBER),
     **dict.fromkeys(("input", "progress", "observed", "admission"), _MAP),
 }
-_TIMES = ("started_at", "completed_at", "until", "active_at")
+_TIMES = ("started_at", "born", "completed_at", "until", "active_at")
 _MOST_TIME = 1e11
 """Seconds since 1970 of which a time of day can be given."""
 
@@ -99,3 +148,17 @@ def _spoilt(run: str, why: str) -> "dict[str, JsonValue]":
         "started_at": 0.0,
         UNREADABLE: True,
     }
+
+
+def facts_of(key: str, document: "Mapping[str, JsonValue]") -> Facts:
+    """Read off a summary what is kept beside it."""
+    workflow, repository = document.get("workflow"), document.get("repository")
+    parent, root = document.get("parent"), document.get("root")
+    started = document.get("born") or document.get("started_at")
+    return Facts(
+        workflow if isinstance(workflow, str) else None,
+        repository if isinstance(repository, str) else None,
+        parent if isinstance(parent, str) else None,
+        root if isinstance(root, str) else key,
+        float(started) if isinstance(started, int | float) and abs(started) < float("inf") else 0.0,
+    )

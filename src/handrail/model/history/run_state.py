@@ -23,7 +23,7 @@ from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 
-REDUCER = 16
+REDUCER = 17
 """Version of the fold; a checkpoint of another version is not used."""
 
 CLOCK_JUMP = 0.5
@@ -292,6 +292,10 @@ class RunState:
     granted: int = 0
     """How often a person let the run go on beyond its budget."""
     parent: Parent | None = None
+    root: str = ""
+    """The run that a person started, from which it comes; empty where that is this one."""
+    generation: int = 0
+    """How many runs are around it."""
     forked_from: tuple[str, int] | None = None
     imported: int = 0
     """The event by which it came in from a file: places that its history names up to there are not its own."""
@@ -345,6 +349,11 @@ class RunState:
     def open_gaps(self) -> "tuple[dict[str, JsonValue], ...]":
         """What is still missing."""
         return tuple(gap for gap in self.gaps if not gap.get("resolved"))
+
+    @property
+    def family(self) -> str:
+        """The run that a person started: this one, or the one from which it comes."""
+        return self.root or self.run
 
     @property
     def birth(self) -> float:

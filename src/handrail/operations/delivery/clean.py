@@ -8,11 +8,12 @@ from handrail.errors import NotFound, StorageDamaged, StorageTooNew, WorkspaceFa
 from handrail.frozen import frozen
 from handrail.model.diagnostics import Report
 from handrail.model.history.events import RunForked, RunStarted
+from handrail.model.history.run_lines import Filter
 from handrail.model.history.trees import TreeSource
 from handrail.operations.views.run_tree import root_of
 from handrail.operations.workflows.repository_config import read_configured
 from handrail.ports.delivery import Delivery, Leftover, Life, Retention
-from handrail.ports.log import Filter, Log
+from handrail.ports.log import Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
 from handrail.sources.config.config import KEEP_SNAPSHOTS, read_user_config
@@ -65,7 +66,7 @@ def clean(log: Log, workspaces: Delivery, retention: Retention, *, dry_run: bool
 def _life(log: Log, run: str) -> Life:
     """An item's branch is wanted as long as the run around it may merge it; a failed run can still be resumed."""
     try:
-        state = state_of(log, root_of(run))
+        state = state_of(log, root_of(log, run))
     except NotFound:
         return "unknown"
     except (StorageDamaged, StorageTooNew):

@@ -8,12 +8,13 @@ from handrail.engine.fold.apply import apply as fold
 from handrail.errors import GitSettingsChanged, NotFound, UsageError, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.history import events
+from handrail.model.history.run_lines import Filter
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree
 from handrail.operations.views.diff import began_with, tree_of
 from handrail.operations.views.run_tree import family, held_words, holder_of
 from handrail.ports.delivery import Delivery
-from handrail.ports.log import Append, Filter, Holder, Log
+from handrail.ports.log import Append, Holder, Log
 from handrail.ports.repositories import Repositories
 from handrail.ports.workspaces import Conflict, Merged
 from handrail.runtime.event_records import to_log

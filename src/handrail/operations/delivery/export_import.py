@@ -31,14 +31,14 @@ from handrail.model.history.events import (
     ToolCalled,
 )
 from handrail.model.history.named_blobs import blobs_named_by
-from handrail.model.history.run_lines import is_run
+from handrail.model.history.run_lines import Filter, is_run
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.plan import Plan
 from handrail.operations.runs.lifecycle import next_number
-from handrail.operations.views.run_tree import DESCENDANT, belongs_to, family
+from handrail.operations.views.run_tree import family
 from handrail.ports.delivery import Delivery
 from handrail.ports.hash_chain import START, digest_of, link
-from handrail.ports.log import Append, Filter, Head, Log, StoredEvent, TimerSet
+from handrail.ports.log import Append, Head, Log, StoredEvent, TimerSet
 from handrail.runtime.event_records import from_log, to_log
 from handrail.runtime.history import pinned_plans, readable_events, state_of
 from handrail.runtime.run_summary import summary_of
@@ -47,6 +47,8 @@ FORMAT = "handrail-run"
 VERSION = 1
 ELSEWHERE = " of another log"
 """Follows the id of the run that an import was copied from: no run of this log has such a name."""
+INSIDE = re.compile(r"[./].+", re.ASCII)
+"""What the id of a run has after that of the run that it comes from, where it is named after it."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}", re.ASCII)
 
 
@@ -116,18 +118,37 @@ def _require_family(root: str, histories: Mapping[str, list[Event]]) -> None:
     """Refuse histories that speak for other runs than those which they are named after."""
     if root not in histories:
         _refuse(f"it does not hold the history of {root!r}")
-    if not all(map(belongs_to(root), histories)):
-        _refuse("it holds strangers' runs")
+    parents = {name: _parent(events[0]) for name, events in histories.items()}
     for name, events in histories.items():
         first = events[0]
-        parent = first.parent.run if isinstance(first, RunStarted) and first.parent is not None else None
         if not isinstance(first, RunStarted | RunForked) or first.run != name:
             _refuse(f"the history of {name} is not its own")
-        if name != root and (parent is None or parent not in histories or not belongs_to(parent)(name)):
+        if not _comes_from(root, name, parents):
             _refuse(f"{name} does not come from a run of the file")
-        strangers = [child for event in events if (child := _child(event)) and not belongs_to(name)(child)]
+        children = (child for event in events if (child := _child(event)))
+        strangers = [child for child in children if not _is_own(name, child, parents)]
         if strangers:
             _refuse(f"{name} names a run that is not its own, {strangers[0]!r}")
+
+
+def _parent(first: Event) -> str:
+    return first.parent.run if isinstance(first, RunStarted) and first.parent is not None else ""
+
+
+def _comes_from(root: str, name: str, parents: Mapping[str, str]) -> bool:
+    """Whether a way leads from a run to the first one of the file, by what the histories say."""
+    for _ in parents:
+        if name == root:
+            return True
+        name = parents.get(name, "")
+    return False
+
+
+def _is_own(name: str, child: str, parents: Mapping[str, str]) -> bool:
+    """Whether a run may name a child: that one says so itself, or it never began and is named after the run."""
+    if child in parents:
+        return parents[child] == name
+    return child.startswith(name) and INSIDE.fullmatch(child.removeprefix(name)) is not None
 
 
 def _child(event: Event) -> str:
@@ -157,7 +178,7 @@ def _arrival(
 
 def _free_id(log: Log, root: str, workflow: str, arrival: Arrival) -> str:
     """Give the id that a run gets here: its own if nobody has it, or anything that comes from it."""
-    here = root if _NAME.fullmatch(root) and not re.search(rf"{DESCENDANT.pattern}$", root, re.ASCII) else ""
+    here = root if _NAME.fullmatch(root) and not re.search(r"\.[0-9]+$", root, re.ASCII) else ""
     name = workflow if _NAME.fullmatch(workflow) else "imported"
     number = next_number(log, name)
     while not here or _is_known(log, here) or arrival.is_taken(here):
@@ -166,7 +187,7 @@ def _free_id(log: Log, root: str, workflow: str, arrival: Arrival) -> str:
 
 
 def _is_known(log: Log, run: str) -> bool:
-    return log.last(run).seq > 0 or any(belongs_to(run)(row.key) for row in log.summaries(Filter(prefix=run)))
+    return log.last(run).seq > 0 or any(log.keys(Filter(prefix=f"{run}{sign}", limit=1)) for sign in "./")
 
 
 def ids_in_use(folder: Path, workspaces: Delivery) -> Callable[[str], bool]:
@@ -290,7 +311,10 @@ def _state(events: Iterable[Event], blobs: Mapping[str, bytes]) -> RunState:
 
 
 def _renamed(name: str, root: str, here: str) -> str:
-    return here + name.removeprefix(root) if belongs_to(root)(name) else name
+    """Give the id that a run of the file has here: one that begins with that of the first."""
+    inside = name.removeprefix(root)
+    named_after = name == root or (name.startswith(root) and INSIDE.fullmatch(inside) is not None)
+    return f"{here}{inside}" if named_after else f"{here}/{name}"
 
 
 def _moved(event: Event, root: str, here: str) -> Event:
@@ -299,7 +323,8 @@ def _moved(event: Event, root: str, here: str) -> Event:
         case RunStarted():
             parent = None if event.run == root else event.parent
             moved = None if parent is None else replace(parent, run=_renamed(parent.run, root, here))
-            return replace(event, run=_renamed(event.run, root, here), parent=moved)
+            kin = {"root": "", "generation": 0} if moved is None else {"root": here}
+            return replace(event, run=_renamed(event.run, root, here), parent=moved, **kin)
         case RunForked():
             source = event.source if event.source.endswith(ELSEWHERE) else f"{event.source}{ELSEWHERE}"
             return replace(event, run=_renamed(event.run, root, here), source=source)

@@ -50,7 +50,7 @@ def examine_release(log: Log, machine: Machine, place: Place, run: str) -> Relea
     """Find out what an imported run would run, and where; says what is missing where it cannot go on."""
     state = state_of(log, run)
     if state.parent is not None:
-        raise UsageError(f"{run} goes on with its caller", next_step=f"handrail release {root_of(run)}")
+        raise UsageError(f"{run} goes on with its caller", next_step=f"handrail release {root_of(log, run)}")
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=way_of_a_copy(state))
     original, configured = _original(log, state), read_configured(place)

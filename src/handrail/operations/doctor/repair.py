@@ -4,9 +4,9 @@ import math
 from collections import Counter
 
 from handrail.errors import HandrailError, NotFound, StorageDamaged
-from handrail.model.history.run_lines import UNREADABLE, is_run
+from handrail.model.history.run_lines import UNREADABLE, Filter, Row, facts_of, is_run
 from handrail.model.history.run_state import RunState
-from handrail.ports.log import Append, Filter, Holder, Log, TimerCleared, TimerSet
+from handrail.ports.log import Append, Holder, Log, TimerCleared, TimerSet
 from handrail.ports.log_care import Cut, Finding
 from handrail.runtime.history import plan_of, state_of
 from handrail.runtime.run_summary import summary_of, timers_of
@@ -101,7 +101,7 @@ def drop_orphans(log: Log) -> None:
 
 def mend_lists(log: Log, only: str | None = None) -> None:
     """Let each run be listed as its history has it, and wake it when its history says."""
-    listed = {row.key: row.document for row in log.summaries(Filter())}
+    listed = {row.key: row for row in log.summaries(Filter())}
     timers = {(each.stream, each.key, each.due) for each in log.due(math.inf)}
     for run in runs_in(log):
         if only is not None and run != only:
@@ -111,8 +111,14 @@ def mend_lists(log: Log, only: str | None = None) -> None:
         except HandrailError:
             # What is still wrong with it is among the findings.
             continue
-        if listed.get(run) != summary_of(state) or not timers.issuperset(_wanted(state)):
+        if not _is_listed(listed.get(run), state) or not timers.issuperset(_wanted(state)):
             _write(log, state)
+
+
+def _is_listed(row: Row | None, state: RunState) -> bool:
+    """Whether a run is listed, and found in lists, as its history has it."""
+    summary = summary_of(state)
+    return row is not None and row.document == summary and row.facts == facts_of(state.run, summary)
 
 
 def _plan_problem(log: Log, digest: str) -> str:

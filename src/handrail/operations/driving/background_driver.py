@@ -7,10 +7,10 @@ import time
 
 from handrail.errors import EnvironmentFault
 from handrail.frozen import frozen
-from handrail.model.history.run_lines import root_of
 from handrail.ports.environments import EnvironmentHolder
 from handrail.ports.log import Log
 from handrail.ports.programs import Detached, Programs
+from handrail.runtime.history import Roots
 from handrail.runtime.local import background_driver as background
 from handrail.runtime.local.background_driver import Background
 from handrail.runtime.local.driver_lock import DriverInfo, DriverLock
@@ -99,7 +99,8 @@ def drive(
 ) -> AlreadyRunning | None:
     """Be the background driver until there is nothing left to wait for; None when that was so."""
     lock = DriverLock(folders.data)
-    supervisor.is_attended = lambda run: attendant_of(log, root_of(run)) is not None
+    roots = Roots(log)
+    supervisor.is_attended = lambda run: attendant_of(log, roots(run)) is not None
     while True:
         other = lock.take(programs.environment_marks(os.environ), holder.open())
         if other is not None:

@@ -8,9 +8,10 @@ from handrail.engine.fold.step_tools import started_by
 from handrail.errors import StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.model.history.events import ChildStarted, Event, ItemStarted
+from handrail.model.history.run_lines import Filter
 from handrail.operations.views.run_tree import belongs_to, family, holder_of, pause, root_of, standing
 from handrail.ports.environments import RunEnvironments
-from handrail.ports.log import Filter, Log
+from handrail.ports.log import Log
 from handrail.runtime.clock_waits import Waits
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import state_of
@@ -33,6 +34,8 @@ class Happened:
     seq: int
     event: Event
     via: str = ""
+    inner: bool = False
+    """Whether it happened in a run that comes from the watched one."""
 
 
 @dataclass(slots=True)
@@ -56,7 +59,7 @@ class Follower:
         for run in waiting:
             for stored in self.log.read(run, after=self._seen.get(run, 0)):
                 self._seen[run] = stored.seq
-                happened = Happened(run, stored.seq, from_log(stored), self._via[run])
+                happened = Happened(run, stored.seq, from_log(stored), self._via[run], run != self.run)
                 found.append((stored.position, happened))
                 event = happened.event
                 if isinstance(event, ChildStarted | ItemStarted) and event.child not in self._via:
@@ -89,7 +92,7 @@ class Drive:
     _waits: Waits = field(init=False)
 
     def __post_init__(self) -> None:
-        self._waits = Waits(self.log, self.environments, self.supervisor.clock, wanted=belongs_to(self.run))
+        self._waits = Waits(self.log, self.environments, self.supervisor.clock, wanted=belongs_to(self.log, self.run))
 
     @property
     def environments(self) -> RunEnvironments:
@@ -98,9 +101,9 @@ class Drive:
 
     async def go(self) -> None:
         """Drive; times that are waited for are waited for, and no background driver takes the run meanwhile."""
-        self.supervisor.wanted = belongs_to(self.run)
+        self.supervisor.wanted = belongs_to(self.log, self.run)
         claim = self.claim or RunClaim(self.log, self.supervisor.name)
-        claim.attend(root_of(self.run))
+        claim.attend(root_of(self.log, self.run))
         first = claim.pass_on()
         if first is not None:
             self.supervisor.leases[self.run] = first
@@ -158,8 +161,9 @@ class Drive:
 
     def _is_queued(self) -> bool:
         """Tell whether the run or one that it called waits for its turn."""
-        ours = belongs_to(self.run)
-        return any(ours(row.key) for row in self.log.summaries(Filter(prefix=self.run, status="queued")))
+        ours = belongs_to(self.log, self.run)
+        wanted = Filter(root=root_of(self.log, self.run), status="queued")
+        return any(map(ours, self.log.keys(wanted)))
 
     async def _await_turn(self) -> None:
         """Wait until something has changed that may make it the run's turn, or for a while."""
@@ -179,7 +183,7 @@ class Drive:
 
     def _has_messages(self) -> bool:
         """Tell whether somebody left a message, which no background driver takes up as long as we attend to the run."""
-        ours = belongs_to(self.run)
+        ours = belongs_to(self.log, self.run)
         return any(ours(each) for each in self.log.pending_streams())
 
 

@@ -9,10 +9,11 @@ from handrail.errors import StorageFault
 from handrail.frozen import frozen
 from handrail.model.actors import is_agents
 from handrail.model.history.events import RunForked, RunStarted
-from handrail.model.history.run_lines import root_of
+from handrail.model.history.run_lines import Filter
 from handrail.operations.driving.background_driver import ensure, who
+from handrail.operations.views.run_tree import root_of
 from handrail.ports.environments import DriverEnvironments, Handed
-from handrail.ports.log import Filter, Log
+from handrail.ports.log import Log
 from handrail.ports.programs import Programs
 from handrail.runtime.event_records import from_log
 from handrail.runtime.run_writer import RunClaim, attendant_of
@@ -113,7 +114,7 @@ def keep_going(over: Handover, run: str, *, instead: bool = False) -> GoesOn:
         # It may have looked for the last time just before we wrote, and be on its way out.
         time.sleep(_LOOK_EVERY)
         holder = log.holder(run)
-    return over.hand_over(root_of(run), instead=instead)
+    return over.hand_over(root_of(log, run), instead=instead)
 
 
 @frozen
@@ -132,8 +133,7 @@ class AttendedRuns:
     def is_done(self, run: str) -> bool:
         """Tell whether a run is over for good; a failed one may be resumed."""
         with contextlib.suppress(StorageFault):
-            rows = self.log.summaries(Filter(prefix=run))
-            return any(row.key == run and row.document.get("status") in ("succeeded", "cancelled") for row in rows)
+            return bool(self.log.keys(Filter(key=run, statuses=("succeeded", "cancelled"))))
         return False
 
 

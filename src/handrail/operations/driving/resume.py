@@ -2,20 +2,21 @@
 
 from handrail.errors import StorageDamaged, StorageTooNew, UsageError
 from handrail.model.actors import actor_words
+from handrail.model.history.run_lines import Filter
 from handrail.model.history.run_state import RunState, StepState
 from handrail.operations.runs.lifecycle import release, resume, stop
-from handrail.operations.views.run_document import by_start, iso
+from handrail.operations.views.run_document import iso
 from handrail.operations.views.run_tree import family, standing, tell_family
 from handrail.operations.views.step_addresses import members
-from handrail.ports.log import Filter, Log
+from handrail.ports.log import Log
 from handrail.runtime.history import state_of
 from handrail.runtime.run_writer import RunWriter
 
 
 def resumable(log: Log) -> list[str]:
     """Name the runs that `resume` would move, the newest first."""
-    rows = [row for row in log.summaries(Filter()) if row.document.get("parent") is None]
-    return [row.key for row in by_start(rows) if _can_go_on(log, row.key)]
+    wanted = Filter(statuses=("running", "waiting", "blocked", "failed"), top=True, order="started")
+    return [run for run in log.keys(wanted) if _can_go_on(log, run)]
 
 
 def _can_go_on(log: Log, run: str) -> bool:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from handrail.errors import LogConflict, StorageFault
 from handrail.model.actors import actor_words
-from handrail.model.history.run_lines import UNREADABLE
+from handrail.model.history.run_lines import UNREADABLE, Filter
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.run_tree import family, held_words
-from handrail.ports.log import Append, Filter, Holder, Log
+from handrail.ports.log import Append, Holder, Log
 from handrail.ports.processes import Processes, Running
 from handrail.runtime.history import is_readable
 from handrail.runtime.run_writer import RunWriter
@@ -53,7 +53,7 @@ async def _end(processes: Processes, folder: Path) -> None:
 
 def _stopped(log: Log, run: str, by: str) -> dict[str, JsonValue]:
     """The line of the run in lists, as over."""
-    line = next((row.document for row in log.summaries(Filter(prefix=run)) if row.key == run), None)
+    line = next((row.document for row in log.summaries(Filter(key=run))), None)
     said: dict[str, JsonValue] = {
         "status": "cancelled",
         "reason": None,

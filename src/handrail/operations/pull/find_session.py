@@ -6,6 +6,7 @@ from typing import cast
 
 from handrail.engine.text.byte_limits import DOTS, cut
 from handrail.frozen import frozen
+from handrail.model.history.run_lines import Filter, Row
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.pull.desk import Desk, holder_in
 from handrail.operations.pull.rank_sessions import (
@@ -17,8 +18,9 @@ from handrail.operations.pull.rank_sessions import (
     remembered_words,
     words_in,
 )
-from handrail.ports.log import Filter, Row
 
+MOST_SEARCHED = 500
+"""The newest runs of the engine that are searched."""
 MOST = 5
 MOST_SNIPPET = 2_048
 """Bytes of what a candidate shows of itself."""
@@ -67,13 +69,14 @@ class Finding:
 def find_runs(desk: Desk, sought: Sought) -> Finding:
     """Search the runs that a connected agent holds or has finished; the best match comes first."""
     here = _observed(desk, sought.workspace) if sought.workspace else {}
-    rows = {row.key: row for row in desk.log.summaries(Filter()) if row.document.get("parent") is None}
-    held = {key: row for key, row in rows.items() if holder_in(_text(row.document, "held_by"))}
+    holding = desk.log.summaries(Filter(top=True, holding=("held_by",)))
+    held = {row.key: row for row in holding if holder_in(_text(row.document, "held_by"))}
+    newest = desk.log.summaries(Filter(top=True, order="started", limit=MOST_SEARCHED))
     eligible = {key: row for key, row in held.items() if _is_here(row, sought, here)}
     remembered = _remembered(sought, here)
     best = ranked(remembered, map(_kept, eligible.values()))[:MOST]
     candidates = tuple(_candidate(desk, match, eligible[match.kept.run]) for match in best)
-    others = [row for key, row in rows.items() if key not in held]
+    others = [row for row in newest if row.key not in held]
     return Finding(candidates, len(eligible), _of_engine(remembered, others))
 
 
@@ -144,10 +147,7 @@ def _of_engine(remembered: Remembered, rows: list[Row]) -> tuple[str, ...]:
 
 
 def _all_words(document: Mapping[str, JsonValue]) -> frozenset[str]:
-    given = document.get("input")
-    values = given.values() if isinstance(given, dict) else ()
-    texts = (value for value in values if isinstance(value, str))
-    return frozenset(words_in(" ".join((_text(document, "workflow"), *texts))))
+    return frozenset(words_in(f"{_text(document, 'workflow')} {_text(document, 'about')}"))
 
 
 def _seen(row: Row) -> Mapping[str, str]:

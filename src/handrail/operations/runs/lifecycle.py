@@ -13,7 +13,7 @@ from handrail.late_import import late_import
 from handrail.model.actors import actor_words, is_agents
 from handrail.model.codec import encode
 from handrail.model.history.events import Admission, Decision, Event, RunForked, RunStarted
-from handrail.model.history.run_lines import is_run
+from handrail.model.history.run_lines import Filter, is_run
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.suggest import did_you_mean
@@ -21,7 +21,7 @@ from handrail.model.workflow.plan import with_project_values
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 from handrail.operations.views.step_addresses import BEGINS
-from handrail.ports.log import Filter, Log
+from handrail.ports.log import Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.history import events_of, plan_of, put_calls, require_plan, state_before, state_of, written_plan
 from handrail.runtime.ports import Pinned
@@ -39,6 +39,10 @@ else:
     copies = late_import("handrail.engine.state.fork")
     from_outside = late_import("handrail.engine.decide.from_outside")
     imports = late_import("handrail.engine.fold.imports")
+
+
+MOST_NEAR = 1_000
+"""The newest runs among which one with nearly the same id is looked for."""
 
 
 @frozen
@@ -164,30 +168,29 @@ def once_named(request: Request) -> str:
 
 def next_number(log: Log, name: str) -> int:
     """Give the number of a workflow's next run."""
-    numbers = [row.key.removeprefix(f"{name}-") for row in log.summaries(Filter(prefix=f"{name}-"))]
+    numbers = [key.removeprefix(f"{name}-") for key in log.keys(Filter(prefix=f"{name}-", top=True))]
     return 1 + max((int(number) for number in numbers if number.isdigit()), default=0)
 
 
 def find(log: Log, words: str) -> str:
     """Find a run by its id, a unique beginning of it, or `@last`; a child is meant only where its id is begun."""
-    rows = log.summaries(Filter(prefix="" if words == "@last" else words))
-    own = [row for row in rows if row.document.get("parent") is None]
     if words == "@last":
-        if not own:
+        newest = log.keys(Filter(top=True, order="started", limit=1))
+        if not newest:
             raise NotFound("there are no runs yet", next_step="handrail run WORKFLOW")
-        return max(own, key=lambda row: float(str(row.document.get("started_at") or 0))).key
-    keys = [row.key for row in rows]
+        return newest[0]
     # A run whose line is lost is found by its whole id all the same.
-    if words in keys or (is_run(words) and log.last(words).seq):
+    if is_run(words) and log.last(words).seq:
         return words
-    found = [row.key for row in own] or keys
+    begun = Filter(prefix=words)
+    found = (log.keys(begun._replace(top=True)) or log.keys(begun)) if words else ()
     if len(found) == 1:
         return found[0]
-    if found and words:
-        next_step = f"give more of it, such as {sorted(found)[0]}"
+    if found:
+        next_step = f"give more of it, such as {min(found)}"
         message = f"'{words}' begins the ids of {len(found)} runs: {', '.join(sorted(found)[:5])}"
         raise UsageError(message, next_step=next_step)
-    near = did_you_mean(words, (row.key for row in log.summaries(Filter()) if row.document.get("parent") is None))
+    near = did_you_mean(words, log.keys(Filter(top=True, order="started", limit=MOST_NEAR)))
     raise NotFound(f"there is no run '{words}'{near}", next_step="handrail status")
 
 

@@ -135,7 +135,7 @@ class Player:
 
     def _shown(self, acting: RunState) -> str:
         address = acting.pending.address if acting.pending is not None else ""
-        via = {each.run: each.via for each in members(self.engine.log, root_of(acting.run))}
+        via = {each.run: each.via for each in members(self.engine.log, root_of(self.engine.log, acting.run))}
         return f"{via.get(acting.run, '')}{address}"
 
     def _waits_until(self, run: str) -> float | None:

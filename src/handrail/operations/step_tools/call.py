@@ -179,7 +179,9 @@ class AgentDesk:
         until = asyncio.get_running_loop().time() + (self.child_patience if wait else 0.0)
         while wait and needs_nobody(self.log, run) and asyncio.get_running_loop().time() < until:
             await asyncio.sleep(5 * _LOOK_EVERY)
-        row = next((each for each in children_of(self.log, run.rpartition(".")[0]) if each["run"] == run), data)
+        caller = state_of(self.log, run).parent
+        known = children_of(self.log, caller.run) if caller is not None else []
+        row = next((each for each in known if each["run"] == run), data)
         return ToolAnswer(f"started {child_words(row)}; list_runs says how it stands", row)
 
 

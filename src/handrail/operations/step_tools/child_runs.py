@@ -10,6 +10,7 @@ from handrail.engine.prompts.choose_agent import Given
 from handrail.engine.state.run_outputs import results_of
 from handrail.engine.text.byte_limits import DOTS, cut
 from handrail.errors import UsageError
+from handrail.model.history.run_lines import Filter
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.plan import with_project_values
 from handrail.model.workflow.settings import Project
@@ -21,7 +22,7 @@ from handrail.operations.runs.project_settings import needs_of, require_project
 from handrail.operations.runs.secrets import Secrecy
 from handrail.operations.views.run_tree import standing
 from handrail.operations.workflows.inputs import bind
-from handrail.ports.log import Filter, Log
+from handrail.ports.log import Log
 from handrail.ports.machine import Machine
 from handrail.runtime.history import plan_of, put_calls, state_of, written_plan
 from handrail.runtime.ports import Pinned
@@ -77,9 +78,7 @@ def _inputs(pinned: Pinned, given: dict[str, JsonValue], goal: str, project: Pro
 
 def children_of(log: Log, run: str) -> list[dict[str, JsonValue]]:
     """Give how the runs stand that a run started, the newest last."""
-    rows = [row for row in log.summaries(Filter(prefix=f"{run}.")) if row.document.get("parent") == run]
-    keys = sorted((row.key for row in rows), key=lambda key: int(key.rpartition(".")[2]))
-    return [_row(log, key) for key in keys[-MOST_ROWS:]]
+    return [_row(log, key) for key in log.keys(Filter(parent=run, order="made"))[-MOST_ROWS:]]
 
 
 def _row(log: Log, run: str) -> dict[str, JsonValue]:

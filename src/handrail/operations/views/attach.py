@@ -7,6 +7,7 @@ from handrail.errors import EnvironmentFault, UsageError
 from handrail.frozen import frozen
 from handrail.model.history.events import StepBegan
 from handrail.model.history.run_state import Pending, RunState
+from handrail.operations.views.run_tree import root_of
 from handrail.operations.views.step_addresses import Member, members, same_step
 from handrail.operations.views.tmux import require_tmux
 from handrail.ports.log import Log
@@ -15,7 +16,7 @@ from handrail.ports.processes import Processes, Running
 from handrail.ports.windows import OpenWindows, WindowSystem
 from handrail.runtime.event_records import from_log
 from handrail.runtime.glimpses import newest_start
-from handrail.runtime.handlers.agents.host import session_of, show, wish
+from handrail.runtime.handlers.agents.host import show, wish
 from handrail.runtime.history import state_of
 
 
@@ -49,10 +50,15 @@ class Attached:
         return self.windows.attaching(self.session, self.window or "")
 
 
-def want_windows(windows: WindowSystem, folder: Path, run: str) -> None:
-    """Let every agent of a run, and of the runs that come from it, have a window from now on."""
+def want_windows(windows: WindowSystem, folder: Path, root: str) -> None:
+    """Let every agent of a run that a person started, and of the runs that come from it, have a window from now on."""
     require_tmux(windows)
-    wish(folder, run)
+    wish(folder, root)
+
+
+def open_session(machine: Machine, folder: Path, root: str) -> str | None:
+    """Name the tmux session in which agents of a run, and of the runs that come from it, are shown; None for none."""
+    return root if not machine.windows.missing() and machine.windows.at(folder.parent).has_session(root) else None
 
 
 def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None) -> Attached:
@@ -65,7 +71,7 @@ def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None)
     windows = machine.windows.at(folder.parent)
     for each in calls:
         show(windows, each.state, each.pending, each.agent, each.place)
-    found = Attached(windows, session_of(run), meant[0])
+    found = Attached(windows, root_of(log, run), meant[0])
     if found.window is None:
         message = f"tmux opened no window on {meant[0].shown}"
         raise EnvironmentFault(message, next_step=f"handrail status {run}; tmux -L {found.windows.server} ls")

@@ -1,4 +1,4 @@
-"""All runs at a glance: what needs a person, what is paused, waits, runs and has ended, each with the next command.
+"""A run at a glance: whether it needs a person, is paused, waits, runs or has ended, with the next command.
 
 Reads the summaries that runs leave beside their events and folds nothing: `handrail status` has to start fast, so
 this imports no engine, no log and no store.
@@ -7,35 +7,23 @@ this imports no engine, no log and no store.
 import json
 import re
 import time
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
-from handrail.model.history.run_lines import UNREADABLE, root_of
+from handrail.model.history.run_lines import UNREADABLE, Facts, Filter, Row, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from handrail.ports.log import Holder
+    from handrail.ports.run_list import RunList
 
 Section: TypeAlias = Literal["needs you", "paused", "waiting", "running", "ended"]
 Document = dict[str, Any]
 ORDER: tuple[Section, ...] = ("needs you", "paused", "waiting", "running", "ended")
 OPEN = ("queued", "running", "waiting", "blocked")
+ENDED = ("succeeded", "failed", "cancelled")
 NOTICED = 7 * 24 * 3600.0
 """Seconds for which lists tell what an agent tried."""
-
-
-class Runs(Protocol):
-    """Where the summaries are."""
-
-    def documents(self, prefix: str = "") -> dict[str, Document]:
-        """Give the summaries of the runs whose ids begin so, by id."""
-        ...
-
-    def holder(self, run: str) -> "Holder | None":
-        """Say which process drives a run."""
-        ...
-
-    def content(self, digest: str) -> bytes | None:
-        """Give a content by its digest."""
-        ...
 
 
 class Line(NamedTuple):
@@ -50,31 +38,45 @@ class Line(NamedTuple):
     next_step: str
     started_at: float
     cost: str = ""
-    failed: bool = False
+    status: str = ""
+    """Its own, as it is recorded."""
     notice: str = ""
     """What an agent of the run tried in vain, or did to git's settings, a short while ago."""
+    repository: str = ""
 
 
-def overview(runs: Runs) -> list[Line]:
-    """Say of all runs that a person started where they stand, the newest first in each section."""
-    known = runs.documents()
-    children = _by_parent(known)
-    lines = [_line(runs, run, known, children) for run, each in known.items() if _is_own(each, known)]
-    return sorted(lines, key=lambda line: (ORDER.index(line.section), -line.started_at))
+class Known:
+    """The lines that a list is made of: the runs that are listed, and the open ones that come from them."""
+
+    def __init__(self, runs: "RunList", rows: "Iterable[Row]") -> None:
+        self.runs = runs
+        self.lines: dict[str, Document] = {}
+        self.facts: dict[str, Facts] = {}
+        self.children: dict[str, list[str]] = {}
+        """Open runs by the run that started them."""
+        self._open: tuple[Row, ...] | None = None
+        for row in rows:
+            self.lines[row.key] = whole(row.document)
+            self.facts[row.key] = row.facts
+            if row.facts.parent is not None and row.document.get("status") in OPEN:
+                self.children.setdefault(row.facts.parent, []).append(row.key)
+
+    def root_of(self, run: str) -> str:
+        """Give the run that a person started: the one from which a run comes, or itself."""
+        return self.facts[run].root or run
+
+    def open_rows(self) -> "tuple[Row, ...]":
+        """Give the lines of all runs that are open, for those that wait for others."""
+        if self._open is None:
+            self._open = self.runs.rows(Filter(statuses=OPEN))
+        return self._open
 
 
-def _is_own(each: Document, known: dict[str, Document]) -> bool:
-    """Whether a run has a line of its own: a person started it, or it goes on although the run around it is over."""
-    if each.get("parent") is None:
-        return True
-    around = known.get(str(each["parent"]))
-    return each.get("status") in OPEN and around is not None and around.get("status") not in OPEN
-
-
-def one_line(runs: Runs, run: str) -> Line:
+def one_line(runs: "RunList", run: str) -> Line:
     """Say of one run where it stands."""
-    known = runs.documents(run)
-    return _line(runs, run, known, _by_parent(known))
+    rows = runs.rows(Filter(key=run))
+    root = rows[0].facts.root if rows else run
+    return line_of(Known(runs, (*runs.rows(Filter(root=root, statuses=OPEN, inner=True)), *rows)), run)
 
 
 def clock_words(seconds: object) -> str:
@@ -89,35 +91,29 @@ def usd_words(usd: float) -> str:
     return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:.2f}"
 
 
-def _by_parent(known: dict[str, Document]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for run, each in known.items():
-        if each.get("parent") is not None and each.get("status") in OPEN:
-            found.setdefault(str(each["parent"]), []).append(run)
-    return found
-
-
-def _line(runs: Runs, run: str, known: dict[str, Document], children: dict[str, list[str]]) -> Line:
-    path = _acting(run, known, children)
+def line_of(known: Known, run: str) -> Line:
+    """Say of one of the runs that are known where it stands."""
+    path = _acting(run, known)
     at = path[-1]
-    queued = known[at].get("status") == "queued"
-    section, words, next_step = _queued(runs, at) if queued else _said(runs, at, known[at])
-    step = "" if section == "ended" else _address([str(known[each].get("current_step") or "") for each in path])
-    where = "" if section == "ended" else _where(runs, step, known[at])
-    if where and known[at].get("said"):
-        where = f"{where}: {known[at]['said']}"
-    own = known[run]
-    started, failed = float(str(own.get("started_at") or 0)), own.get("status") == "failed"
-    return Line(section, run, step, where, words, next_step, started, _cost(own), failed, _notice(run, known))
+    own, acting = known.lines[run], known.lines[at]
+    section, words, next_step = _queued(known, at) if acting.get("status") == "queued" else _said(known, at)
+    step = "" if section == "ended" else _address([str(known.lines[each].get("current_step") or "") for each in path])
+    where = "" if section == "ended" else _where(known.runs, step, acting)
+    if where and acting.get("said"):
+        where = f"{where}: {acting['said']}"
+    facts = known.facts[run]
+    standing = (section, run, step, where, words, next_step, facts.started, _cost(own))
+    return Line(*standing, str(own.get("status")), _notice(known.runs, run), facts.repository or "")
 
 
-def _notice(run: str, known: dict[str, Document]) -> str:
+def _notice(runs: "RunList", run: str) -> str:
     """Say what a person should know of a run and its children: commands for people, changed settings of git."""
-    return "; ".join(part for part in (_changed_settings(run, known), _tried(run, known)) if part)
+    noticed = [row.document for row in runs.rows(Filter(root=run, holding=("tried", "git_changes"), order="made"))]
+    return "; ".join(part for part in (_changed_settings(noticed), _tried(noticed)) if part) if noticed else ""
 
 
-def _changed_settings(run: str, known: dict[str, Document]) -> str:
-    ours = (each["git_changes"] for key, each in known.items() if each.get("git_changes") and root_of(key) == run)
+def _changed_settings(noticed: "list[Any]") -> str:
+    ours = (each["git_changes"] for each in noticed if each.get("git_changes"))
     recent = [each for each in ours if float(each["at"]) >= time.time() - NOTICED]
     if not recent:
         return ""
@@ -126,9 +122,9 @@ def _changed_settings(run: str, known: dict[str, Document]) -> str:
     return git_changes_words(tuple(dict.fromkeys(str(change) for each in recent for change in each["changes"])))
 
 
-def _tried(run: str, known: dict[str, Document]) -> str:
+def _tried(noticed: "list[Any]") -> str:
     """Say which command for people an agent called last."""
-    ours = (each["tried"] for key, each in known.items() if each.get("tried") and root_of(key) == run)
+    ours = (each["tried"] for each in noticed if each.get("tried"))
     tried: Document | None = max(ours, key=lambda each: float(each["at"]), default=None)
     if tried is None or float(tried["at"]) < time.time() - NOTICED:
         return ""
@@ -137,12 +133,12 @@ def _tried(run: str, known: dict[str, Document]) -> str:
     return f"{actor_words(str(tried['by']))} tried `handrail {tried['command']}`, which is for people: refused"
 
 
-def _acting(run: str, known: dict[str, Document], children: dict[str, list[str]]) -> list[str]:
+def _acting(run: str, known: Known) -> list[str]:
     """The runs from this one down to the one that keeps it: itself, or a child."""
-    if known[run].get("status") != "running" or run not in children:
+    if known.lines[run].get("status") != "running" or run not in known.children:
         return [run]
-    paths = [[run, *_acting(each, known, children)] for each in children[run]]
-    return next((path for path in paths if _needs_somebody(known[path[-1]])), paths[-1])
+    paths = [[run, *_acting(each, known)] for each in known.children[run]]
+    return next((path for path in paths if _needs_somebody(known.lines[path[-1]])), paths[-1])
 
 
 def _needs_somebody(known: Document) -> bool:
@@ -161,7 +157,7 @@ def _address(steps: list[str]) -> str:
     return shown
 
 
-def _where(runs: Runs, step: str, known: Document) -> str:
+def _where(runs: "RunList", step: str, known: Document) -> str:
     progress: Document | None = known.get("progress")
     if not progress:
         return step
@@ -174,7 +170,7 @@ def _where(runs: Runs, step: str, known: Document) -> str:
     return f"{around}, {what} {number}" + (f" of {of}" if of else "")
 
 
-def _plan(runs: Runs, known: Document) -> Document:
+def _plan(runs: "RunList", known: Document) -> Document:
     content = runs.content(str(known.get("plan") or ""))
     try:
         found: object = {} if content is None else json.loads(content)
@@ -221,8 +217,9 @@ def _cost(known: Document) -> str:
     return ("~" if unpriced else "") + usd_words(float(cost))
 
 
-def _said(runs: Runs, run: str, known: Document) -> tuple[Section, str, str]:
-    message, root = str(known.get("message") or ""), root_of(run)
+def _said(listed: Known, run: str) -> tuple[Section, str, str]:
+    known, root = listed.lines[run], listed.root_of(run)
+    message = str(known.get("message") or "")
     if known.get(UNREADABLE):
         return "needs you", message, f"handrail doctor {run} --repair"
     match known.get("status"):
@@ -237,16 +234,16 @@ def _said(runs: Runs, run: str, known: Document) -> tuple[Section, str, str]:
         case _ if known.get("held_by") and known.get("reason") not in ("approval", "question"):
             return "running", f"held by {_holder(known)}", f"handrail release {run}"
         case "waiting":
-            return _waiting(run, known, message)
+            return _waiting(run, known, message, f"handrail resume {root}")
         case _:
-            return _running(runs, run)
+            return _running(listed.runs.holder(run), run, f"handrail resume {root}")
 
 
-def _queued(runs: Runs, run: str) -> tuple[Section, str, str]:
+def _queued(known: Known, run: str) -> tuple[Section, str, str]:
     """Say what a run in the queue waits for, among all runs that there are."""
     from handrail.operations.views.queue import in_queue  # noqa: PLC0415 - few runs are queued
 
-    return "waiting", in_queue(run, runs.documents()).words, f"handrail why {run}"
+    return "waiting", in_queue(run, known.open_rows()).words, f"handrail why {run}"
 
 
 def _holder(known: Document) -> str:
@@ -261,8 +258,8 @@ def _with_gaps(known: Document) -> str:
     return f", {gaps} gap{'' if gaps == 1 else 's'}" if gaps else ""
 
 
-def _waiting(run: str, known: Document, message: str) -> tuple[Section, str, str]:
-    reason, resume = known.get("reason"), f"handrail resume {root_of(run)}"
+def _waiting(run: str, known: Document, message: str, resume: str) -> tuple[Section, str, str]:
+    reason = known.get("reason")
     if reason == "approval":
         return "needs you", message or "approval", f"handrail approve {run}"
     if reason == "question":
@@ -274,8 +271,7 @@ def _waiting(run: str, known: Document, message: str) -> tuple[Section, str, str
     return "waiting", f"{limit}{until}", resume
 
 
-def _running(runs: Runs, run: str) -> tuple[Section, str, str]:
-    holder = runs.holder(run)
+def _running(holder: "Holder | None", run: str, resume: str) -> tuple[Section, str, str]:
     if holder is None:
-        return "paused", "interrupted: nobody drives it", f"handrail resume {root_of(run)}"
+        return "paused", "interrupted: nobody drives it", resume
     return "running", f"in process {holder.pid}", f"handrail logs {run}"

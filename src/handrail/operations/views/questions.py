@@ -4,9 +4,10 @@ from typing import Literal, TypeAlias
 
 from handrail.engine.state.budgets import asks_at_limit
 from handrail.errors import NotFound
+from handrail.model.history.run_lines import Row
 from handrail.model.history.run_state import RunState
-from handrail.operations.views.run_tree import belongs_to
-from handrail.ports.log import Filter, Log, Row
+from handrail.operations.views.run_tree import family_rows
+from handrail.ports.log import Log
 from handrail.runtime.history import plan_of, state_of
 
 Kind: TypeAlias = Literal["approval", "question", "budget"]
@@ -14,8 +15,7 @@ Kind: TypeAlias = Literal["approval", "question", "budget"]
 
 def open_questions(log: Log, run: str) -> tuple[str, ...]:
     """Name the runs of a family that wait for a person's word, the oldest first; only summaries are read."""
-    ours = belongs_to(run)
-    rows = {row.key: row for row in log.summaries(Filter(prefix=run)) if ours(row.key)}
+    rows = family_rows(log, run)
     found = [row for row in rows.values() if _asks(row) and _counts(row, rows, run)]
     return tuple(row.key for row in sorted(found, key=lambda row: row.position))
 
@@ -58,7 +58,7 @@ def _counts(row: Row, rows: dict[str, Row], run: str) -> bool:
     """Whether everything around it still goes on: nobody waits for what a run asks whose caller is over."""
     key = row.key
     while key != run:
-        parent = rows.get(str(rows[key].document.get("parent") or ""))
+        parent = rows.get(rows[key].facts.parent or "")
         if parent is None or parent.document.get("status") != "running":
             return False
         key = parent.key

@@ -1,13 +1,14 @@
 """What a run in the queue waits for right now, read from the lines of lists: nothing is folded for it."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from handrail.frozen import frozen
-from handrail.model.history.run_lines import root_of
+from handrail.model.history.run_lines import Row
 from handrail.model.workflow.values import JsonValue
 
 Document = dict[str, Any]
-OVER = ("succeeded", "failed", "cancelled")
+OPEN = ("queued", "running", "waiting", "blocked")
 MOST_NAMED = 3
 
 
@@ -34,32 +35,37 @@ class InQueue:
         return "queued: its turn comes"
 
 
-def in_queue(run: str, known: dict[str, Document]) -> InQueue:
-    """Say what a run waits for, by the lines of all runs."""
-    needs = _needs(known.get(run, {}))
+def in_queue(run: str, rows: Iterable[Row]) -> InQueue:
+    """Say what a run waits for, by the lines of the runs that are open, itself among them."""
+    known = {row.key: row for row in rows if row.document.get("status") in OPEN}
+    if run not in known:
+        return InQueue("")
+    own = known[run]
+    line: Document = dict(own.document)
+    others: dict[str, Document] = {each: dict(row.document) for each, row in known.items() if _root(row) != _root(own)}
+    needs = _needs(line)
     key = (needs.get("scope"), needs.get("key"))
-    others = {each: line for each, line in known.items() if line.get("status") not in OVER and _is_other(each, run)}
-    if needs.get("key") and not known[run]["admission"].get("admitted"):
-        same = [each for each, line in others.items() if _key(line) == key]
+    if needs.get("key") and not line["admission"].get("admitted"):
+        same = [each for each, other in others.items() if _key(other) == key]
         first = [each for each in same if others[each]["admission"].get("admitted")]
         if first or same:
             return InQueue("key", tuple(sorted(first) or sorted(same)), str(needs["key"]))
     for name, most in needs.get("places") or ():
-        running = [each for each, line in others.items() if line.get("status") == "running" and _counts(line, name)]
-        roots = tuple(dict.fromkeys(map(root_of, sorted(running))))
+        running = [each for each, other in others.items() if other.get("status") == "running" and _counts(other, name)]
+        roots = tuple(dict.fromkeys(_root(known[each]) for each in sorted(running)))
         if len(roots) >= most:
             return InQueue("place", roots, most=most)
     return InQueue("")
 
 
-def queue_data(run: str, known: dict[str, Document]) -> dict[str, JsonValue]:
+def queue_data(run: str, rows: Iterable[Row]) -> dict[str, JsonValue]:
     """Give the same as JSON data."""
-    found = in_queue(run, known)
+    found = in_queue(run, rows)
     return {"waits_for": found.waits_for or None, "behind": list(found.behind), "words": found.words}
 
 
-def _is_other(each: str, run: str) -> bool:
-    return root_of(each) != root_of(run)
+def _root(row: Row) -> str:
+    return row.facts.root or row.key
 
 
 def _needs(line: Document) -> Document:

@@ -1,19 +1,19 @@
 """A run as people and programs see it: one document, and where it stands in a few words."""
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from handrail.errors import NotFound, StorageDamaged, StorageTooNew
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history.events import ApprovalRequested
-from handrail.model.history.run_lines import whole
+from handrail.model.history.run_lines import Filter, Row, whole
 from handrail.model.history.run_state import RunState, StepState
 from handrail.model.names import spoken
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.views.run_tree import Standing, standing
+from handrail.operations.views.run_tree import Standing, family_rows, standing
 from handrail.operations.views.step_addresses import members, own_states, step_status
-from handrail.ports.log import Filter, Holder, Log, Row
+from handrail.ports.log import Holder, Log
 from handrail.runtime.event_records import from_log
 from handrail.runtime.run_summary import summary_of
 
@@ -37,6 +37,12 @@ DOCUMENT = (
     "cost",
     "unpriced",
     "workspace",
+    "repository",
+    "branch",
+    "worktree",
+    "parent",
+    "root",
+    "last_activity",
 )
 _USUAL = {"autonomy": "guided", "risk": "conservative"}
 BUDGETED = frozenset({"quota", "budget"})
@@ -117,16 +123,10 @@ def _steps(log: Log, state: RunState) -> list[tuple[str, StepState, str]]:
     return sorted(found, key=lambda each: (each[1].began_at, each[1].began))
 
 
-def listed_documents(log: Log, run: str | None = None) -> list[dict[str, JsonValue]]:
-    """Give runs without their steps, the newest first; one whose history cannot be read shows what is known of it."""
-    rows = log.summaries(Filter(prefix=run or ""))
-    wanted = [row for row in rows if (row.key == run if run else row.document.get("parent") is None)]
-    return [_listed(log, row) for row in by_start(wanted)]
-
-
-def by_start(rows: list[Row]) -> list[Row]:
-    """Order runs by when they began, the newest first."""
-    return sorted(rows, key=lambda row: float(str(row.document.get("started_at") or 0)), reverse=True)
+def listed_document(log: Log, run: str) -> dict[str, JsonValue]:
+    """Give a run without its steps; one whose history cannot be read shows what is known of it."""
+    row = next(iter(log.summaries(Filter(key=run))), Row(run, 0, {}))
+    return _listed(log, row)
 
 
 def exit_code(document: dict[str, JsonValue]) -> int:
@@ -151,9 +151,13 @@ class LoggedRuns:
 
     log: Log
 
-    def documents(self, prefix: str = "") -> dict[str, dict[str, Any]]:
-        """Give the summaries of the runs whose ids begin so, by id."""
-        return {row.key: whole(row.document) for row in self.log.summaries(Filter(prefix=prefix))}
+    def rows(self, wanted: Filter) -> tuple[Row, ...]:
+        """Give the wanted summaries."""
+        return self.log.summaries(wanted)
+
+    def count(self, wanted: Filter) -> int:
+        """Say how many runs are wanted."""
+        return self.log.count(wanted)
 
     def holder(self, run: str) -> Holder | None:
         """Say which process drives a run."""
@@ -172,21 +176,37 @@ def _listed(log: Log, row: Row) -> dict[str, JsonValue]:
         return _document(log, standing(log, row.key))
     except (StorageDamaged, StorageTooNew) as error:
         known = whole(row.document)
-        known.update(status="blocked", reason="fault", error=error.message, outputs={})
+        known.update(status="blocked", reason="fault", error=error.message, outputs={}, input={}, root=row.facts.root)
         known.update(started_at=iso(known.get("started_at")), completed_at=iso(known.get("completed_at")))
         return {key: known.get(key) for key in DOCUMENT}
 
 
 def _document(log: Log, where: Standing) -> dict[str, JsonValue]:
     state, acting = where.state, where.acting
-    known = whole(summary_of(state))
+    known = {**whole(summary_of(state)), "input": dict(state.inputs), **_place(state)}
+    known.update(root=state.family, last_activity=iso(_last_activity(log, state)))
     known.update(status=acting.status, reason=acting.reason, outputs=outputs_of(state))
     known.update(started_at=iso(state.started_at), completed_at=iso(state.ended_at))
     known["error"] = acting.message if acting.status in ("failed", "blocked", "cancelled") else None
-    document = {key: known.get(key) for key in DOCUMENT}
+    document: dict[str, JsonValue] = {key: known.get(key) for key in DOCUMENT}
     if acting.status == "queued":
-        document["queue"] = queue.queue_data(acting.run, LoggedRuns(log).documents())
+        document["queue"] = queue.queue_data(acting.run, log.summaries(Filter(statuses=queue.OPEN)))
     return document
+
+
+def _place(state: RunState) -> dict[str, JsonValue]:
+    """Say on which branch and in which worktree of its own a run works, as far as there is one."""
+    place = state.tree or state.source
+    worktree = state.tree.path if state.tree is not None and state.tree.owned else None
+    return {"branch": None if place is None else place.branch or None, "worktree": worktree}
+
+
+def _last_activity(log: Log, state: RunState) -> float:
+    """When anything was recorded last of a run, or of those that come from it."""
+    newest = max(family_rows(log, state.run).values(), key=lambda row: row.position, default=None)
+    of = state.run if newest is None or state.parent is not None else newest.key
+    last = log.read(of, after=log.last(of).seq - 1, limit=1)
+    return from_log(last[0]).at if last else state.started_at
 
 
 def outputs_of(state: RunState) -> dict[str, JsonValue]:

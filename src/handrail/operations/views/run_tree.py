@@ -1,6 +1,5 @@
 """A run together with the runs that its steps started, theirs included."""
 
-import re
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -8,10 +7,10 @@ from typing import TYPE_CHECKING
 from handrail.errors import NotFound
 from handrail.frozen import frozen
 from handrail.late_import import late_import
-from handrail.model.history.run_lines import root_of
+from handrail.model.history.run_lines import Filter, Row
 from handrail.model.history.run_state import RunState
-from handrail.ports.log import Filter, Holder, Log
-from handrail.runtime.history import is_readable, state_of
+from handrail.ports.log import Holder, Log
+from handrail.runtime.history import is_readable, kin_of, state_of
 from handrail.runtime.run_writer import RunWriter
 
 if TYPE_CHECKING:
@@ -19,36 +18,43 @@ if TYPE_CHECKING:
 else:
     fan_out = late_import("handrail.engine.composite.fan_out")
 
-__all__ = [
-    "Standing",
-    "asking",
-    "belongs_to",
-    "family",
-    "held_words",
-    "holder_of",
-    "pause",
-    "questioning",
-    "root_of",
-    "standing",
-    "tell_family",
-]
-DESCENDANT = re.compile(r"(\.[0-9]+)+", re.ASCII)
-"""A child's id is its parent's, a dot, and the event that started it; no workflow's own id ends that way."""
+
+def root_of(log: Log, run: str) -> str:
+    """Name the run that a person started: the one from which a run comes, or itself."""
+    return kin_of(log, run)[1]
 
 
-def belongs_to(run: str) -> Callable[[str], bool]:
-    """Give a test of whether an id is that run or comes from it."""
-    return lambda other: (
-        other == run or (other.startswith(run) and DESCENDANT.fullmatch(other.removeprefix(run)) is not None)
-    )
+def belongs_to(log: Log, run: str) -> Callable[[str], bool]:
+    """Give a test of whether a run is that one or comes from it."""
+    known = {run: True}
+
+    def belongs(other: str) -> bool:
+        if other in known:
+            return known[other]
+        parent, root = kin_of(log, other)
+        if parent is None:
+            return False
+        known[other] = root == run or (root != other and belongs(parent))
+        return known[other]
+
+    return belongs
 
 
 def family(log: Log, run: str) -> tuple[str, ...]:
     """Name a run and its descendants, parents before their children, each generation as it was started."""
-    ours = belongs_to(run)
-    found = [row.key for row in log.summaries(Filter(prefix=run)) if ours(row.key)]
-    numbers = {key: [int(part) for part in key.removeprefix(run).split(".")[1:]] for key in found}
-    return tuple(sorted(found, key=lambda key: (len(numbers[key]), numbers[key])))
+    rows = family_rows(log, run)
+    children: dict[str | None, list[str]] = {}
+    for key, row in rows.items():
+        children.setdefault(row.facts.parent, []).append(key)
+    found = [run]
+    for each in found:
+        found += children.get(each, ())
+    return tuple(each for each in found if each in rows)
+
+
+def family_rows(log: Log, run: str) -> dict[str, Row]:
+    """Give the lines of everything that comes from the same run which a person started, as they came into being."""
+    return {row.key: row for row in log.summaries(Filter(root=root_of(log, run), order="made"))}
 
 
 @frozen
@@ -118,10 +124,11 @@ def held_words(holder: Holder) -> str:
 def pause(writer: RunWriter, run: str) -> None:
     """Ask whoever drives to pause the whole family; each is asked once at each point of its history."""
     log = writer.log
-    for row in log.summaries(Filter(prefix=run)):
-        moves = row.document.get("status") in ("running", "queued") or row.document.get("reason") in ("timer", "quota")
-        if belongs_to(run)(row.key) and moves:
-            writer.send(row.key, f"pause:{row.position}:{log.last(row.key).seq}", "pause")
+    rows = family_rows(log, run)
+    for each in family(log, run):
+        row = rows[each]
+        if row.document.get("status") in ("running", "queued") or row.document.get("reason") in ("timer", "quota"):
+            writer.send(each, f"pause:{row.position}:{log.last(each).seq}", "pause")
 
 
 def tell_family(writer: RunWriter, run: str, kind: str, by: str) -> None:

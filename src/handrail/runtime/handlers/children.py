@@ -134,6 +134,8 @@ class ChildHandler:
             env=state.env,
             parent=Parent(state.run, pending.address, pending.seq),
             timeout=plan.timeout,
+            root=state.family,
+            generation=state.generation + 1,
             at=self.clock(),
         )
         try:

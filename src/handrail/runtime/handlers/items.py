@@ -90,6 +90,8 @@ class ItemHandler:
             calls=state.calls,
             task=state.task,
             parent=Parent(state.run, work.address, state.seq),
+            root=state.family,
+            generation=state.generation + 1,
             source=self._source(state, tree, work, key),
             agent=state.agent,
             agents=state.agents,

@@ -30,9 +30,9 @@ from handrail.errors import (
 )
 from handrail.late_import import late_import
 from handrail.model.history.events import RunBlocked
-from handrail.model.history.run_lines import is_run
+from handrail.model.history.run_lines import Filter, is_run
 from handrail.model.history.run_state import RunState
-from handrail.ports.log import Append, Filter, Holder, Lease, Log, Timer
+from handrail.ports.log import Append, Holder, Lease, Log, Timer
 from handrail.runtime.driver import Driver, Handlers
 from handrail.runtime.event_records import to_log, without_secrets
 from handrail.runtime.history import Known, state_of
@@ -282,7 +282,7 @@ class Supervisor:
         run = lease.stream
         end = self.log.last(run)
         self._unreadable[run] = end.hash
-        lines = {row.key: row.document for row in self.log.summaries(Filter(prefix=run))}
+        lines = {row.key: row.document for row in self.log.summaries(Filter(key=run))}
         if run not in lines or lines[run].get("status") not in OVER:
             summary = unreadable_summary(run, lines.get(run, {}), error)
             with contextlib.suppress(StorageFault, LogConflict):

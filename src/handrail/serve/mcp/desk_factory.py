@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from handrail.model.history.run_lines import root_of
 from handrail.operations.pull.desk import CONNECTED, Desk
+from handrail.operations.views.run_tree import root_of
 from handrail.sources.tiers import Place, here
 from handrail.store.signing_keys import keys_in
 from handrail.wiring.handover import make_handover
@@ -21,10 +21,10 @@ def desk_of(system: System, place: Place) -> Desk:
     over = make_handover(system, place.folders)
 
     def wake(run: str) -> None:
-        over.wake(root_of(run))
+        over.wake(root_of(system.log, run))
 
     def offer(run: str) -> None:
-        over.offer_once(root_of(run))
+        over.offer_once(root_of(system.log, run))
 
     def keys() -> tuple[bytes, ...]:
         return keys_in(place.folders.data)

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from handrail.engine.text.untrusted_text import block, clean, mark_for, middle_cut
 from handrail.errors import HandrailError, NotFound
 from handrail.frozen import frozen
+from handrail.model.history.run_lines import Filter
 from handrail.operations.pull.desk import Desk
 from handrail.operations.pull.references import read_reference
 from handrail.operations.pull.workflow_prompts import (
@@ -22,8 +23,8 @@ from handrail.operations.pull.workflow_prompts import (
     workflow_prompts,
 )
 from handrail.operations.runs.lifecycle import find
-from handrail.operations.views.overview import overview
 from handrail.operations.views.run_document import LoggedRuns, run_document
+from handrail.operations.views.run_listing import Asked, list_runs
 from handrail.operations.views.step_addresses import shown_addresses
 from handrail.operations.views.step_record import RecordPart, step_record
 from handrail.operations.views.transcript import Transcripts
@@ -32,6 +33,7 @@ from handrail.sources.change_stamps import Stamp, stamp_of
 RUNS = "handrail://runs"
 TRANSCRIPTS = "handrail://transcripts"
 WORKFLOWS = "handrail://workflows"
+MOST_COMPLETED = 100
 MOST_LISTED = 50
 """Runs that are listed by themselves, the newest first; any other one is found by its address."""
 MOST_TEXT = 100_000
@@ -86,8 +88,8 @@ class Shelf:
         return (every, *self._runs(), *self._references())
 
     def _runs(self) -> Iterator[Listed]:
-        lines = sorted(overview(LoggedRuns(self.desk.log)), key=lambda line: -line.started_at)
-        for line in lines[:MOST_LISTED]:
+        lines = list_runs(LoggedRuns(self.desk.log), Asked(limit=MOST_LISTED)).lines
+        for line in sorted(lines, key=lambda line: -line.started_at):
             yield Listed(f"{RUNS}/{quote(line.run, safe='')}", line.run, f"A run of a workflow ({line.section}).")
 
     def _references(self) -> Iterator[Listed]:
@@ -109,8 +111,9 @@ class Shelf:
         return reader(*words)
 
     def _overview(self) -> str:
-        lines = overview(LoggedRuns(self.desk.log))
-        rows = [f"{line.section}: {line.run}  {line.where}  {line.words}".rstrip() for line in lines]
+        listed = list_runs(LoggedRuns(self.desk.log))
+        rows = [f"{line.section}: {line.run}  {line.where}  {line.words}".rstrip() for line in listed.lines]
+        rows += [f"and {listed.left_out} more"] if listed.left_out else []
         part = RecordPart("all runs", "\n".join(rows) or "no runs yet")
         return self._page("Runs of workflows. Read one at handrail://runs/RUN.", (part,))
 
@@ -160,7 +163,7 @@ class Shelf:
             log = self.desk.log
             if argument == "step":
                 return shown_addresses(log, find(log, known["run"])) if known.get("run") else ()
-            return tuple(line.run for line in overview(LoggedRuns(log)))
+            return log.keys(Filter(top=True, order="started", limit=MOST_COMPLETED))
         offered = startable(self.desk, self.workspace)
         if of.startswith(f"{WORKFLOWS}/"):
             if argument == "workflow":

@@ -10,22 +10,11 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from handrail.errors import NotFound
-from handrail.model.history.run_lines import is_run, read_line
+from handrail.model.history.run_lines import Filter, Row
 from handrail.ports.hash_chain import START, digest_of, intact
-from handrail.ports.log import (
-    Append,
-    Checkpoint,
-    Filter,
-    Head,
-    Holder,
-    Lease,
-    Message,
-    OnPoint,
-    Row,
-    StoredEvent,
-    Timer,
-)
+from handrail.ports.log import Append, Checkpoint, Head, Holder, Lease, Message, OnPoint, StoredEvent, Timer
 from handrail.ports.log_care import Cut, Finding, Report, Salvage
+from handrail.store.memory.listed_rows import wanted_rows
 from handrail.store.memory.state import Held, Letter, State, apply_append, check_leases, cut_stream
 
 T = TypeVar("T")
@@ -168,18 +157,16 @@ class MemoryLog:
 
     def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
         """Give the summaries by stream, newest first."""
-        wanted = wanted or Filter()
         with self._state.lock:
-            rows = [
-                Row(row.key, row.position, read_line(row.key, row.document))
-                for row in self._state.summaries.values()
-                if row.key.startswith(wanted.prefix)
-            ]
-        if wanted.runs_only:
-            rows = [row for row in rows if is_run(row.key)]
-        if wanted.status is not None:
-            rows = [row for row in rows if row.document.get("status") == wanted.status]
-        return _first(sorted(rows, key=lambda row: (-row.position, row.key)), wanted.limit)
+            return wanted_rows(self._state.summaries.values(), wanted or Filter())
+
+    def keys(self, wanted: Filter) -> tuple[str, ...]:
+        """Name the streams of the wanted summaries."""
+        return tuple(row.key for row in self.summaries(wanted))
+
+    def count(self, wanted: Filter) -> int:
+        """Say how many summaries are wanted."""
+        return len(self.summaries(wanted._replace(limit=None)))
 
     def check(self) -> Report:
         """Verify the chain of each stream."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from handrail.errors import LeaseLost, MessagesWaiting, VersionConflict
 from handrail.frozen import frozen
+from handrail.model.history.run_lines import Row, facts_of
 from handrail.ports.hash_chain import START, digest_of, link
 from handrail.ports.log import (
     Append,
@@ -15,7 +16,6 @@ from handrail.ports.log import (
     Lease,
     Message,
     NewEvent,
-    Row,
     StoredEvent,
     TimerCleared,
     TimerSet,
@@ -119,7 +119,8 @@ def apply_append(state: State, append: Append) -> list[StoredEvent]:
     for timer in append.timers:
         _put_timer(state, append.stream, timer)
     if append.summary is not None:
-        row = Row(append.stream, stored[-1].position if stored else state.position, dict(append.summary))
+        position = stored[-1].position if stored else state.position
+        row = Row(append.stream, position, dict(append.summary), facts_of(append.stream, append.summary))
         state.summaries[append.stream] = row
     state.blobs.update({digest_of(blob): blob for blob in append.blobs})
     return stored

@@ -3,16 +3,17 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import apsw
 
-from handrail.model.history.run_lines import read_line, whole
+from handrail.model.history.run_lines import Filter, Row
 from handrail.ports.run_list import NeedsWholeLog
 from handrail.store.kernel_locks import KernelLocks
 from handrail.store.sqlite.compression import unpack
-from handrail.store.sqlite.connection import FILE, Session, text_of
+from handrail.store.sqlite.connection import FILE, Session
 from handrail.store.sqlite.statements import migrations
+from handrail.store.sqlite.summaries import count_rows, select_rows
 
 if TYPE_CHECKING:
     from handrail.ports.log import Holder
@@ -27,11 +28,13 @@ class SqliteRunList:
         self._session = session
         self._locks = locks
 
-    def documents(self, prefix: str = "") -> dict[str, dict[str, Any]]:
-        """Give the summaries of the runs whose ids begin so, by id."""
-        rows = self._session.all("summaries", prefix, -1, 1)
-        named = ((text_of(key), document) for key, _, document in rows)
-        return {key: whole(read_line(key, document)) for key, document in named}
+    def rows(self, wanted: Filter) -> tuple[Row, ...]:
+        """Give the wanted summaries."""
+        return select_rows(self._session, wanted)
+
+    def count(self, wanted: Filter) -> int:
+        """Say how many runs are wanted."""
+        return count_rows(self._session, wanted)
 
     def holder(self, run: str) -> "Holder | None":
         """Say which process drives a run."""

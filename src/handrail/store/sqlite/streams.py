@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import apsw
 
 from handrail.errors import LeaseLost, MessagesWaiting, StorageDamaged, VersionConflict
+from handrail.model.history.run_lines import facts_of
 from handrail.ports.hash_chain import START, intact, link, seal
 from handrail.ports.log import Append, Checkpoint, Head, Lease, Message, StoredEvent, Timer, TimerCleared, TimerSet
 from handrail.store.sqlite.blobs import write_blob
@@ -77,6 +78,7 @@ class SqliteStreams:
             raise _Unusual
         rows, after = _chained(append, end)
         status, line = as_row(append.summary)
+        place = facts_of(append.stream, append.summary).repository
         with self._db.writing("append") as session:
             try:
                 stored = _insert(session, rows)
@@ -84,7 +86,8 @@ class SqliteStreams:
                 # Somebody else wrote these events.
                 raise _Unusual from error
             moved = (after.seq, after.hash, stored[-1].position, line)
-            if not session.run("move_head", *moved, append.stream, end.seq, end.hash, status, leases[0].epoch):
+            at = (append.stream, end.seq, end.hash, status, leases[0].epoch, place)
+            if not session.run("move_head", *moved, *at):
                 raise _Unusual
             if append.checkpoint is not None:
                 _put_checkpoint(session, append.stream, append.checkpoint)

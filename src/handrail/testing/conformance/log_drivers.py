@@ -2,7 +2,8 @@
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
 from handrail.errors import LeaseLost, MessagesWaiting, VersionConflict
-from handrail.ports.log import Append, Filter, Lease, Log, StoredEvent
+from handrail.model.history.run_lines import Filter
+from handrail.ports.log import Append, Lease, Log, StoredEvent
 from handrail.testing.conformance.log_worlds import LogWorld, event, handle, leased, record, refusing
 
 

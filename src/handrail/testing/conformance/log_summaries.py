@@ -1,7 +1,8 @@
 """What a log must do with summaries."""
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
-from handrail.ports.log import Append, Document, Filter, Lease, Log
+from handrail.model.history.run_lines import Filter
+from handrail.ports.log import Append, Document, Lease, Log
 from handrail.testing.conformance.log_worlds import LogWorld, event, handle, leased
 
 

@@ -226,7 +226,7 @@ class AgentHandler:
         env = {**variables, **own, **dict(launch.env)}
         way = await asyncio.to_thread(environment.missing_login, agent.name, launch.argv, env)
         if way:
-            return require_login(agent.name, way, effect.run)
+            return require_login(agent.name, way, state.family)
         talk = opened(launch, inputs)
         stdin = launch.stdin if talk is None else b""
         places = Path(effect.workspace), inputs
@@ -256,7 +256,7 @@ class AgentHandler:
 
     async def _window(self, state: RunState, pending: Pending, began: StepBegan, place: Path) -> None:
         """Let a person look at a call that goes on, where somebody wants that; it goes on without, too."""
-        if self.host is not None and wished(self.folder, state.run, began.spec):
+        if self.host is not None and wished(self.folder, state.family, began.spec):
             agent = str(began.spec.get("agent") or "")
             await asyncio.to_thread(show, self.host.windows, state, pending, agent, place)
 

@@ -17,8 +17,6 @@ PERSON: frozenset[OutcomeStatus] = frozenset({"auth", "denied"})
 """Outcomes that only a person can do something about."""
 PATIENCE = 3
 """How often an overloaded agent is waited for before another one is turned to."""
-_CHILD = re.compile(r"(\.[0-9]+)+$", re.ASCII)
-"""What the id of a run that another one started has beyond that of the run which a person started."""
 NO_MODEL = re.compile(
     r"\bmodel\b.*\b(not found|not exist|not supported|not available|unknown|invalid|no access|have access)\b"
     r"|model_not_found|\b(unknown|invalid|no such) model\b",
@@ -47,10 +45,9 @@ class Refusal:
     """Why a person is needed, where no other agent can do it."""
 
 
-def require_login(agent: str, way: str, run: str) -> Refusal:
+def require_login(agent: str, way: str, root: str) -> Refusal:
     """Ask a person to log an agent in, before it is called in an environment in which it cannot work."""
     why = f"log in to {agent}: the environment of this run has no login for it; it was not called, and no try is spent"
-    root = _CHILD.sub("", run)
     hint = f"{way}, then from that shell: handrail resume {root}"
     return Refusal(why, hint, missing=False, reason="login")
 

@@ -5,7 +5,6 @@ stays the keeper of its process, so a window may be closed, and tmux may be kill
 windows for a run is no fact of the run: it stands in a file beside its processes.
 """
 
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,7 +26,6 @@ _MANNER = ("tmux", "sandbox", "network")
 VIEW = "view"
 """The command of Handrail that a window runs."""
 _WISH = "tmux"
-_DESCENT = re.compile(r"(\.[0-9]+)+$", re.ASCII)
 
 
 def manner_of(spec: Mapping[str, JsonValue]) -> dict[str, str]:
@@ -89,27 +87,23 @@ if TYPE_CHECKING:
     from handrail.ports.windows import Windows
 
 
-def session_of(run: str) -> str:
-    """Give the session of a run: that of the run that a person started, shared by all that come from it."""
-    return _DESCENT.sub("", run)
-
-
-def wish(folder: Path, run: str) -> None:
-    """Note that a person wants windows for a run and the runs that come from it."""
-    place = folder / session_of(run)
+def wish(folder: Path, root: str) -> None:
+    """Note that a person wants windows for a run that a person started and the runs that come from it."""
+    place = folder / root
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     (place / _WISH).touch(mode=0o600)
 
 
-def wished(folder: Path, run: str, spec: dict[str, JsonValue]) -> bool:
+def wished(folder: Path, root: str, spec: dict[str, JsonValue]) -> bool:
     """Whether a call is to have a window: its step says so, or a person did."""
-    return bool(spec.get("tmux")) or (folder / session_of(run) / _WISH).exists()
+    return bool(spec.get("tmux")) or (folder / root / _WISH).exists()
 
 
 def show(windows: "Windows", state: RunState, pending: Pending, agent: str, place: Path) -> bool:
     """See to it that a call has a window; tells whether it has."""
     source = state.pinned or state.source
     repository = state.workspace if source is None else source.repository
-    session = session_of(state.run)
+    # One session for the run that a person started and all that come from it.
+    session = state.family
     words = (VIEW, str(place), agent, repository, f"{session} {pending.address}")
     return windows.show(session, pending.address, str(place), words)

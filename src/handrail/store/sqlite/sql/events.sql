@@ -9,9 +9,9 @@ ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, posit
 
 -- name: move_head
 -- Move the end of a stream from where the writer left it, with its line, while its lease holds, no message waits and its
--- status stays (else an index has to be written too): all that an append has to look at, at once.
+-- status and repository stay (else an index has to be written too): all that an append has to look at, at once.
 UPDATE streams SET seq = ?1, hash = ?2, position = ?3, listed = ?3, document = ?4
-WHERE name = ?5 AND seq = ?6 AND hash = ?7 AND status IS ?8
+WHERE name = ?5 AND seq = ?6 AND hash = ?7 AND status IS ?8 AND repository IS ?10
 AND EXISTS (SELECT 1 FROM leases WHERE stream = ?5 AND epoch = ?9 AND held = 1)
 AND NOT EXISTS (SELECT 1 FROM inbox WHERE stream = ?5 AND consumed IS NULL);
 

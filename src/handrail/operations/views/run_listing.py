@@ -1,0 +1,135 @@
+"""Which runs a list shows: what needs a person first, then what is paused, waits, runs, and what ended last.
+
+A list reads the lines that it shows, by the indexes of the store, and no others.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from handrail.model.history.run_lines import Filter, Row
+from handrail.operations.views.overview import ENDED, OPEN, ORDER, Known, Line, line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from handrail.ports.run_list import RunList
+
+MOST_ENDED = 10
+MOST_OPEN = 100
+"""Runs of one status that are looked at, unless all are wanted."""
+MOST_INNER = 1_000
+"""Open runs that other runs started, of which is looked whether one of them needs a person."""
+PAGE = 20
+
+STATES: dict[str, tuple[str, ...]] = {
+    "needs-you": ("blocked", "waiting", "running"),
+    "paused": ("waiting", "running"),
+    "waiting": ("waiting", "running"),
+    "running": ("queued", "running", "waiting"),
+    "ended": ENDED,
+    **{status: (status,) for status in ENDED},
+}
+"""What a list can be asked for, in its own words, with the statuses that runs of it may have in the log."""
+
+
+class Asked(NamedTuple):
+    """Which runs are wanted."""
+
+    workflow: str | None = None
+    repository: str | None = None
+    states: tuple[str, ...] = ()
+    """Some of `STATES`; without any all of them."""
+    limit: int | None = None
+    before: str | None = None
+    """The run before which the wanted ones started."""
+    every: bool = False
+
+
+class Listing(NamedTuple):
+    """Lines of runs, and what was left out."""
+
+    lines: list[Line]
+    """By section, the newest first in each."""
+    left_out: int = 0
+    older: str = ""
+    """The run before which the next page begins, where there is one."""
+
+
+def list_runs(runs: "RunList", asked: Asked = Asked()) -> Listing:  # noqa: B008 - a tuple never changes
+    """List the runs that a person started: all that are open and the newest that ended, or a page of what is wanted."""
+    if asked.limit is None and asked.before is None:
+        return _list_newest(runs, asked)
+    return _list_page(runs, asked)
+
+
+def _list_newest(runs: "RunList", asked: Asked) -> Listing:
+    base, statuses = _base(asked), _statuses(asked)
+    most = None if asked.every else MOST_OPEN
+    found = [row for each in OPEN if each in statuses for row in runs.rows(base._replace(status=each, limit=most))]
+    ended = tuple(each for each in ENDED if each in statuses)
+    if ended:
+        found += runs.rows(base._replace(statuses=ended, limit=None if asked.every else MOST_ENDED))
+    inner = _inner(runs)
+    lines = _kept(runs, (*found, *_strays(runs, inner, asked)), inner, asked)
+    return Listing(_by_section(lines), 0 if asked.every else runs.count(base._replace(statuses=statuses)) - len(found))
+
+
+def _list_page(runs: "RunList", asked: Asked) -> Listing:
+    limit = asked.limit or PAGE
+    wanted = _base(asked)._replace(statuses=_statuses(asked), limit=limit + 1, before=_place(runs, asked.before))
+    inner, lines = _inner(runs), list[Line]()
+    while len(lines) <= limit:
+        rows = runs.rows(wanted)
+        lines += _kept(runs, rows, inner, asked)
+        if len(rows) <= limit:
+            break
+        wanted = wanted._replace(before=(rows[-1].facts.started, rows[-1].key))
+    older = lines[limit - 1].run if len(lines) > limit else ""
+    return Listing(_by_section(lines[:limit]), 0, older)
+
+
+def _base(asked: Asked) -> Filter:
+    return Filter(workflow=asked.workflow, repository=asked.repository, top=True, order="started")
+
+
+def _statuses(asked: Asked) -> tuple[str, ...]:
+    wanted = [status for state in asked.states for status in STATES[state]]
+    return tuple(dict.fromkeys(wanted)) or (*OPEN, *ENDED)
+
+
+def _place(runs: "RunList", run: str | None) -> tuple[float, str] | None:
+    rows = () if run is None else runs.rows(Filter(key=run))
+    return (rows[0].facts.started, rows[0].key) if rows else None
+
+
+def _inner(runs: "RunList") -> tuple[Row, ...]:
+    return runs.rows(Filter(statuses=OPEN, inner=True, order="started", limit=MOST_INNER))
+
+
+def _strays(runs: "RunList", inner: tuple[Row, ...], asked: Asked) -> list[Row]:
+    """Runs with a line of their own although a run started them: they go on, and that one is over."""
+    around = {row.facts.parent or "" for row in inner} - {row.key for row in inner}
+    over = {run for run in around if runs.count(Filter(key=run, statuses=ENDED))}
+    wanted = (asked.workflow, asked.repository)
+    of = [row for row in inner if row.facts.parent in over]
+    return [row for row in of if _fits(wanted[0], row.facts.workflow) and _fits(wanted[1], row.facts.repository)]
+
+
+def _fits(wanted: str | None, found: str | None) -> bool:
+    return wanted is None or wanted == found
+
+
+def _kept(runs: "RunList", rows: "Iterable[Row]", inner: tuple[Row, ...], asked: Asked) -> list[Line]:
+    """The lines of runs, of those alone whose state is wanted: that of a run may be that of one inside it."""
+    listed = tuple(rows)
+    known = Known(runs, (*inner, *listed))
+    lines = [line_of(known, row.key) for row in listed]
+    return [line for line in lines if not asked.states or is_in_state(line, asked.states)]
+
+
+def is_in_state(line: Line, states: tuple[str, ...]) -> bool:
+    """Tell whether a run is in one of the wanted states."""
+    return line.section.replace(" ", "-") in states or (line.section == "ended" and line.status in states)
+
+
+def _by_section(lines: list[Line]) -> list[Line]:
+    return sorted(lines, key=lambda line: (ORDER.index(line.section), -line.started_at))

@@ -1,0 +1,129 @@
+"""Lists of runs: which are shown, by repository, workflow and state, page by page; the same in text and in JSON."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from handrail.cli.look.status import STATES
+from handrail.model.history.events import RunEnded, RunStarted
+from handrail.model.history.trees import TreeSource
+from handrail.operations.views import run_listing
+from handrail.ports.log import Log
+from handrail.runtime.history import state_of
+from handrail.sources.folders import user_folders
+from handrail.store.sqlite.log import open_log
+from handrail.wiring.system import make_writer
+from support.cli.running import ASKING, Runs
+from support.cli.team import Team
+from support.runtime.ended_runs import end_run
+
+
+def _start(log: Log, run: str, at: float, repository: str = "", status: str = "") -> None:
+    plan = log.put_blob(b'{"name":"work","steps":[]}')
+    source = TreeSource(repository=repository, base="main", commit="0" * 40, branch="b") if repository else None
+    workflow = run.rpartition("-")[0]
+    started = RunStarted(
+        run=run, workflow=workflow, definition="", plan=plan, inputs={}, workspace="", at=at, source=source
+    )
+    make_writer(log).begin(run, started)
+    if status:
+        end_run(log, run, RunEnded(status=status, at=at + 1))  # type: ignore[arg-type]
+
+
+def _fill(runs: Runs, *repositories: str) -> None:
+    log = open_log(user_folders(runs.environ()).data)
+    for number in range(1, 31):
+        of = repositories[number % len(repositories)]
+        _start(log, f"{'mend' if number % 3 else 'fix'}-{number}", float(number), of, "succeeded")
+    _start(log, "fix-31", 31.0, repositories[0], "failed")
+    _start(log, "fix-32", 32.0, repositories[0])
+    log.close()
+
+
+def _named(runs: Runs, *words: str) -> list[str]:
+    return [each["run"] for each in runs.json("status", *words)["runs"]]
+
+
+def test_a_list_is_filtered_by_repository_workflow_and_state(team: Team) -> None:
+    runs = team.runs
+    _fill(runs, str(runs.shop.root), "/elsewhere/site")
+    assert _named(runs, "--here", "--all") == ["fix-32", "fix-31", *(_named_by_number(range(30, 0, -2)))]
+    assert _named(runs, "--workflow", "fix", "-n", "4") == ["fix-32", "fix-31", "fix-30", "fix-27"]
+    assert _named(runs, "--status", "failed") == ["fix-31"]
+    assert _named(runs, "--status", "paused") == ["fix-32"], "nobody drives it"
+    assert _named(runs, "--status", "needs-you") == []
+    assert _named(runs, "--status", "paused", "--status", "failed") == ["fix-32", "fix-31"]
+    assert runs.text("status", "--status", "needs-you") == "no run fits; handrail status shows all\n"
+
+
+def _named_by_number(numbers: range) -> list[str]:
+    return [f"{'mend' if number % 3 else 'fix'}-{number}" for number in numbers]
+
+
+def test_pages_follow_each_other_without_gap_or_overlap(runs: Runs) -> None:
+    _fill(runs, str(runs.shop.root), "/elsewhere/site")
+    words, seen = ["-n", "7"], list[str]()
+    for _ in range(10):
+        listing = runs.json("status", *words)
+        seen += [each["run"] for each in listing["runs"]]
+        if listing["older"] is None:
+            break
+        words = ["-n", "7", "--before", listing["older"]]
+    assert seen == ["fix-32", "fix-31", *_named_by_number(range(30, 0, -1))]
+
+
+def test_what_is_left_out_is_counted_with_a_command_that_shows_it(team: Team) -> None:
+    runs = team.runs
+    _fill(runs, str(runs.shop.root), "/elsewhere/site")
+    last = runs.text("status").splitlines()[-1]
+    assert last == "and 21 more: handrail status --all"
+    assert runs.json("status")["more"] == 21
+    assert len(_named(runs, *last.partition("status ")[2].split())) == 32
+    filtered = runs.text("status", "--workflow", "fix", "--here").splitlines()[-1]
+    assert "more" not in filtered, "all of them are shown"
+    older = runs.text("status", "--workflow", "fix", "-n", "2").splitlines()[-1]
+    assert older == "older: handrail status --workflow fix -n 2 --before fix-31"
+    assert "fix-30" in runs.text(*older.removeprefix("older: handrail ").split())
+
+
+def test_one_run_takes_no_filters(runs: Runs) -> None:
+    _fill(runs, str(runs.shop.root))
+    assert "without filters" in runs.text("status", "fix-31", "--here", code=2)
+
+
+def test_every_state_that_can_be_asked_for_is_offered() -> None:
+    assert tuple(run_listing.STATES) == STATES
+
+
+def test_a_document_says_where_a_run_works_and_where_it_comes_from(team: Team) -> None:
+    runs = team.runs
+    team.add("ask", ASKING)
+    team.run("ask", code=3)
+    (listed,) = runs.json("status")["runs"]
+    shown = runs.json("show", "ask-1")
+    places = {"repository": str(runs.shop.root), "branch": "work/ask-1", "root": "ask-1", "parent": None}
+    assert {**listed, **places, "tmux_session": None} == listed
+    assert {name: shown[name] for name in listed} == listed
+    assert Path(listed["worktree"]).is_dir()
+    assert listed["last_activity"] >= listed["started_at"]
+
+
+def test_a_long_input_is_in_no_row_that_is_written_again(runs: Runs) -> None:
+    runs.add("ask", ASKING.replace("steps:", "input: {topic: string}\nsteps:", 1))
+    runs.text("run", "ask", "--input", f"topic={'very long ' * 10_000}", code=3)
+    runs.text("approve", "ask-1")
+    with sqlite3.connect(user_folders(runs.environ()).data / "handrail.db") as database:
+        ((size,),) = database.execute("SELECT length(document) FROM streams WHERE name = 'ask-1'")
+    assert size < 2_000
+    assert len(runs.json("show", "ask-1")["input"]["topic"]) == 100_000
+
+
+@pytest.mark.parametrize("words", ["@last", "fix-32"])
+def test_the_newest_run_is_the_one_that_started_last(runs: Runs, words: str) -> None:
+    _fill(runs, str(runs.shop.root))
+    assert json.loads(runs.call("status", words, "--json").stdout)["runs"][0]["run"] == "fix-32"
+    log = open_log(user_folders(runs.environ()).data)
+    assert state_of(log, "fix-32").status == "running"
+    log.close()
