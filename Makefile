@@ -70,6 +70,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/workspace.py
 	$(BIN)/python benchmarks/cli.py
+	$(BIN)/python benchmarks/lists.py
 	$(BIN)/python benchmarks/agents.py
 	$(BIN)/python benchmarks/pull.py
 
