@@ -1,7 +1,7 @@
 """What a log must do with summaries."""
 # ruff: noqa: D102, S101 -- these are tests: their names are sentences, and they assert
 
-from handrail.model.history.run_lines import Filter
+from handrail.model.history.run_lines import Facts, Filter
 from handrail.ports.log import Append, Document, Lease, Log
 from handrail.testing.conformance.log_worlds import LogWorld, event, handle, leased
 
@@ -33,6 +33,31 @@ class SummaryConformance:
             assert [row.key for row in every] == ["schedule:nightly", "a", "issue:7"]
             assert log.streams() == ("a", "issue:7", "schedule:nightly")
 
+    def test_lines_are_found_by_what_is_recorded_of_a_run(self, world: LogWorld) -> None:
+        with handle(world) as log:
+            _begin(log, "a-1", "a", 1.0, repository="/shop")
+            _begin(log, "b-1", "b", 2.0)
+            _begin(log, "inside", "b", 3.0, parent="a-1", root="a-1")
+            assert log.keys(Filter(workflow="b")) == ("inside", "b-1")
+            assert log.keys(Filter(repository="/shop")) == ("a-1",)
+            assert log.keys(Filter(parent="a-1")) == ("inside",)
+            assert log.keys(Filter(root="a-1", order="made")) == ("a-1", "inside")
+            assert log.keys(Filter(top=True, order="started")) == ("b-1", "a-1")
+            assert log.keys(Filter(inner=True)) == ("inside",)
+            assert log.keys(Filter(key="a")) == ()
+            assert log.keys(Filter(holding=("repository",))) == ("a-1",)
+            assert [row.facts for row in log.summaries(Filter(key="inside"))] == [Facts("b", None, "a-1", "a-1", 3.0)]
+
+    def test_pages_follow_the_order_by_start(self, world: LogWorld) -> None:
+        with handle(world) as log:
+            for name, at in (("a", 1.0), ("b", 2.0), ("c", 2.0), ("d", 3.0)):
+                _begin(log, name, "w", at)
+            page = Filter(order="started", limit=2, statuses=("running", "failed"))
+            first = log.summaries(page)
+            assert [row.key for row in first] == ["d", "c"]
+            assert log.keys(page._replace(before=(first[-1].facts.started, first[-1].key))) == ("b", "a")
+            assert log.count(page) == 4
+
     def test_a_line_that_nobody_can_read_says_so_and_spoils_no_other(self, world: LogWorld) -> None:
         with handle(world) as log:
             _summarise(log, leased(log, "a"), "running")
@@ -54,3 +79,8 @@ def _summarise(log: Log, lease: Lease, status: str) -> None:
     end = log.last(lease.stream).seq
     summary: Document = {"status": status, "title": "é"}
     log.append([Append(lease.stream, end, (event("x"),), summary=summary)], [lease])
+
+
+def _begin(log: Log, name: str, workflow: str, at: float, **more: str) -> None:
+    summary: Document = {"status": "running", "workflow": workflow, "started_at": at, **more}
+    log.append([Append(name, 0, (event("x"),), summary=summary)], [])
