@@ -166,7 +166,7 @@ def _require_bounds(state: RunState) -> None:
     assert refusal(state) == ""
     many: HashTrieMap[str, JsonValue] = HashTrieMap({f"work-1.{number}": None for number in range(MOST_CHILDREN)})
     assert "have started 20 runs" in refusal(replace(state, children=many))
-    assert "3 generations below" in refusal(replace(state, run="work-1.5.6.7"))
+    assert "3 generations below" in refusal(replace(state, generation=3))
     assert "work tree of its own" in refusal(replace(state, tree=None))
 
 
