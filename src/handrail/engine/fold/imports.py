@@ -13,7 +13,7 @@ from handrail.model.history.trees import TreeSource
 from handrail.model.workflow.values import JsonValue
 
 _OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.ASCII)
-_INSIDE = re.compile(r"[./].+", re.ASCII)
+_INSIDE = re.compile(r"(\.[A-Za-z0-9_-]+)+", re.ASCII)
 """What the id of a run that came in with its caller has after that of the caller: an import gives it such an id."""
 
 

@@ -207,6 +207,7 @@ def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
     rewound = replace(
         before, run=state.run, held_by=state.held_by, hands=state.hands, crossed=state.crossed, parent=state.parent
     )
+    rewound = replace(rewound, root=state.root, generation=state.generation)
     # What was spent stays spent, and the files follow: a borrowed tree is never restored over.
     rewound = replace(rewound, spent=state.spent, granted=state.granted, messages=messages.both(before, state))
     rewound = replace(rewound, autonomy=state.autonomy, risk=state.risk, children=state.children, tried=state.tried)

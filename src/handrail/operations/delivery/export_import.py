@@ -47,8 +47,10 @@ FORMAT = "handrail-run"
 VERSION = 1
 ELSEWHERE = " of another log"
 """Follows the id of the run that an import was copied from: no run of this log has such a name."""
-INSIDE = re.compile(r"[./].+", re.ASCII)
+INSIDE = re.compile(r"(\.[A-Za-z0-9_-]+)+", re.ASCII)
 """What the id of a run has after that of the run that it comes from, where it is named after it."""
+_NEXT = re.compile(r"\.[0-9]+", re.ASCII)
+"""What the id of a run that never began has after that of the run that was to start it."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}", re.ASCII)
 
 
@@ -89,11 +91,14 @@ def import_run(log: Log, data: bytes, arrival: Arrival) -> Imported:
     """
     bundle = _bundle(data)
     blobs = _blobs(bundle)
-    histories = {each: _history(each, stream) for each, stream in _streams(bundle)}
+    streams = list(_streams(bundle))
+    histories = {each: _history(each, stream) for each, stream in streams}
+    if len(histories) < len(streams):
+        _refuse("it holds two histories of the same run")
     root = str(bundle["run"])
     if not is_run(root):
         _refuse(f"{root!r} cannot be the id of a run")
-    _require_family(root, histories)
+    parents = _require_family(root, histories)
     states = {name: _folded(name, events, blobs) for name, events in histories.items()}
     taken_over = _taken_over(root, states)
     while True:
@@ -101,10 +106,11 @@ def import_run(log: Log, data: bytes, arrival: Arrival) -> Imported:
         appends = [
             _append(
                 _renamed(name, root, here),
-                (*(_moved(event, root, here) for event in events), *_arrival(name, states, arrival, taken_over)),
+                (*(_moved(event, root, here, depth) for event in events), *_arrival(name, states, arrival, taken_over)),
                 blobs,
             )
             for name, events in histories.items()
+            for depth in (len(_way_up(root, name, parents)),)
         ]
         kept = appends[0]._replace(blobs=tuple(blobs.values()))
         try:
@@ -114,41 +120,55 @@ def import_run(log: Log, data: bytes, arrival: Arrival) -> Imported:
         return Imported(here, root, sum(map(len, histories.values())), not states[root].over)
 
 
-def _require_family(root: str, histories: Mapping[str, list[Event]]) -> None:
-    """Refuse histories that speak for other runs than those which they are named after."""
+def _require_family(root: str, histories: Mapping[str, list[Event]]) -> dict[str, str]:
+    """Refuse histories that speak for other runs than their own; name the run that started each."""
     if root not in histories:
         _refuse(f"it does not hold the history of {root!r}")
     parents = {name: _parent(events[0]) for name, events in histories.items()}
+    known = set(histories)
     for name, events in histories.items():
         first = events[0]
         if not isinstance(first, RunStarted | RunForked) or first.run != name:
             _refuse(f"the history of {name} is not its own")
-        if not _comes_from(root, name, parents):
+        if name != root and root not in _way_up(root, name, parents):
             _refuse(f"{name} does not come from a run of the file")
-        children = (child for event in events if (child := _child(event)))
+        children = [child for event in events if (child := _child(event))]
+        known.update(children)
         strangers = [child for child in children if not _is_own(name, child, parents)]
         if strangers:
             _refuse(f"{name} names a run that is not its own, {strangers[0]!r}")
+    _require_names(root, known)
+    return parents
+
+
+def _require_names(root: str, known: set[str]) -> None:
+    """Refuse ids that would be no ids of runs here, or the same for two runs."""
+    here = {name: _renamed(name, root, "run") for name in known}
+    bad = [name for name, id_here in here.items() if not _NAME.fullmatch(id_here) or ".." in id_here]
+    if bad:
+        _refuse(f"{bad[0]!r} cannot be the id of a run")
+    if len(set(here.values())) < len(here):
+        _refuse("two of its runs would have the same id here")
 
 
 def _parent(first: Event) -> str:
     return first.parent.run if isinstance(first, RunStarted) and first.parent is not None else ""
 
 
-def _comes_from(root: str, name: str, parents: Mapping[str, str]) -> bool:
-    """Whether a way leads from a run to the first one of the file, by what the histories say."""
-    for _ in parents:
-        if name == root:
-            return True
-        name = parents.get(name, "")
-    return False
+def _way_up(root: str, name: str, parents: Mapping[str, str]) -> list[str]:
+    """Name the runs around a run up to the first one of the file, by what the histories say."""
+    found: list[str] = []
+    while name != root and name in parents and len(found) < len(parents):
+        name = parents[name]
+        found.append(name)
+    return found
 
 
 def _is_own(name: str, child: str, parents: Mapping[str, str]) -> bool:
     """Whether a run may name a child: that one says so itself, or it never began and is named after the run."""
     if child in parents:
         return parents[child] == name
-    return child.startswith(name) and INSIDE.fullmatch(child.removeprefix(name)) is not None
+    return child.startswith(name) and _NEXT.fullmatch(child.removeprefix(name)) is not None
 
 
 def _child(event: Event) -> str:
@@ -187,7 +207,7 @@ def _free_id(log: Log, root: str, workflow: str, arrival: Arrival) -> str:
 
 
 def _is_known(log: Log, run: str) -> bool:
-    return log.last(run).seq > 0 or any(log.keys(Filter(prefix=f"{run}{sign}", limit=1)) for sign in "./")
+    return log.last(run).seq > 0 or bool(log.keys(Filter(prefix=f"{run}.", limit=1)))
 
 
 def ids_in_use(folder: Path, workspaces: Delivery) -> Callable[[str], bool]:
@@ -314,16 +334,16 @@ def _renamed(name: str, root: str, here: str) -> str:
     """Give the id that a run of the file has here: one that begins with that of the first."""
     inside = name.removeprefix(root)
     named_after = name == root or (name.startswith(root) and INSIDE.fullmatch(inside) is not None)
-    return f"{here}{inside}" if named_after else f"{here}/{name}"
+    return f"{here}{inside}" if named_after else f"{here}.{name}"
 
 
-def _moved(event: Event, root: str, here: str) -> Event:
+def _moved(event: Event, root: str, here: str, depth: int) -> Event:
     """The same event in a run of another id."""
     match event:
         case RunStarted():
             parent = None if event.run == root else event.parent
             moved = None if parent is None else replace(parent, run=_renamed(parent.run, root, here))
-            kin = {"root": "", "generation": 0} if moved is None else {"root": here}
+            kin = {"root": "", "generation": 0} if moved is None else {"root": here, "generation": depth}
             return replace(event, run=_renamed(event.run, root, here), parent=moved, **kin)
         case RunForked():
             source = event.source if event.source.endswith(ELSEWHERE) else f"{event.source}{ELSEWHERE}"
