@@ -58,7 +58,9 @@ def test_a_finished_run_comes_in_as_it_was(runs: Runs, tmp_path: Path) -> None:
     file = runs.shop.write("ask.json", runs.call("export", "ask", "--json").stdout)
     other = Runs(Shop(runs.shop.root, tmp_path / "other"))
     assert other.json("import-run", str(file))["held"] is False
-    assert other.json("show", "ask-1") == {**before, "workspace": ""}
+    shown = other.json("show", "ask-1")
+    assert shown["last_activity"] > before["last_activity"], "that it came in was the last thing that happened"
+    assert {**shown, "last_activity": ""} == {**before, "workspace": "", "last_activity": "", "tmux_session": None}
 
 
 def _edit(bundle: dict[str, Any]) -> None:
