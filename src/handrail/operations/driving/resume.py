@@ -2,7 +2,7 @@
 
 from handrail.errors import StorageDamaged, StorageTooNew, UsageError
 from handrail.model.actors import actor_words
-from handrail.model.history.run_lines import Filter
+from handrail.model.history.run_lines import UNREADABLE, Filter, Row
 from handrail.model.history.run_state import RunState, StepState
 from handrail.operations.runs.lifecycle import release, resume, stop
 from handrail.operations.views.run_document import iso
@@ -14,14 +14,16 @@ from handrail.runtime.run_writer import RunWriter
 
 
 def resumable(log: Log) -> list[str]:
-    """Name the runs that `resume` would move, the newest first."""
-    wanted = Filter(statuses=("running", "waiting", "blocked", "failed"), top=True, order="started")
-    return [run for run in log.keys(wanted) if _can_go_on(log, run)]
+    """Name the runs that `resume` would move, the newest first; only those are folded that are open."""
+    wanted = Filter(statuses=("queued", "running", "waiting", "blocked", "failed"), top=True, order="started")
+    return [row.key for row in log.summaries(wanted) if _can_go_on(log, row)]
 
 
-def _can_go_on(log: Log, run: str) -> bool:
+def _can_go_on(log: Log, row: Row) -> bool:
+    if row.document.get("status") == "failed":
+        return not row.document.get(UNREADABLE) and log.holder(row.key) is None
     try:
-        at = standing(log, run).acting
+        at = standing(log, row.key).acting
     except (StorageDamaged, StorageTooNew):
         return False
     if log.holder(at.run) is not None:
