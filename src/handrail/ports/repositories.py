@@ -26,6 +26,10 @@ class Repositories(Protocol):
         """Give the root of the checkout that a folder lies in."""
         ...
 
+    def list_checkouts(self, folder: Path) -> tuple[Path, ...]:
+        """Give the root of the checkout that a folder lies in, and those that share its git folder."""
+        ...
+
     def is_repository(self, root: Path) -> bool:
         """Tell whether git itself takes a root for a repository."""
         ...

@@ -33,6 +33,10 @@ class GitRepositories:
         """Give the root of the checkout that a folder lies in."""
         return repositories.find_root(folder)
 
+    def list_checkouts(self, folder: Path) -> tuple[Path, ...]:
+        """Give the root of the checkout that a folder lies in, and those that share its git folder."""
+        return repositories.list_checkouts(repositories.find_root(folder))
+
     def is_repository(self, root: Path) -> bool:
         """Tell whether git itself takes a root for a repository."""
         # Only where the git folder is: this reads no setting that starts anything.

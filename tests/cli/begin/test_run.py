@@ -187,7 +187,7 @@ next: read it, then: handrail trust .handrail/workflows/new/workflow.yaml
 """)
     assert not (runs.shop.root / "ran").exists()
     assert runs.json("run", "new", code=3)["error"]["code"] == "untrusted"
-    assert runs.json("status") == {"runs": [], "driver": None}
+    assert runs.json("status") == {"runs": [], "cut": False, "older": None, "driver": None}
 
 
 def test_a_workflow_that_calls_one_that_changed_does_not_begin(runs: Runs) -> None:

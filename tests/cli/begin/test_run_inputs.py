@@ -175,7 +175,7 @@ next: for example --input n=3
 error: the input 'n' (int) must be given
 next: add --input n=3
 """)
-    assert runs.json("status") == {"runs": [], "driver": None}
+    assert runs.json("status") == {"runs": [], "cut": False, "older": None, "driver": None}
 
 
 def test_an_input_with_a_hyphen_is_read_by_its_spoken_name(runs: Runs) -> None:

@@ -2,18 +2,24 @@
 
 import json
 import sqlite3
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from handrail.cli.look.status import STATES
-from handrail.model.history.events import RunEnded, RunStarted
+from handrail.model.history.events import CommandRefused, RunBlocked, RunEnded, RunStarted
 from handrail.model.history.trees import TreeSource
+from handrail.operations.driving.resume import resumable
 from handrail.operations.views import run_listing
-from handrail.ports.log import Log
+from handrail.ports.log import Log, StoredEvent
 from handrail.runtime.history import state_of
 from handrail.sources.folders import user_folders
+from handrail.store.memory.log import MemoryLog
+from handrail.store.memory.state import State
 from handrail.store.sqlite.log import open_log
+from handrail.wiring.machine import this_machine
 from handrail.wiring.system import make_writer
 from support.cli.running import ASKING, Runs
 from support.cli.team import Team
@@ -30,6 +36,18 @@ def _start(log: Log, run: str, at: float, repository: str = "", status: str = ""
     make_writer(log).begin(run, started)
     if status:
         end_run(log, run, RunEnded(status=status, at=at + 1))  # type: ignore[arg-type]
+
+
+class _Counted(MemoryLog):
+    """A log that notes which histories were read."""
+
+    def __init__(self) -> None:
+        super().__init__(State(), None, time.time)
+        self.asked = set[str]()
+
+    def read(self, stream: str, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
+        self.asked.add(stream)
+        return super().read(stream, after, limit)
 
 
 def _fill(runs: Runs, *repositories: str) -> None:
@@ -49,7 +67,7 @@ def _named(runs: Runs, *words: str) -> list[str]:
 def test_a_list_is_filtered_by_repository_workflow_and_state(team: Team) -> None:
     runs = team.runs
     _fill(runs, str(runs.shop.root), "/elsewhere/site")
-    assert _named(runs, "--here", "--all") == ["fix-32", "fix-31", *(_named_by_number(range(30, 0, -2)))]
+    assert _named(runs, "--here") == ["fix-32", "fix-31", *(_named_by_number(range(30, 0, -2)))]
     assert _named(runs, "--workflow", "fix", "-n", "4") == ["fix-32", "fix-31", "fix-30", "fix-27"]
     assert _named(runs, "--status", "failed") == ["fix-31"]
     assert _named(runs, "--status", "paused") == ["fix-32"], "nobody drives it"
@@ -79,13 +97,69 @@ def test_what_is_left_out_is_counted_with_a_command_that_shows_it(team: Team) ->
     _fill(runs, str(runs.shop.root), "/elsewhere/site")
     last = runs.text("status").splitlines()[-1]
     assert last == "and 21 more: handrail status --all"
-    assert runs.json("status")["more"] == 21
     assert len(_named(runs, *last.partition("status ")[2].split())) == 32
     filtered = runs.text("status", "--workflow", "fix", "--here").splitlines()[-1]
     assert "more" not in filtered, "all of them are shown"
     older = runs.text("status", "--workflow", "fix", "-n", "2").splitlines()[-1]
     assert older == "older: handrail status --workflow fix -n 2 --before fix-31"
     assert "fix-30" in runs.text(*older.removeprefix("older: handrail ").split())
+
+
+def test_programs_get_every_run_that_fits_unless_they_say_how_many(runs: Runs) -> None:
+    _fill(runs, str(runs.shop.root), "/elsewhere/site")
+    everything = ["fix-32", "fix-31", *_named_by_number(range(30, 0, -1))]
+    listing = runs.json("status")
+    assert [each["run"] for each in listing["runs"]] == everything
+    assert (listing["cut"], listing["older"]) == (False, None)
+    assert _named(runs, "--before", "fix-31") == everything[2:]
+    assert len(_named(runs, "--status", "succeeded")) == 30
+    page = runs.json("status", "-n", "5")
+    assert [each["run"] for each in page["runs"]] == everything[:5]
+    assert (page["cut"], page["older"]) == (True, everything[4])
+    assert runs.json("status", "-n", "32")["cut"] is False
+
+
+def test_the_inbox_has_every_run_that_needs_a_person_however_many_there_are(runs: Runs) -> None:
+    log = open_log(user_folders(runs.environ()).data)
+    for number in range(1, 131):
+        _start(log, f"old-{number}", float(number))
+        end_run(log, f"old-{number}", RunBlocked(reason="fault", message="broke", at=number + 1.0))
+    log.close()
+    assert len(runs.json("inbox")["inbox"]) == 130
+    assert "and 30 more: handrail status --all" in runs.text("status")
+
+
+def test_the_inbox_tells_what_an_agent_of_a_run_tried_that_ended_long_ago(runs: Runs) -> None:
+    _fill(runs, str(runs.shop.root))
+    log = open_log(user_folders(runs.environ()).data)
+    _start(log, "bad-1", 0.5)
+    tried = CommandRefused(command="approve", about="", address="", by="agent:bad-1", at=time.time())
+    end_run(log, "bad-1", tried, RunEnded(status="succeeded", at=1.0))
+    log.close()
+    assert [each["run"] for each in runs.json("inbox")["notices"]] == ["bad-1"]
+
+
+def test_a_linked_worktree_counts_as_its_repository(team: Team) -> None:
+    runs = team.runs
+    root, linked = runs.shop.root, runs.shop.root.parent / "linked"
+    subprocess.run(("git", "worktree", "add", "-q", "--detach", str(linked)), cwd=root, check=True)
+    log = open_log(user_folders(runs.environ()).data)
+    for run, repository in (("a-1", root), ("a-2", linked), ("a-3", root.parent / "else")):
+        _start(log, run, float(run[-1]), str(repository), "succeeded")
+    log.close()
+    assert _named(runs, "--here") == ["a-2", "a-1"]
+    assert set(this_machine().repositories.list_checkouts(linked)) == {root.resolve(), linked.resolve()}
+
+
+def test_a_bare_resume_folds_no_run_that_failed() -> None:
+    log = _Counted()
+    for number in range(1, 4):
+        _start(log, f"fix-{number}", float(number), status="failed")
+    _start(log, "fix-4", 4.0)
+    _start(log, "fix-5", 5.0, status="succeeded")
+    log.asked.clear()
+    assert resumable(log) == ["fix-4", "fix-3", "fix-2", "fix-1"]
+    assert log.asked == {"fix-4"}
 
 
 def test_one_run_takes_no_filters(runs: Runs) -> None:

@@ -36,7 +36,7 @@ def prepared(runs: Runs) -> None:
 def test_without_runs_everything_says_so(runs: Runs) -> None:
     assert runs.text("status") == "no runs yet; handrail run WORKFLOW starts one\n"
     assert runs.text("inbox") == "nothing needs you\n"
-    assert runs.json("status") == {"runs": [], "more": 0, "older": None, "driver": None}
+    assert runs.json("status") == {"runs": [], "cut": False, "older": None, "driver": None}
     assert runs.json("inbox") == {"inbox": [], "notices": []}
     assert runs.text("why", "x-1", code=2) == "error: there are no runs yet\nnext: handrail run WORKFLOW\n"
     assert runs.text().startswith("handrail demo ")

@@ -14,7 +14,7 @@ WANTED = {
     "page": Filter(top=True, order="started", limit=9, before=(5.0, "x")),
     "status": Filter(status="failed", top=True, order="started", limit=9),
     "workflow": Filter(workflow="w", top=True, order="started", limit=9),
-    "repository": Filter(repository="r", top=True, order="started", limit=9),
+    "repository": Filter(repositories=("r",), top=True, order="started", limit=9),
     "family": Filter(root="r", order="made"),
     "children": Filter(parent="r", order="made"),
     "prefix": Filter(prefix="work-"),

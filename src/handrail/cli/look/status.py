@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -10,6 +10,7 @@ from handrail.cli.options import complete_runs, complete_workflows, json_option,
 from handrail.cli.output import write_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from handrail.operations.views.overview import Line
@@ -24,6 +25,7 @@ FIRST_STEPS = (
 )
 
 
+Found = TypeVar("Found")
 STATES = ("needs-you", "paused", "waiting", "running", "ended", "succeeded", "failed", "cancelled")
 
 
@@ -64,8 +66,10 @@ def show_overview() -> int:
 
 
 def known_lines() -> "list[Line]":
-    """Give a line for each run that is open, and for the newest that ended."""
-    return _list_runs({}).lines
+    """Give a line for each run that is open, and for those that ended with something to know."""
+    from handrail.operations.views.run_listing import list_inbox
+
+    return _read_list(list_inbox) or []
 
 
 def _nothing_words(wanted: dict[str, Any]) -> str:
@@ -75,30 +79,32 @@ def _nothing_words(wanted: dict[str, Any]) -> str:
 
 def _list_runs(wanted: dict[str, Any]) -> "Listing":
     from handrail.operations.views.run_listing import Listing, list_runs
+
+    return _read_list(lambda runs: list_runs(runs, _asked(wanted, runs))) or Listing([])
+
+
+def _read_list(read: "Callable[[RunList], Found]") -> "Found | None":
+    """Read the list without the rest of the log; nothing where nothing was recorded yet."""
     from handrail.ports.run_list import NeedsWholeLog
     from handrail.wiring.run_list import has_log, open_run_list
 
     folder = _data_folder()
     if not has_log(folder):
-        return Listing([])
+        return None
     try:
         with open_run_list(folder) as runs:
-            return list_runs(runs, _asked(wanted, runs))
+            return read(runs)
     except NeedsWholeLog:
-        return _list_of_log(wanted)
+        return _read_log(read)
 
 
-def _list_of_log(wanted: dict[str, Any]) -> "Listing":
+def _read_log(read: "Callable[[RunList], Found]") -> "Found | None":
     """The same from the log as a whole, which updates an older one, and says what is wrong with a broken one."""
     from handrail.operations.views.run_document import LoggedRuns
-    from handrail.operations.views.run_listing import Listing, list_runs
     from handrail.wiring.session import existing_session
 
     with existing_session() as session:
-        if session is None:
-            return Listing([])
-        runs = LoggedRuns(session.log)
-        return list_runs(runs, _asked(wanted, runs))
+        return None if session is None else read(LoggedRuns(session.log))
 
 
 def _asked(wanted: dict[str, Any], runs: "RunList") -> "Asked":
@@ -109,7 +115,7 @@ def _asked(wanted: dict[str, Any], runs: "RunList") -> "Asked":
         return Asked()
     before = _find_before(wanted["before"], runs) if wanted["before"] else None
     states = tuple(wanted["states"])
-    return Asked(wanted["workflow"], _repository(wanted), states, wanted["limit"], before, wanted["every"])
+    return Asked(wanted["workflow"], _repositories(wanted), states, wanted["limit"], before, wanted["every"])
 
 
 def _find_before(words: str, runs: "RunList") -> str:
@@ -123,14 +129,15 @@ def _find_before(words: str, runs: "RunList") -> str:
         return session.find(words)
 
 
-def _repository(wanted: dict[str, Any]) -> str | None:
+def _repositories(wanted: dict[str, Any]) -> tuple[str, ...]:
+    """Name the checkouts of the repository that the current folder is in: linked worktrees are of the same one."""
     if not wanted["here"]:
-        return None
+        return ()
     from pathlib import Path
 
     from handrail.wiring.machine import this_machine
 
-    return str(this_machine().repositories.find_root(Path.cwd()))
+    return tuple(map(str, this_machine().repositories.list_checkouts(Path.cwd())))
 
 
 def _data_folder() -> "Path":
@@ -219,14 +226,15 @@ def _write_documents(run: str | None, wanted: dict[str, Any]) -> None:
         return
     with existing_session() as found:
         if found is None:
-            write_json({"runs": [], "more": 0, "older": None, "driver": _driver_document()})
+            write_json({"runs": [], "cut": False, "older": None, "driver": _driver_document()})
             return
         runs = LoggedRuns(found.log)
-        listing = list_runs(runs, _asked(wanted, runs))
+        # Programs get everything that fits, unless they say how much they want.
+        listing = list_runs(runs, _asked(wanted, runs)._replace(every=True))
         lines = sorted(listing.lines, key=lambda line: -line.started_at)
         documents = [_document(found, line.run) for line in lines]
     older = listing.older or None
-    write_json({"runs": documents, "more": listing.left_out, "older": older, "driver": _driver_document()})
+    write_json({"runs": documents, "cut": older is not None, "older": older, "driver": _driver_document()})
 
 
 def _document(session: "Session", run: str) -> "dict[str, Any]":

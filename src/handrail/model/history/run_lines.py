@@ -74,7 +74,8 @@ class Filter(NamedTuple):
     statuses: tuple[str, ...] = ()
     """One of these."""
     workflow: str | None = None
-    repository: str | None = None
+    repositories: tuple[str, ...] = ()
+    """One of these."""
     parent: str | None = None
     root: str | None = None
     top: bool = False

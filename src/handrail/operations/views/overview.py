@@ -22,6 +22,8 @@ Document = dict[str, Any]
 ORDER: tuple[Section, ...] = ("needs you", "paused", "waiting", "running", "ended")
 OPEN = ("queued", "running", "waiting", "blocked")
 ENDED = ("succeeded", "failed", "cancelled")
+NOTICES = ("tried", "git_changes")
+"""What lines hold of which a person should know."""
 NOTICED = 7 * 24 * 3600.0
 """Seconds for which lists tell what an agent tried."""
 
@@ -108,7 +110,7 @@ def line_of(known: Known, run: str) -> Line:
 
 def _notice(runs: "RunList", run: str) -> str:
     """Say what a person should know of a run and its children: commands for people, changed settings of git."""
-    noticed = [row.document for row in runs.rows(Filter(root=run, holding=("tried", "git_changes"), order="made"))]
+    noticed = [row.document for row in runs.rows(Filter(root=run, holding=NOTICES, order="made"))]
     return "; ".join(part for part in (_changed_settings(noticed), _tried(noticed)) if part) if noticed else ""
 
 

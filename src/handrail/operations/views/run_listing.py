@@ -6,7 +6,7 @@ A list reads the lines that it shows, by the indexes of the store, and no others
 from typing import TYPE_CHECKING, NamedTuple
 
 from handrail.model.history.run_lines import Filter, Row
-from handrail.operations.views.overview import ENDED, OPEN, ORDER, Known, Line, line_of
+from handrail.operations.views.overview import ENDED, NOTICES, OPEN, ORDER, Known, Line, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 MOST_ENDED = 10
 MOST_OPEN = 100
 """Runs of one status that are looked at, unless all are wanted."""
-MOST_INNER = 1_000
-"""Open runs that other runs started, of which is looked whether one of them needs a person."""
 PAGE = 20
 
 STATES: dict[str, tuple[str, ...]] = {
@@ -35,7 +33,8 @@ class Asked(NamedTuple):
     """Which runs are wanted."""
 
     workflow: str | None = None
-    repository: str | None = None
+    repositories: tuple[str, ...] = ()
+    """The checkouts of one repository; without any those of all."""
     states: tuple[str, ...] = ()
     """Some of `STATES`; without any all of them."""
     limit: int | None = None
@@ -56,39 +55,54 @@ class Listing(NamedTuple):
 
 def list_runs(runs: "RunList", asked: Asked = Asked()) -> Listing:  # noqa: B008 - a tuple never changes
     """List the runs that a person started: all that are open and the newest that ended, or a page of what is wanted."""
-    if asked.limit is None and asked.before is None:
+    if asked.limit is None and (asked.before is None or asked.every):
         return _list_newest(runs, asked)
     return _list_page(runs, asked)
 
 
+def list_inbox(runs: "RunList") -> list[Line]:
+    """List every run that is open, and those that ended with something that a person should know."""
+    base = _base(runs, Asked())
+    told = dict.fromkeys(row.facts.root or row.key for row in runs.rows(Filter(holding=NOTICES)))
+    ended = [row for root in told for row in runs.rows(Filter(key=root, statuses=ENDED))]
+    inner = _inner(runs)
+    found = (*runs.rows(base._replace(statuses=OPEN)), *ended, *_strays(runs, inner, base))
+    return _by_section(_kept(runs, found, inner, Asked()))
+
+
 def _list_newest(runs: "RunList", asked: Asked) -> Listing:
-    base, statuses = _base(asked), _statuses(asked)
+    base, statuses = _base(runs, asked), _statuses(asked)
     most = None if asked.every else MOST_OPEN
     found = [row for each in OPEN if each in statuses for row in runs.rows(base._replace(status=each, limit=most))]
     ended = tuple(each for each in ENDED if each in statuses)
     if ended:
         found += runs.rows(base._replace(statuses=ended, limit=None if asked.every else MOST_ENDED))
     inner = _inner(runs)
-    lines = _kept(runs, (*found, *_strays(runs, inner, asked)), inner, asked)
+    lines = _kept(runs, (*found, *_strays(runs, inner, base)), inner, asked)
     return Listing(_by_section(lines), 0 if asked.every else runs.count(base._replace(statuses=statuses)) - len(found))
 
 
 def _list_page(runs: "RunList", asked: Asked) -> Listing:
     limit = asked.limit or PAGE
-    wanted = _base(asked)._replace(statuses=_statuses(asked), limit=limit + 1, before=_place(runs, asked.before))
-    inner, lines = _inner(runs), list[Line]()
+    base = _base(runs, asked)
+    wanted = base._replace(statuses=_statuses(asked), limit=limit + 1)
+    inner = _inner(runs)
+    strays, lines = _kept(runs, _strays(runs, inner, base), inner, asked), list[Line]()
     while len(lines) <= limit:
         rows = runs.rows(wanted)
         lines += _kept(runs, rows, inner, asked)
         if len(rows) <= limit:
             break
         wanted = wanted._replace(before=(rows[-1].facts.started, rows[-1].key))
+    lines = sorted((*lines, *strays), key=lambda line: (line.started_at, line.run), reverse=True)
     older = lines[limit - 1].run if len(lines) > limit else ""
     return Listing(_by_section(lines[:limit]), 0, older)
 
 
-def _base(asked: Asked) -> Filter:
-    return Filter(workflow=asked.workflow, repository=asked.repository, top=True, order="started")
+def _base(runs: "RunList", asked: Asked) -> Filter:
+    before = _place(runs, asked.before)
+    places = asked.repositories
+    return Filter(workflow=asked.workflow, repositories=places, top=True, order="started", before=before)
 
 
 def _statuses(asked: Asked) -> tuple[str, ...]:
@@ -102,20 +116,20 @@ def _place(runs: "RunList", run: str | None) -> tuple[float, str] | None:
 
 
 def _inner(runs: "RunList") -> tuple[Row, ...]:
-    return runs.rows(Filter(statuses=OPEN, inner=True, order="started", limit=MOST_INNER))
+    return runs.rows(Filter(statuses=OPEN, inner=True, order="started"))
 
 
-def _strays(runs: "RunList", inner: tuple[Row, ...], asked: Asked) -> list[Row]:
+def _strays(runs: "RunList", inner: tuple[Row, ...], base: Filter) -> list[Row]:
     """Runs with a line of their own although a run started them: they go on, and that one is over."""
     around = {row.facts.parent or "" for row in inner} - {row.key for row in inner}
     over = {run for run in around if runs.count(Filter(key=run, statuses=ENDED))}
-    wanted = (asked.workflow, asked.repository)
-    of = [row for row in inner if row.facts.parent in over]
-    return [row for row in of if _fits(wanted[0], row.facts.workflow) and _fits(wanted[1], row.facts.repository)]
+    return [row for row in inner if row.facts.parent in over and _fits(base, row)]
 
 
-def _fits(wanted: str | None, found: str | None) -> bool:
-    return wanted is None or wanted == found
+def _fits(base: Filter, row: Row) -> bool:
+    facts = row.facts
+    of = base.workflow in (None, facts.workflow) and (not base.repositories or facts.repository in base.repositories)
+    return of and (base.before is None or (facts.started, row.key) < base.before)
 
 
 def _kept(runs: "RunList", rows: "Iterable[Row]", inner: tuple[Row, ...], asked: Asked) -> list[Line]:

@@ -24,9 +24,11 @@ def _is_named(key: str, wanted: Filter) -> bool:
 
 def _fits(row: Row, wanted: Filter) -> bool:
     facts, status = row.facts, row.document.get("status")
-    asked = (wanted.workflow, wanted.repository, wanted.parent, wanted.root, wanted.status)
-    held = (facts.workflow, facts.repository, facts.parent, facts.root, status)
+    asked = (wanted.workflow, wanted.parent, wanted.root, wanted.status)
+    held = (facts.workflow, facts.parent, facts.root, status)
     if any(each is not None and each != own for each, own in zip(asked, held, strict=True)):
+        return False
+    if wanted.repositories and facts.repository not in wanted.repositories:
         return False
     if (wanted.top and facts.parent is not None) or (wanted.inner and facts.parent is None):
         return False

@@ -77,8 +77,12 @@ def _conditions(wanted: Filter, status: str | None) -> Iterator[tuple[str, tuple
     if wanted.prefix:
         yield "of_prefix", (wanted.prefix, wanted.prefix + LAST)
     alike = {"key": wanted.key, "status": status, "workflow": wanted.workflow}
-    alike |= {"repository": wanted.repository, "parent": wanted.parent, "root": wanted.root}
+    alike |= {"parent": wanted.parent, "root": wanted.root}
+    if len(wanted.repositories) == 1:
+        alike["repository"] = wanted.repositories[0]
     yield from ((f"of_{name}", (value,)) for name, value in alike.items() if value is not None)
+    if len(wanted.repositories) > 1:
+        yield "of_repositories", (_text(wanted.repositories),)
     if wanted.before is not None:
         yield "of_before", wanted.before
     if wanted.holding:

@@ -83,6 +83,15 @@ def common_of(folder: Path) -> Path:
     return (folder / note.read_text(errors="surrogateescape").strip()).resolve() if note.is_file() else folder.resolve()
 
 
+def list_checkouts(root: Path) -> tuple[Path, ...]:
+    """Give the root of a checkout and those that share its git folder: the first one, and linked worktrees of it."""
+    common = common_dir(root)
+    notes = [(entry, entry / "gitdir") for entry in sorted((common / "worktrees").glob("*"))]
+    linked = [(entry / os.fsdecode(note.read_bytes()).rstrip("\n")).parent for entry, note in notes if note.is_file()]
+    first = [common.parent] if common.name == ".git" else []
+    return tuple(dict.fromkeys((root, *(each.resolve() for each in (*first, *linked)))))
+
+
 def is_entry_of(own: Path, root: Path) -> bool:
     """Tell whether a git folder is that of a linked worktree, by its own word: anybody can write a `.git` file."""
     try:

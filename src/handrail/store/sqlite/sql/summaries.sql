@@ -49,6 +49,10 @@ AND workflow = ?;
 -- That work in this repository.
 AND repository = ?;
 
+-- name: of_repositories
+-- That work in one of these checkouts.
+AND repository IN (SELECT value FROM json_each(?));
+
 -- name: of_parent
 -- That this run started.
 AND parent = ?;
