@@ -31,7 +31,7 @@ from handrail.model.history.events import (
     ToolCalled,
 )
 from handrail.model.history.named_blobs import blobs_named_by
-from handrail.model.history.run_lines import Filter, is_run
+from handrail.model.history.run_lines import is_run
 from handrail.model.history.run_state import RunState
 from handrail.model.workflow.plan import Plan
 from handrail.operations.runs.lifecycle import next_number
@@ -49,6 +49,7 @@ ELSEWHERE = " of another log"
 """Follows the id of the run that an import was copied from: no run of this log has such a name."""
 INSIDE = re.compile(r"(\.[A-Za-z0-9_-]+)+", re.ASCII)
 """What the id of a run has after that of the run that it comes from, where it is named after it."""
+_INNER = re.compile(rf"run({INSIDE.pattern})?", re.ASCII)
 _NEXT = re.compile(r"\.[0-9]+", re.ASCII)
 """What the id of a run that never began has after that of the run that was to start it."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}", re.ASCII)
@@ -144,7 +145,7 @@ def _require_family(root: str, histories: Mapping[str, list[Event]]) -> dict[str
 def _require_names(root: str, known: set[str]) -> None:
     """Refuse ids that would be no ids of runs here, or the same for two runs."""
     here = {name: _renamed(name, root, "run") for name in known}
-    bad = [name for name, id_here in here.items() if not _NAME.fullmatch(id_here) or ".." in id_here]
+    bad = [name for name, id_here in here.items() if not _NAME.fullmatch(id_here) or not _INNER.fullmatch(id_here)]
     if bad:
         _refuse(f"{bad[0]!r} cannot be the id of a run")
     if len(set(here.values())) < len(here):
@@ -207,7 +208,8 @@ def _free_id(log: Log, root: str, workflow: str, arrival: Arrival) -> str:
 
 
 def _is_known(log: Log, run: str) -> bool:
-    return log.last(run).seq > 0 or bool(log.keys(Filter(prefix=f"{run}.", limit=1)))
+    # Also those whose line in lists is lost.
+    return log.last(run).seq > 0 or any(each.startswith(f"{run}.") for each in log.streams())
 
 
 def ids_in_use(folder: Path, workspaces: Delivery) -> Callable[[str], bool]:
