@@ -111,14 +111,16 @@ def mend_lists(log: Log, only: str | None = None) -> None:
         except HandrailError:
             # What is still wrong with it is among the findings.
             continue
-        if not _is_listed(listed.get(run), state) or not timers.issuperset(_wanted(state)):
+        if not _is_listed(log, listed.get(run), state) or not timers.issuperset(_wanted(state)):
             _write(log, state)
 
 
-def _is_listed(row: Row | None, state: RunState) -> bool:
+def _is_listed(log: Log, row: Row | None, state: RunState) -> bool:
     """Whether a run is listed, and found in lists, as its history has it."""
     summary = summary_of(state)
-    return row is not None and row.document == summary and row.facts == facts_of(state.run, summary)
+    if row is None or row.document != summary or row.facts != facts_of(state.run, summary):
+        return False
+    return log.count(Filter(key=state.run, status=state.status)) == 1
 
 
 def _plan_problem(log: Log, digest: str) -> str:
