@@ -3,7 +3,8 @@
 Run with `python benchmarks/lists.py`, or `--quick`. Each command is a process of its own; its CPU (user and system) is
 read when it has ended, rounds are interleaved, and figures are medians in milliseconds.
 
-1. 5,000 runs that were given 2 KB each, beside an empty database with one run: `status`, `status @last`, a new run.
+1. 5,000 runs that were given 2 KB each, beside an empty database with one run: `status`, `inbox`,
+   `show @last`, a new run; and the documents of all of them.
 2. A run of 2,000 steps, beside one of a single step: `show`, `why`, `logs --tail 20`.
 """
 
@@ -29,7 +30,9 @@ from handrail.store.sqlite.log import open_log
 
 RUNS, STEPS = 5_000, 2_000
 LIST_AIM, LONG_AIM = 60.0, 100.0
-ROUNDS, QUICK = 11, 3
+EVERY_AIM = 1.0
+"""Milliseconds for each run, where the documents of all are wanted."""
+ROUNDS, QUICK = 3, 1
 CHECKPOINT = 100
 """Events after which a state is kept."""
 PLAN = b'{"name":"work","steps":[]}'
@@ -124,7 +127,9 @@ def measure(rounds: int) -> list[str]:
             fill_long(folder / home, count)
         lists = [
             Command(f"status, {RUNS} runs", ("status",), LIST_AIM),
-            Command(f"status --json, {RUNS} runs", ("status", "--json"), LIST_AIM),
+            Command(f"status --json -n 20, {RUNS} runs", ("status", "--json", "-n", "20"), LIST_AIM),
+            Command(f"status --json, documents of {RUNS} runs", ("status", "--json"), EVERY_AIM * RUNS),
+            Command(f"inbox, {RUNS} runs", ("inbox",), LIST_AIM),
             Command(f"show @last, {RUNS} runs", ("show", "@last"), LIST_AIM),
             Command(f"run, {RUNS} runs", ("run", "small", "--in", "."), LIST_AIM),
         ]
