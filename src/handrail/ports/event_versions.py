@@ -36,7 +36,11 @@ def _type_actor(fields: Fields) -> Fields:
 
 
 def _record_root(fields: Fields) -> Fields:
-    """Up to version 4 the id alone tells where a run comes from: that of its caller, a dot, and the event there."""
+    """Up to version 4 the id alone tells where a run comes from: that of its caller, a dot, and the event there.
+
+    Most of them hold no variables of the environment either.
+    """
+    fields = {"env": {}, **fields}
     if fields.get("parent") is None:
         return fields
     run = str(fields.get("run"))
