@@ -215,7 +215,11 @@ def test_many_runs_are_listed_with_all(runs: Runs) -> None:
     runs.add("plain", PLAIN)
     for _ in range(11):
         runs.text("run", "plain")
-    follow(in_process(runs), runs.text("status"), "and {} more: handrail status --all", shows="plain-1 ")
+    follow(in_process(runs), runs.text("status"), "and {} more: handrail status{} --all", shows="plain-1 ")
+    newest = runs.text("status", "-n", "2")
+    follow(in_process(runs), newest, "older: handrail status{} -n {} --before {}", shows="plain-9 ")
+    nothing = runs.text("status", "--workflow", "other")
+    follow(in_process(runs), nothing, "no run fits; handrail status shows all", shows="plain-11 ")
 
 
 def test_a_folder_of_skills_is_named(runs: Runs, tmp_path: Path) -> None:

@@ -158,18 +158,21 @@ def _show_all(wanted: dict[str, Any]) -> bool:
 
 
 def _more_words(listing: "Listing", wanted: dict[str, Any]) -> str:
+    filters = _filters(wanted)
     if listing.older:
-        return f"older: {_command(wanted)} -n {wanted['limit'] or len(listing.lines)} --before {listing.older}"
-    return f"and {listing.left_out} more: {_command(wanted)} --all" if listing.left_out > 0 else ""
+        count = wanted["limit"] or len(listing.lines)
+        return f"older: handrail status{filters} -n {count} --before {listing.older}"
+    return f"and {listing.left_out} more: handrail status{filters} --all" if listing.left_out > 0 else ""
 
 
-def _command(wanted: dict[str, Any]) -> str:
-    """Give the command with the filters that it was called with."""
+def _filters(wanted: dict[str, Any]) -> str:
+    """Write the filters that the command was called with, each after a space."""
     from shlex import quote
 
-    words = ["handrail status", *(["--here"] if wanted.get("here") else [])]
+    words = ["--here"] if wanted.get("here") else []
     words += [f"--workflow {quote(wanted['workflow'])}"] if wanted.get("workflow") else []
-    return " ".join([*words, *(f"--status {state}" for state in wanted.get("states", ()))])
+    words += [f"--status {state}" for state in wanted.get("states", ())]
+    return "".join(f" {word}" for word in words)
 
 
 def _show_unfinished(run: str | None = None) -> None:
