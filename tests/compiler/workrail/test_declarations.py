@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from handrail.compiler.fingerprint import fingerprint
 from handrail.compiler.workrail.declarations import path_problem
 from handrail.model.workflow.guidance import Capability, Reference
 from support.compiler.workrail_building import compiled, marked, step
@@ -38,6 +39,13 @@ def test_texts_of_the_workflow_are_kept() -> None:
     assert (guided.examples, guided.tags) == (("Review this change",), ("coding",))
     assert (guided.preconditions, guided.clarification_prompts) == (("A clean tree",), ("Which one?",))
     assert guided.meta_guidance == ("Be brief",)
+
+
+def test_the_version_is_a_label_and_no_part_of_the_pinned_hash() -> None:
+    first, second = compiled(version="1.0.0"), compiled(version="2.0.0")
+    assert (first.guided.version, second.guided.version) == ("1.0.0", "2.0.0")
+    assert fingerprint(first.made) == fingerprint(second.made)
+    assert fingerprint(first.made) != fingerprint(compiled(about="More.").made)
 
 
 def test_preferences_and_profiles_are_kept() -> None:

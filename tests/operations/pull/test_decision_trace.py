@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from handrail.model.history.events import Event, PassedBy, StepBegan, StepChosen, Why
+from handrail.model.history.events import Event, LoopEnded, PassedBy, StepBegan, StepChosen, Why
 from handrail.operations.pull.decision_trace import MOST_BYTES, MOST_BYTES_EACH, MOST_ENTRIES, trace_of
 from support.pull.room import CONTROL, Pull, Said, control, definition, loop, step
 
@@ -51,6 +51,26 @@ def test_a_condition_that_ends_a_loop_is_told(pull: Pull) -> None:
             "selected_next_step: next is end",
         ]
     )
+
+
+def test_a_loop_that_goes_on_until_something_holds_ends_because_it_holds(pull: Pull) -> None:
+    until_done = {"kind": "context_variable", "condition": {"var": "done", "equals": True}}
+    said = pull.start(definition(loop("lap", step("dig"), type="until", conditionSource=until_done), step("end")))
+    assert trace(pull.advance(said, context={"done": True})) == snapshot(
+        [
+            "evaluated_condition: SKIP: done=true (until done equals true)",
+            "exited_loop: left lap: what ends it holds now",
+            "selected_next_step: next is end",
+        ]
+    )
+
+
+def test_a_native_loop_that_goes_on_until_something_holds_ends_because_it_holds() -> None:
+    ended = LoopEnded(address="lap", reason="condition", why=Why("tests == 0", {"tests": 0}, result=True))
+    assert [each.summary for each in trace_of([ended])] == [
+        "PASS: tests=0 (tests == 0)",
+        "left lap: what ends it holds now",
+    ]
 
 
 def test_the_same_token_gives_the_same_trace(pull: Pull) -> None:

@@ -1,9 +1,10 @@
 """What WorkRail-style workflows say beyond native ones: guided steps, their loops, contracts and assessments."""
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from handrail.frozen import frozen
-from handrail.model.workflow.values import ContextCondition, JsonValue, Prompt
+from handrail.model.workflow.values import NOT_HASHED, ContextCondition, JsonValue, Prompt
 
 if TYPE_CHECKING:
     from handrail.model.workflow.plan import Step
@@ -267,7 +268,8 @@ class Slot:
 class GuidedWorkflow:
     """Everything a WorkRail-style workflow declares beside its steps."""
 
-    version: str | None = None
+    version: str | None = field(default=None, metadata=NOT_HASHED)
+    """A label for people: what is pinned is the content."""
     title: str = ""
     about: str = ""
     examples: tuple[str, ...] = ()

@@ -107,8 +107,15 @@ def _of_loop(event: LoopEntered | LoopEnded | RoundStarted) -> Iterator[TraceEnt
             yield from _passed(event.why, loop, ("iteration", event.round))
         case LoopEnded():
             if event.why is not None and event.why.condition:
-                yield _evaluated("SKIP", event.why, loop)
-            yield TraceEntry("exited_loop", f"left {event.address}: {_ENDS[event.reason]}", (loop,))
+                yield _evaluated("PASS" if event.why.result is True else "SKIP", event.why, loop)
+            yield TraceEntry("exited_loop", f"left {event.address}: {_end(event)}", (loop,))
+
+
+def _end(event: LoopEnded) -> str:
+    """Say why a loop ended: one that goes on until something holds ends because that holds."""
+    why = event.why if event.reason == "condition" else None
+    is_until = why is not None and (why.result is True or why.condition.startswith("until "))
+    return "what ends it holds now" if is_until else _ENDS[event.reason]
 
 
 def _passed(why: Why | None, *refs: tuple[str, JsonValue]) -> Iterator[TraceEntry]:
