@@ -66,7 +66,7 @@ def test_a_loop_that_goes_on_until_something_holds_ends_because_it_holds(pull: P
 
 
 def test_a_native_loop_that_goes_on_until_something_holds_ends_because_it_holds() -> None:
-    ended = LoopEnded(address="lap", reason="condition", why=Why("tests == 0", {"tests": 0}, result=True))
+    ended = LoopEnded(address="lap", reason="condition", at=0.0, why=Why("tests == 0", {"tests": 0}, result=True))
     assert [each.summary for each in trace_of([ended])] == [
         "PASS: tests=0 (tests == 0)",
         "left lap: what ends it holds now",
