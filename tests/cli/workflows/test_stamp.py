@@ -106,3 +106,12 @@ def test_the_text_form_names_the_file_and_the_spec(shop: Shop) -> None:
     shop.workflow("ship")
     expected = f"stamped .handrail/workflows/ship/workflow.yaml with authoring spec {SPEC}\n"
     assert shop.call("stamp", "ship").stdout == expected
+
+
+def test_the_authoring_spec_is_printed_with_the_version_that_a_stamp_names(shop: Shop) -> None:
+    shop.workflow("ship")
+    assert "authoring spec 1" in shop.call("stamp", "ship").stdout
+    spec = shop.json("schema", "--authoring-spec")
+    assert spec["version"] == 1
+    assert {"id", "level", "topic", "rule", "why", "checked_by"} <= set(spec["rules"][0])
+    assert shop.call("schema", "--authoring-spec").stdout == shop.call("schema", "--authoring-spec", "--json").stdout
