@@ -24,11 +24,6 @@ def current_place() -> "Place":
     return found()
 
 
-def developing() -> bool:
-    """Whether somebody works on Handrail itself."""
-    return os.environ.get("HANDRAIL_DEV") == "1"
-
-
 def complete_workflows(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Complete the names of workflows."""
     from handrail.operations.workflows.list import workflow_names

@@ -18,6 +18,8 @@ from handrail.sources.library import library_root
 from handrail.sources.workflow_files import Candidate, from_path, routines_in, workflows_in
 
 ENDINGS = (".yaml", ".yml", ".json", ".py")
+DEVELOPING = ("HANDRAIL_DEV", "WORKRAIL_DEV")
+"""Variables that, set to 1, show what is of use to whoever maintains the catalogue."""
 
 
 class Tier(StrEnum):
@@ -57,6 +59,8 @@ class Place:
     folders: Folders
     repository: Path | None
     cwd: Path | None = None
+    developing: bool = False
+    """Whether somebody maintains the catalogue, and wants to see what is of no use to others."""
 
     def shown(self, path: Path) -> str:
         """Give a path as people want to see it: from the current folder when it is inside it."""
@@ -73,7 +77,8 @@ class Place:
 
 def here(cwd: Path, environ: Mapping[str, str]) -> Place:
     """Give the place of a command that is called in a folder."""
-    return Place(user_folders(environ), repository_root(cwd), cwd.absolute())
+    developing = any(environ.get(name, "0") not in ("", "0") for name in DEVELOPING)
+    return Place(user_folders(environ), repository_root(cwd), cwd.absolute(), developing)
 
 
 def discover(place: Place, report: Report) -> tuple[Found, ...]:

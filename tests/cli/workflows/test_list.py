@@ -1,5 +1,7 @@
 """`handrail list` shows what can be used, what is hidden and what is broken."""
 
+import json
+
 import click
 import pytest
 from inline_snapshot import snapshot
@@ -92,9 +94,27 @@ def test_staleness_is_shown_for_ones_own_workflows(shop: Shop) -> None:
     assert "reviewed against another authoring spec: old" in shop.call("list").stdout
 
 
-def test_staleness_of_built_in_workflows_is_for_developers(shop: Shop) -> None:
-    shown = {each["staleness"] for each in shop.json("list", HANDRAIL_DEV="1")["workflows"]}
-    assert None not in shown
+@pytest.mark.parametrize("variable", ["HANDRAIL_DEV", "WORKRAIL_DEV"])
+def test_staleness_of_built_in_workflows_is_for_developers(shop: Shop, variable: str) -> None:
+    def shown(value: str) -> set[str | None]:
+        data = json.loads(shop.call("list", "--json", **{variable: value}).stdout)
+        return {each["staleness"] for each in data["workflows"]}
+
+    assert None not in shown("1")
+    assert shown("0") == {None}
+
+
+def test_staleness_of_a_catalogue_at_the_root_is_for_developers(shop: Shop) -> None:
+    shop.write(".handrail/config.toml", "[workflows]\nfolders = ['workflows', 'team']\n")
+    shop.write("workflows/ship/workflow.yaml", GOOD.replace("NAME", "ship"))
+    shop.write("team/greet/workflow.yaml", GOOD.replace("NAME", "greet"))
+
+    def shown(developing: str) -> dict[str, str | None]:
+        data = shop.json("list", HANDRAIL_DEV=developing)["workflows"]
+        return {each["name"]: each["staleness"] for each in data if each["tier"] == "repository"}
+
+    assert shown("") == {"greet": "possible", "ship": None}
+    assert shown("1") == {"greet": "possible", "ship": "possible"}
 
 
 def test_a_broken_configuration_is_reported_beside_the_list(shop: Shop) -> None:

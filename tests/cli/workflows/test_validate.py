@@ -15,6 +15,25 @@ def test_a_valid_workflow_exits_with_0(shop: Shop) -> None:
     assert (result.exit_code, result.stdout) == (0, "1 workflow valid\n")
 
 
+def test_workflows_without_the_present_stamp_are_named_and_fail_nothing(shop: Shop) -> None:
+    shop.workflow("new")
+    shop.workflow("old", GOOD.replace("input:", "validated_against_spec: 99\ninput:"))
+    shop.workflow("current", GOOD.replace("input:", "validated_against_spec: 1\ninput:"))
+    result = shop.call("validate")
+    assert (result.exit_code, result.stdout) == (0, "3 workflows valid\n")
+    assert result.stderr.replace(".handrail/workflows/", "") == snapshot("""\
+advice: reviewed against another authoring spec: old/workflow.yaml (handrail lint, then handrail stamp)
+advice: not stamped as reviewed against the authoring spec: new/workflow.yaml (handrail lint, then handrail stamp)
+""")
+    found = {Path(each["path"]).parent.name: each["staleness"] for each in shop.json("validate")["files"]}
+    assert found == {"current": "none", "new": "possible", "old": "likely"}
+
+
+def test_a_workflow_that_is_invalid_is_not_advised_on_its_stamp(shop: Shop) -> None:
+    shop.workflow("oops", BROKEN)
+    assert shop.call("validate", "oops").stderr == ""
+
+
 def test_an_invalid_workflow_exits_with_4_and_shows_the_place(shop: Shop) -> None:
     shop.workflow("oops", BROKEN)
     result = shop.call("validate", "oops")
@@ -38,7 +57,12 @@ def test_the_json_form_has_a_verdict_for_each_file(shop: Shop) -> None:
         {
             "ok": False,
             "files": [
-                {"path": ".handrail/workflows/ship/workflow.yaml", "ok": True, "diagnostics": []},
+                {
+                    "path": ".handrail/workflows/ship/workflow.yaml",
+                    "ok": True,
+                    "diagnostics": [],
+                    "staleness": "possible",
+                },
                 {
                     "path": ".handrail/workflows/oops/workflow.yaml",
                     "ok": False,
@@ -54,6 +78,7 @@ def test_the_json_form_has_a_verdict_for_each_file(shop: Shop) -> None:
                             "hint": None,
                         }
                     ],
+                    "staleness": None,
                 },
             ],
         }

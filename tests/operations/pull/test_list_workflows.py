@@ -65,6 +65,16 @@ def test_built_in_workflows_are_there_and_their_routines_only_by_their_tag(pull:
     assert counted["routines"] == len(routines) > 0
 
 
+def test_staleness_of_built_in_workflows_is_for_developers(pull: Pull) -> None:
+    assert "staleness" not in row(pull, "fix-bug")
+    pull.variables["HANDRAIL_DEV"] = "1"
+    assert row(pull, "fix-bug")["staleness"]["level"] in ("none", "likely", "possible")
+    inspected = pull.call("inspect_workflow", workflowId="fix-bug", workspacePath=str(pull.workspace), mode="metadata")
+    assert "staleness" in inspected.data
+    pull.variables.clear()
+    assert "staleness" not in row(pull, "fix-bug")
+
+
 def test_an_edit_of_the_third_step_changes_the_hash(pull: Pull) -> None:
     pull.add(three_steps())
     before = row(pull, "sample-flow")["workflowHash"]

@@ -1,5 +1,8 @@
 """Staleness compares a stamp with the current spec and is only shown where somebody can act on it."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +10,15 @@ from hypothesis import strategies as st
 from handrail.authoring.read import read_bundle
 from handrail.model.diagnostics import Report
 from handrail.model.source import Bundle, Document, SourceText
-from handrail.operations.workflows.staleness import shown, staleness, stamp_of
+from handrail.operations.workflows.staleness import is_shown, staleness, stamp_of
+from handrail.sources.folders import Folders
+from handrail.sources.tiers import Found, Place, Tier
+
+PLACE = Place(Folders(Path("/home/ann"), Path("/home/ann/data")), Path("/repo"), Path("/repo"))
+
+
+def found(tier: Tier, path: str = ".handrail/workflows/a.json") -> Found:
+    return Found("a", tier, "json", Path("/repo") / path, folder=False)
 
 
 def document(text: str, main: str = "workflow.yaml") -> Document:
@@ -27,8 +38,13 @@ def test_without_a_stamp_it_is_possibly_stale(spec: int) -> None:
 
 
 def test_builtin_workflows_show_it_only_to_developers() -> None:
-    assert [shown(tier, developing=False) for tier in ("user", "repository", "built-in")] == [True, True, False]
-    assert shown("built-in", developing=True)
+    assert [is_shown(PLACE, found(tier)) for tier in Tier] == [True, True, False]
+    assert [is_shown(replace(PLACE, developing=True), found(tier)) for tier in Tier] == [True, True, True]
+
+
+@pytest.mark.parametrize(("path", "expected"), [("workflows/a.json", False), ("docs/workflows/a.json", True)])
+def test_a_catalogue_at_the_root_of_the_repository_is_like_built_in_ones(path: str, expected: bool) -> None:
+    assert is_shown(PLACE, found(Tier.REPOSITORY, path)) is expected
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ class Shop:
 
     def call(self, *args: str, **environ: str) -> Result:
         """Call a command."""
-        env = {"HANDRAIL_HOME": str(self.home), "HANDRAIL_DEV": None, "NO_COLOR": None, **environ}
+        env = {"HANDRAIL_HOME": str(self.home), "HANDRAIL_DEV": None, "WORKRAIL_DEV": None, "NO_COLOR": None, **environ}
         return CliRunner().invoke(cli, self.in_place(args), env=env)
 
     def in_place(self, args: Sequence[str]) -> tuple[str, ...]:

@@ -130,6 +130,7 @@ class Pull:
 
     folder: Path
     on_point: OnPoint | None = None
+    variables: dict[str, str] = field(default_factory=dict[str, str])
     system: System = field(init=False)
     calls: Calls = field(init=False)
 
@@ -158,7 +159,7 @@ class Pull:
 
     @property
     def environ(self) -> dict[str, str]:
-        return {"PATH": os.environ["PATH"], HOME: str(self.home), "LOGNAME": "ann"}
+        return {"PATH": os.environ["PATH"], HOME: str(self.home), "LOGNAME": "ann", **self.variables}
 
     @property
     def home(self) -> Path:

@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from handrail.cli.output import write_json
+from handrail.cli.output import note, write_json
 from handrail.cli.render.diagnostics import count, diagnostic_data, render_diagnostics
 from handrail.cli.render.safe_text import harmless
 from handrail.cli.render.sarif import sarif
+from handrail.operations.workflows.staleness import Staleness
 from handrail.operations.workflows.validate import CheckedFile, Validation
 
 if TYPE_CHECKING:
     from handrail.sources.tiers import Place
+
+STAMPS: dict[Staleness, str] = {
+    "likely": "reviewed against another authoring spec",
+    "possible": "not stamped as reviewed against the authoring spec",
+}
+MOST_NAMED = 5
 
 
 def report_validation(validation: Validation, place: "Place", sarif_to: TextIO | None, *, as_json: bool) -> None:
@@ -31,6 +38,16 @@ def report_validation(validation: Validation, place: "Place", sarif_to: TextIO |
         write_json(validation_data(validation))
     elif not takes_stdout:
         click.echo(render_validation(validation), file=sys.stdout)
+
+
+def advise_stamps(validation: Validation) -> None:
+    """Name the workflows that nobody has reviewed against the present authoring spec; that fails nothing."""
+    for level, words in STAMPS.items():
+        paths = validation.with_staleness(level)
+        if paths:
+            more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
+            named = ", ".join(harmless(each) for each in paths[:MOST_NAMED])
+            note(f"advice: {words}: {named}{more} (handrail lint, then handrail stamp)")
 
 
 def validation_data(validation: Validation) -> dict[str, Any]:
@@ -63,4 +80,5 @@ def _file_data(file: CheckedFile) -> dict[str, Any]:
         "ok": file.ok,
         "hash": file.hash,
         "diagnostics": [diagnostic_data(each) for each in file.diagnostics],
+        "staleness": file.staleness,
     }

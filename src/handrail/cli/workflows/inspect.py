@@ -2,7 +2,7 @@
 
 import click
 
-from handrail.cli.options import current_place, developing, json_option, workflow_argument
+from handrail.cli.options import current_place, json_option, workflow_argument
 from handrail.cli.output import note, write_json
 
 
@@ -16,7 +16,7 @@ def command(*, workflow: str, expand: bool, as_json: bool) -> int:
     from handrail.cli.render.inspection import inspection_data, render_inspection
     from handrail.operations.workflows.inspect import inspect_workflow
 
-    found = inspect_workflow(current_place(), workflow, expand=expand, developing=developing())
+    found = inspect_workflow(current_place(), workflow, expand=expand)
     if as_json:
         write_json(inspection_data(found))
     else:

@@ -2,7 +2,7 @@
 
 import click
 
-from handrail.cli.options import current_place, developing, json_option
+from handrail.cli.options import current_place, json_option
 from handrail.cli.output import note, write_json
 
 
@@ -19,8 +19,9 @@ def command(*, tier: str | None, everything: bool, as_json: bool) -> None:
     from handrail.cli.render.workflow_list import listing_data, render_listing
     from handrail.operations.workflows.list import list_workflows
 
-    counted = not everything and not as_json and not developing()
-    listing = list_workflows(current_place(), tier=tier, developing=developing(), pinned=as_json, counted=counted)
+    place = current_place()
+    counted = not everything and not as_json and not place.developing
+    listing = list_workflows(place, tier=tier, pinned=as_json, counted=counted)
     if listing.diagnostics:
         note(render_diagnostics(listing.diagnostics))
     if as_json:

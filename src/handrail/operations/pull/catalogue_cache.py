@@ -58,7 +58,8 @@ def _replace(path: Path, draft: Path, content: str) -> None:
 
 
 def _path(place: Place) -> Path:
-    name = sha256(f"{place.folders.config}\0{place.repository}\0{place.cwd}".encode("utf-8", "surrogateescape"))
+    seen_from = f"{place.folders.config}\0{place.repository}\0{place.cwd}\0{place.developing}"
+    name = sha256(seen_from.encode("utf-8", "surrogateescape"))
     return place.folders.data / "lists" / f"{name.hexdigest()[:32]}.json"
 
 

@@ -102,7 +102,7 @@ def offer(seen: Seen, found: Found) -> Offered:
     """Describe one workflow."""
     checked = seen.checked(found)
     plan = checked.plan
-    about = describe(seen.place, checked, developing=False)
+    about = describe(seen.place, checked)
     guided = plan.guided if plan is not None else None
     return Offered(
         about=about,

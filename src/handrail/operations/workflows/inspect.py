@@ -59,11 +59,11 @@ class Inspection:
         return 0 if self.about.valid else InvalidWorkflow.exit_code
 
 
-def inspect_workflow(place: Place, name_or_path: str, *, expand: bool = False, developing: bool = False) -> Inspection:
+def inspect_workflow(place: Place, name_or_path: str, *, expand: bool = False) -> Inspection:
     """Find, compile and describe a workflow."""
     catalog = catalog_for(place)
     checked = check(place, one(place, name_or_path), catalog, advise="plain")
-    about = describe(place, checked, developing=developing)
+    about = describe(place, checked)
     read = () if checked.opened.snapshot is None else reach(place, checked, catalog).contents
     trust = TrustStore(place.folders).status_of(read) if read else None
     main = UsedFile(about.path, "main")

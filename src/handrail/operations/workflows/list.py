@@ -6,7 +6,7 @@ from handrail.frozen import frozen
 from handrail.model.diagnostics import Diagnostic, Report
 from handrail.model.source import Form, Mapping, Scalar, Sequence
 from handrail.operations.workflows.check import Checked, check
-from handrail.operations.workflows.staleness import Staleness, shown, staleness, stamp_of
+from handrail.operations.workflows.staleness import Staleness, is_shown, staleness, stamp_of
 from handrail.sources.library import builtins
 from handrail.sources.open_workflow import Opened, catalog_for, open_workflow
 from handrail.sources.tiers import Found, Place, Tier, discover
@@ -50,9 +50,7 @@ class Listing:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def list_workflows(
-    place: Place, *, tier: str | None = None, developing: bool = False, pinned: bool = True, counted: bool = False
-) -> Listing:
+def list_workflows(place: Place, *, tier: str | None = None, pinned: bool = True, counted: bool = False) -> Listing:
     """List all workflows, the hidden and the invalid ones too.
 
     Without `pinned`, hashes may be left out; with `counted`, also what routines say of themselves, as they are only
@@ -65,18 +63,18 @@ def list_workflows(
     own = any(each.shadows for each in everything if each.tier is Tier.USER)
     as_shipped = not pinned and catalog.bindings is None and not own
     listed = (
-        _shipped(place, each, developing=developing, read=not (counted and is_routine(each.name)))
+        _shipped(place, each, read=not (counted and is_routine(each.name)))
         if as_shipped and each.tier is Tier.BUILT_IN
-        else describe(place, check(place, each, catalog), developing=developing)
+        else describe(place, check(place, each, catalog))
         for each in everything
         if tier is None or each.tier == tier
     )
     return Listing(tuple(listed), tuple(report))
 
 
-def _shipped(place: Place, found: Found, *, developing: bool, read: bool) -> Listed:
+def _shipped(place: Place, found: Found, *, read: bool) -> Listed:
     opened = open_workflow(found, place) if read else Opened(found, None, None, Report())
-    listed = describe(place, Checked(found, opened, None, tuple(opened.report)), developing=developing)
+    listed = describe(place, Checked(found, opened, None, tuple(opened.report)))
     return replace(listed, valid=opened.document is not None or not read)
 
 
@@ -91,7 +89,7 @@ def repository_workflows(place: Place) -> tuple[str, ...]:
     return tuple(each.name for each in found if each.wins and each.tier is Tier.REPOSITORY)
 
 
-def describe(place: Place, checked: Checked, *, developing: bool) -> Listed:
+def describe(place: Place, checked: Checked) -> Listed:
     """Say of a checked workflow what a list says."""
     found, root = checked.found, _root(checked)
     return Listed(
@@ -105,7 +103,7 @@ def describe(place: Place, checked: Checked, *, developing: bool) -> Listed:
         wins=found.wins,
         shadows=found.shadows,
         shadowed_by=found.shadowed_by,
-        staleness=_staleness(found, checked, developing=developing),
+        staleness=_staleness(place, checked),
         steps=_steps(root),
         diagnostics=() if checked.ok else checked.diagnostics,
     )
@@ -125,8 +123,8 @@ def _steps(root: Mapping | None) -> int | None:
     return len(node.items) if isinstance(node, Sequence) else None
 
 
-def _staleness(found: Found, checked: Checked, *, developing: bool) -> Staleness | None:
+def _staleness(place: Place, checked: Checked) -> Staleness | None:
     document = checked.opened.document
-    if document is None or not shown(found.tier, developing=developing):
+    if document is None or not is_shown(place, checked.found):
         return None
     return staleness(stamp_of(document), builtins().spec_version)

@@ -3,9 +3,11 @@
 from typing import Literal, TypeAlias
 
 from handrail.model.source import Document, Scalar
+from handrail.sources.tiers import Found, Place, Tier
 
 Staleness: TypeAlias = Literal["none", "likely", "possible"]
 
+CATALOGUE = "workflows"
 STAMP_KEYS = {"native": "validated_against_spec", "workrail": "validatedAgainstSpecVersion"}
 
 
@@ -16,9 +18,16 @@ def staleness(validated_against: int | None, spec_version: int) -> Staleness:
     return "none" if validated_against == spec_version else "likely"
 
 
-def shown(tier: str, *, developing: bool) -> bool:
-    """Whether it is of use to the reader: nobody but our own developers can review a built-in workflow."""
-    return developing or tier != "built-in"
+def is_shown(place: Place, found: Found) -> bool:
+    """Whether it is of use to the reader: a built-in workflow, or one of a catalogue, is for its maintainers."""
+    if place.developing or found.tier is Tier.USER:
+        return True
+    return found.tier is Tier.REPOSITORY and not _is_catalogue(place, found)
+
+
+def _is_catalogue(place: Place, found: Found) -> bool:
+    """Whether a workflow is in `workflows/` at the root of the repository, as projects for WorkRail have it."""
+    return place.repository is not None and found.main.is_relative_to(place.repository / CATALOGUE)
 
 
 def stamp_of(document: Document) -> int | None:

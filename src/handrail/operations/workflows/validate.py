@@ -8,6 +8,8 @@ from handrail.model.diagnostics import Diagnostic, Report, Severity
 from handrail.operations.workflows.check import Checked, check
 from handrail.operations.workflows.find_targets import several
 from handrail.operations.workflows.notify_channels import channel_problems
+from handrail.operations.workflows.staleness import Staleness, staleness, stamp_of
+from handrail.sources.library import builtins
 from handrail.sources.open_workflow import catalog_for
 from handrail.sources.tiers import Found, Place, Tier, discover
 
@@ -22,6 +24,8 @@ class CheckedFile:
     diagnostics: tuple[Diagnostic, ...]
     dropped: int = 0
     """How many more there are than were kept."""
+    staleness: Staleness | None = None
+    """Whether it was reviewed against another authoring spec, or never; None for one that is invalid."""
 
 
 @frozen
@@ -35,6 +39,10 @@ class Validation:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Everything that was found."""
         return (*self.configuration, *(each for file in self.files for each in file.diagnostics))
+
+    def with_staleness(self, level: Staleness) -> tuple[str, ...]:
+        """Name the files whose review is as old as a level says."""
+        return tuple(file.path for file in self.files if file.staleness == level)
 
     @property
     def ok(self) -> bool:
@@ -59,8 +67,14 @@ def validate(place: Place, targets: Sequence[str], *, library: bool = False, adv
         said = tuple(one for one in checked.diagnostics if advise or one.severity is not Severity.ADVICE)
         ok = checked.ok and not unreached
         dropped = checked.opened.report.dropped
-        files.append(CheckedFile(place.shown(each.main), ok, checked.hash, (*said, *unreached), dropped))
+        shown, stale = place.shown(each.main), _staleness(checked)
+        files.append(CheckedFile(shown, ok, checked.hash, (*said, *unreached), dropped, stale))
     return Validation(tuple(files), tuple(report))
+
+
+def _staleness(checked: Checked) -> Staleness | None:
+    document = checked.opened.document
+    return staleness(stamp_of(document), builtins().spec_version) if document is not None and checked.ok else None
 
 
 def _unreached(place: Place, checked: Checked) -> tuple[Diagnostic, ...]:
