@@ -132,6 +132,7 @@ CODES: dict[str, str] = {
     "same-dimension": "Two dimensions judge the same thing.",
     "vibes-only": "A name asks for a feeling instead of a fact.",
     "lazy-wording": "A prompt invites to do little and sets no floor.",
+    "reference-for-authors": "A reference explains the workflow instead of helping with its task.",
     "wrapped-condition": "A condition is written with marks that it does not need.",
     "hidden-by-and": "Checks joined with `&&` hide what fails after the first failure.",
 }

@@ -15,6 +15,7 @@ from handrail.compiler.lint.keys import keys_without_effect
 from handrail.compiler.lint.not_used import keys_that_nothing_uses
 from handrail.compiler.lint.outputs import unused_outputs
 from handrail.compiler.lint.proofs import gates_that_cannot_pass, hidden_failures
+from handrail.compiler.lint.references import references_for_authors
 from handrail.compiler.lint.tools import forbidden_requests
 from handrail.compiler.lint.weak_words import lazy_wording, vibes_only
 from handrail.compiler.outcome import Compiled
@@ -38,6 +39,7 @@ LINTS: dict[str, Callable[[LintContext], None]] = {
     "same-dimension": same_dimensions,
     "vibes-only": vibes_only,
     "lazy-wording": lazy_wording,
+    "reference-for-authors": references_for_authors,
     "wrapped-condition": wrapped_conditions,
     "placeholder-in-prompt": placeholders_in_prompts,
     "no-effect": keys_without_effect,
