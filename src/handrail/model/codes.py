@@ -92,6 +92,7 @@ CODES: dict[str, str] = {
     "unknown-function": "A function is not defined.",
     "duplicate-function": "A function is defined twice.",
     "unknown-capability": "A capability is not known.",
+    "capability-conflict": "A feature and the workflow's capabilities contradict each other.",
     "duplicate-reference": "A reference is declared twice.",
     "path-escape": "A path leads out of the folder it belongs to.",
     # expressions, templates, commands

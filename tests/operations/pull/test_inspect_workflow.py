@@ -70,7 +70,7 @@ def test_metadata_tells_everything_that_a_workflow_declares(pull: Pull) -> None:
                 {
                     "id": "wr.features.capabilities",
                     "config": {
-                        "preferred": ["delegation", "web_browsing"],
+                        "preferred": ["delegation"],
                         "probeVisibility": "collapsed",
                         "recordObservationsAs": "artifact",
                         "required": [],

@@ -16,9 +16,8 @@ def lower_guides(work: Lowering) -> None:
     work.guides.guidance.update(dict.fromkeys(texts_of(root.get("guidance"))))
     for reference in lower_references(root, work.report):
         _add_reference(work, root, reference)
-    for capability in lower_capabilities(root, work.report):
+    for capability in lower_capabilities(root, _lower_features(work, root), work.report):
         _add_capability(work, capability)
-    _lower_features(work, root)
     _lower_slots(work, root)
     named = root.get("assessments")
     for entry in named if isinstance(named, Mapping) else ():
@@ -38,12 +37,14 @@ def _add_capability(work: Lowering, capability: Capability) -> None:
         work.guides.capabilities[capability.name] = capability
 
 
-def _lower_features(work: Lowering, root: Mapping) -> None:
+def _lower_features(work: Lowering, root: Mapping) -> dict[str, str]:
+    """Lower the features; give the capabilities that their settings name, with their levels."""
     if "features" not in root:
-        return
+        return {}
     passes = Compilation(work.catalog, work.report)
     work.feature_lines = feature_lines(root, passes)
     work.guides.features.update((each.id, each) for each in passes.features)
+    return passes.capabilities
 
 
 def _lower_slots(work: Lowering, root: Mapping) -> None:

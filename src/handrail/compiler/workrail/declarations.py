@@ -1,16 +1,15 @@
 """Lowers what a workflow declares beside its steps: capabilities, references, preferences and texts."""
 
 import re
-from collections.abc import Iterator
 from typing import Literal, cast
 
-from handrail.authoring.workrail.schema import LEVELS
+from handrail.compiler.workrail.capability_levels import written_levels
 from handrail.compiler.workrail.functions import Functions
 from handrail.compiler.workrail.message_names import quoted
 from handrail.compiler.workrail.passes_state import Compilation
 from handrail.compiler.workrail.tree import flag, mapping, mappings, text, texts
 from handrail.model.diagnostics import Report
-from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
+from handrail.model.source import Mapping
 from handrail.model.suggest import did_you_mean
 from handrail.model.workflow.guidance import Capability, GuidedWorkflow, Reference, Tier
 
@@ -31,7 +30,7 @@ def lower_workflow(root: Mapping, work: Compilation, functions: Functions) -> Gu
         clarification_prompts=texts(root, "clarificationPrompts"),
         meta_guidance=texts(root, "metaGuidance"),
         agent_role=text(root, "agentRole"),
-        capabilities=lower_capabilities(root, work.report),
+        capabilities=lower_capabilities(root, work.capabilities, work.report),
         features=tuple(work.features),
         slots=tuple(work.slots),
         references=lower_references(root, work.report),
@@ -43,31 +42,22 @@ def lower_workflow(root: Mapping, work: Compilation, functions: Functions) -> Gu
     )
 
 
-def lower_capabilities(root: Mapping, report: Report) -> tuple[Capability, ...]:
-    """Lower capabilities of both forms, sorted by name; what is disabled is as if it were not there."""
+def lower_capabilities(root: Mapping, of_feature: dict[str, str], report: Report) -> tuple[Capability, ...]:
+    """Lower capabilities of both forms and of the feature, by name; what is disabled is as if it were not there."""
     levels: dict[str, str] = {}
-    for name, level, place in _capabilities(mapping(root, "capabilities"), report):
+    for name, level, place in written_levels(root):
+        if level is None:
+            hint = "write a level for a capability, or capabilities under required, preferred or disabled"
+            report.error("bad-value", f"'{name}' cannot hold a list", place, hint)
+            continue
         if levels.setdefault(name, level) != level:
             message = f"capability {quoted(name)} is both {levels[name]} and {level}"
             report.error("conflicting-keys", message, place, "keep one of them")
         if name not in KNOWN_CAPABILITIES:
             message = f"capability {quoted(name)} is not known{did_you_mean(name, KNOWN_CAPABILITIES)}"
             report.warning("unknown-capability", message, place, "known: " + ", ".join(KNOWN_CAPABILITIES))
-    kept = sorted((name, level) for name, level in levels.items() if level != "disabled")
+    kept = sorted((name, level) for name, level in {**of_feature, **levels}.items() if level != "disabled")
     return tuple(Capability(name, cast('Literal["required", "preferred"]', level)) for name, level in kept)
-
-
-def _capabilities(node: Mapping | None, report: Report) -> Iterator[tuple[str, str, Node | Entry]]:
-    for entry in node or ():
-        value = entry.value
-        if isinstance(value, Scalar):
-            yield entry.name, str(value.value), entry
-        elif isinstance(value, Sequence) and entry.name in LEVELS:
-            for item in value.items:
-                yield (str(item.value) if isinstance(item, Scalar) else ""), entry.name, item
-        else:
-            hint = "write a level for a capability, or capabilities under required, preferred or disabled"
-            report.error("bad-value", f"'{entry.name}' cannot hold a list", entry, hint)
 
 
 def lower_references(root: Mapping, report: Report) -> tuple[Reference, ...]:

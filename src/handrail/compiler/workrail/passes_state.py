@@ -25,6 +25,8 @@ class Compilation:
     """Provenance of expanded steps, by their ids."""
     slots: list[Slot] = field(default_factory=list[Slot])
     features: list[FeatureUse] = field(default_factory=list[FeatureUse])
+    capabilities: dict[str, str] = field(default_factory=dict[str, str])
+    """Levels that the settings of a feature name."""
     _routines: dict[str, Routine | Unusable | None] = field(default_factory=dict[str, Routine | Unusable | None])
 
     def routine(self, name: str) -> Routine | Unusable | None:

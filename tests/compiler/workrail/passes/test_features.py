@@ -52,6 +52,31 @@ def test_a_reference_inside_a_feature_is_resolved() -> None:
     assert memory in text
 
 
+@pytest.mark.parametrize("section", ["goal", "constraints", "procedure", "verify"])
+def test_a_text_that_the_author_refers_to_is_not_added_again(section: str) -> None:
+    ref = [{"kind": "text", "text": "First: "}, {"kind": "ref", "refId": "wr.refs.memory_usage"}]
+    blocks = {"goal": "g", **({section: ref} if section == "goal" else {section: [ref]})}
+    text = compiled(step(promptBlocks=blocks), features=[MEMORY, SUBAGENTS]).action().prompt.text
+    memory = builtins().ref("wr.refs.memory_usage")
+    assert memory is not None
+    assert text.count(memory) == 1
+    assert "subagent" in text
+
+
+def test_a_text_that_the_author_wrote_in_the_same_words_is_not_added_again() -> None:
+    feature = builtins().feature(SUBAGENTS)
+    assert feature is not None
+    words = str(feature.verify[0])
+    text = compiled(step(promptBlocks={"goal": "g", "verify": [words]}), features=[SUBAGENTS]).action().prompt.text
+    assert text.count(words) == 1
+    assert str(feature.verify[1]) in text
+
+
+def test_what_the_author_says_twice_stays_twice() -> None:
+    text = compiled(step(promptBlocks={"goal": "g", "verify": ["Look.", "Look."]}), features=[MEMORY]).action()
+    assert text.prompt.text.count("- Look.") == 2
+
+
 def test_settings_are_written_into_the_texts() -> None:
     use = {"id": MODE, "config": {"autonomy": "full_auto_never_stop"}}
     text = compiled(step(promptBlocks=BLOCKS), features=[use]).action().prompt.text

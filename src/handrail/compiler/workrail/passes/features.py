@@ -1,14 +1,17 @@
 """Third pass: adds the texts of the workflow's features to every step whose prompt is written in blocks."""
 
 import re
+from collections.abc import Iterator
 
-from handrail.compiler.builtins import Feature
+from handrail.compiler.builtins import Builtins, Feature
+from handrail.compiler.workrail.capability_levels import FEATURE as CAPABILITIES
+from handrail.compiler.workrail.capability_levels import agreed_config, feature_levels, written_levels
 from handrail.compiler.workrail.message_names import listed, quoted, unknown
 from handrail.compiler.workrail.passes.feature_config import config_text, feature_config
 from handrail.compiler.workrail.passes.prompt_blocks import render_blocks
 from handrail.compiler.workrail.passes.refs import resolve_blocks
 from handrail.compiler.workrail.passes_state import Compilation
-from handrail.compiler.workrail.tree import change_texts, items, made, mapping, node_of, with_entry
+from handrail.compiler.workrail.tree import change_texts, items, made, mapping, node_of, text, with_entry
 from handrail.compiler.workrail.visit import rewrite
 from handrail.frozen import frozen
 from handrail.model.source import Document, Mapping, Node, Scalar, Sequence
@@ -28,12 +31,12 @@ class Addition:
 def apply_features(document: Document, work: Compilation) -> Document:
     """Append each feature's texts after the author's, in the order the features are declared."""
     additions = _additions(document.root, work)
-    return rewrite(document, lambda step: (_applied(step, additions),))
+    return rewrite(document, lambda step: (_applied(step, additions, work.catalog.builtins),))
 
 
 def feature_lines(root: Mapping, work: Compilation) -> str:
     """Render what the features of a workflow add, as sections that can follow any prompt."""
-    blocks = _extended(Mapping({}, root.span), _additions(root, work))
+    blocks = _extended(Mapping({}, root.span), _additions(root, work), work.catalog.builtins)
     return render_blocks(resolve_blocks(blocks, work))
 
 
@@ -43,7 +46,7 @@ def _additions(root: Mapping, work: Compilation) -> list[Addition]:
     for node in items(root, "features"):
         feature = _feature(node, seen, work)
         if feature is not None:
-            additions.append(_addition(feature, node, work))
+            additions.append(_addition(feature, node, root, work))
     return additions
 
 
@@ -62,9 +65,13 @@ def _feature(node: Node, seen: set[str], work: Compilation) -> Feature | None:
     return found
 
 
-def _addition(feature: Feature, node: Node, work: Compilation) -> Addition:
+def _addition(feature: Feature, node: Node, root: Mapping, work: Compilation) -> Addition:
     given = mapping(node, "config") if isinstance(node, Mapping) else None
     config = feature_config(feature.config, given, work.report)
+    if feature.id == CAPABILITIES and config is not None:
+        declared = {name: level for name, level, _ in written_levels(root) if level is not None}
+        work.capabilities = feature_levels(given, declared, work.report)
+        config = agreed_config(config, work.capabilities)
     # no settings at all and the defaults alone mean the same, so they are kept the same
     work.features.append(FeatureUse(feature.id, dict(config) if config is not None else None))
 
@@ -87,15 +94,37 @@ def _filled(leaf: Scalar, config: dict[str, JsonValue]) -> Scalar:
     return made(SETTING.sub(setting, str(leaf.value)), leaf.span)
 
 
-def _applied(step: Mapping, additions: list[Addition]) -> Mapping:
+def _applied(step: Mapping, additions: list[Addition], builtins: Builtins) -> Mapping:
     blocks = mapping(step, "promptBlocks")
-    return step if blocks is None else with_entry(step, "promptBlocks", _extended(blocks, additions))
+    return step if blocks is None else with_entry(step, "promptBlocks", _extended(blocks, additions, builtins))
 
 
-def _extended(blocks: Mapping, additions: list[Addition]) -> Mapping:
+def _extended(blocks: Mapping, additions: list[Addition], builtins: Builtins) -> Mapping:
+    said = [each for entry in blocks for each in _texts(entry.value, builtins)]
     for addition in additions:
         for section, added in addition.sections.items():
-            if added:
+            new = [each for each in added if not _is_said(each, said, builtins)]
+            said += [one for each in new for one in _texts(each, builtins)]
+            if new:
                 place = blocks.get(section) or blocks
-                blocks = with_entry(blocks, section, Sequence((*items(blocks, section), *added), place.span))
+                blocks = with_entry(blocks, section, Sequence((*items(blocks, section), *new), place.span))
     return blocks
+
+
+def _is_said(node: Node, said: list[str], builtins: Builtins) -> bool:
+    """Whether a step says something already, in its own words or by a reference to the same text."""
+    return all(any(one in each for each in said) for one in _texts(node, builtins))
+
+
+def _texts(node: Node, builtins: Builtins) -> Iterator[str]:
+    """Give the paragraphs of a value, references as the library's text."""
+    if isinstance(node, Scalar):
+        yield str(node.value).strip()
+    elif isinstance(node, Sequence):
+        for item in node.items:
+            yield from _texts(item, builtins)
+    elif text(node, "kind") == "ref":
+        yield builtins.ref(text(node, "refId") or "") or ""
+    else:
+        for entry in node:
+            yield from _texts(entry.value, builtins) if entry.name != "kind" else ()

@@ -1,0 +1,54 @@
+"""Brings together what a workflow's `capabilities` and the feature of that name say: one list, which the engine keeps.
+
+1. The key `capabilities` decides; the feature adds what the key does not name.
+2. What the feature only assumes, by its defaults, is left out where the workflow says anything of its own.
+3. Where both say something and it differs, that is reported, and the key counts.
+"""
+
+from collections.abc import Iterator
+from typing import cast
+
+from handrail.authoring.workrail.schema import LEVELS
+from handrail.compiler.workrail.message_names import quoted
+from handrail.compiler.workrail.tree import items, mapping
+from handrail.model.diagnostics import Report
+from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
+from handrail.model.workflow.values import JsonValue
+
+FEATURE = "wr.features.capabilities"
+_OF_FEATURE = ("required", "preferred")
+
+
+def written_levels(root: Mapping) -> Iterator[tuple[str, str | None, Node | Entry]]:
+    """Read `capabilities` in both forms: name, level and place; no level where a list stands under a capability."""
+    for entry in mapping(root, "capabilities") or ():
+        value = entry.value
+        if isinstance(value, Scalar):
+            yield entry.name, str(value.value), entry
+        elif isinstance(value, Sequence) and entry.name in LEVELS:
+            for item in value.items:
+                yield (str(item.value) if isinstance(item, Scalar) else ""), entry.name, item
+        else:
+            yield entry.name, None, entry
+
+
+def feature_levels(given: Mapping | None, declared: dict[str, str], report: Report) -> dict[str, str]:
+    """Read the levels that a feature's settings name; what contradicts the workflow, or itself, is reported."""
+    levels: dict[str, str] = {}
+    for level in _OF_FEATURE:
+        for item in items(given, level) if given is not None else ():
+            name = str(item.value) if isinstance(item, Scalar) else ""
+            known = declared.get(name) or levels.setdefault(name, level)
+            if known != level:
+                other = f"but the workflow's capabilities say {known}" if name in declared else f"and {known} too"
+                message = f"the feature says that {quoted(name)} is {level}, {other}; {known} counts"
+                report.warning("capability-conflict", message, item, "name it in one place, or with the same level")
+    return {name: declared.get(name, level) for name, level in levels.items()} | declared
+
+
+def agreed_config(config: dict[str, JsonValue], levels: dict[str, str]) -> dict[str, JsonValue]:
+    """Put the levels that count into a feature's settings; without any, its defaults stay."""
+    if not levels:
+        return config
+    lists = {level: [name for name, one in sorted(levels.items()) if one == level] for level in _OF_FEATURE}
+    return {**config, **cast("dict[str, JsonValue]", lists)}
