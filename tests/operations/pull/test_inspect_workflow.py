@@ -3,7 +3,7 @@ from typing import Any
 from inline_snapshot import snapshot
 
 from support.pull.lists import everything
-from support.pull.room import Pull, definition
+from support.pull.room import Pull, definition, loop, step
 
 Json = dict[str, Any]
 
@@ -212,10 +212,43 @@ def test_a_native_workflow_shows_its_inputs_and_who_does_what(pull: Pull) -> Non
 
 def test_steps_of_a_routine_say_where_they_come_from(pull: Pull) -> None:
     call = {"templateId": "wr.templates.routine.design-review", "args": {"deliverableName": "findings.md"}}
-    name = pull.add(definition({"id": "call-it", "title": "Review", "templateCall": call}))
-    steps = inspected(pull, name)["steps"]
+    name = pull.add(definition(step("first"), {"id": "call-it", "title": "Review", "templateCall": call}))
+    steps = inspected(pull, name, expand=True)["steps"][1:]
     assert {each["injectedBy"] for each in steps} == {"wr.templates.routine.design-review"}
+    assert {each["injectedAt"] for each in steps} == {"call-it"}
+    assert all(each["injectedWhy"] for each in steps)
     assert all(each["stepId"].startswith("call-it.") for each in steps)
+
+
+def test_steps_of_a_routine_are_one_step_until_they_are_asked_for(pull: Pull) -> None:
+    call = {"templateId": "wr.templates.routine.design-review", "args": {"deliverableName": "findings.md"}}
+    called = {"id": "call-it", "title": "Review", "templateCall": call}
+    name = pull.add(definition(step("first"), called, loop("lap", step("dig"), type="for", count=2)))
+    said = pull.call("inspect_workflow", workflowId=name, workspacePath=str(pull.workspace))
+    count = len(inspected(pull, name, expand=True)["steps"]) - 2
+    assert [each["stepId"] for each in said.data["steps"]] == ["first", "call-it", "lap"]
+    assert said.data["steps"][1] == {
+        "stepId": "call-it",
+        "address": "call-it",
+        "title": f"{count} steps of wr.templates.routine.design-review",
+        "kind": "template",
+        "performedBy": "agent",
+        "injectedBy": "wr.templates.routine.design-review",
+        "hiddenSteps": count,
+    }
+    assert f"\n2. call-it: {count} steps of wr.templates.routine.design-review\n" in said.text
+
+
+def test_steps_of_a_native_routine_are_one_step_until_they_are_asked_for(pull: Pull) -> None:
+    pull.add(
+        "name: NAME\nsteps:\n  - {name: look, prompt: Look at it.}\n  - {name: do, prompt: Do it.}\n", "routine-two"
+    )
+    pull.add("name: NAME\nsteps:\n  - {name: both, use: routine-two}\n", "caller")
+    (folded,) = inspected(pull, "caller")["steps"]
+    assert folded["hiddenSteps"] == 2
+    assert "steps" not in folded
+    (whole,) = inspected(pull, "caller", expand=True)["steps"]
+    assert [each["stepId"] for each in whole["steps"]] == ["look", "do"]
 
 
 def test_the_hash_is_that_of_the_list_and_of_a_run(pull: Pull) -> None:

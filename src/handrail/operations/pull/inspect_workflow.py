@@ -1,5 +1,6 @@
 """One workflow in full, for a connected agent that has not started it."""
 
+from itertools import groupby
 from typing import TypeAlias
 
 from handrail.engine.state.agent_calls import OF_AGENTS
@@ -9,6 +10,7 @@ from handrail.model.workflow.actions import (
     Action,
     CallAction,
     Each,
+    GroupAction,
     LoopAction,
     ParallelAction,
     PullRequestAction,
@@ -64,8 +66,8 @@ class Inspected:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def inspect(desk: Desk, workspace: str, name: str) -> Inspected:
-    """Find, compile and describe a workflow."""
+def inspect(desk: Desk, workspace: str, name: str, *, expand: bool = False) -> Inspected:
+    """Find, compile and describe a workflow; with `expand`, also what templates and routines put in."""
     place = desk.place_of(workspace)
     seen = desk.catalogue.seen(place)
     found = seen.find(name)
@@ -75,21 +77,50 @@ def inspect(desk: Desk, workspace: str, name: str) -> Inspected:
         about=offer(seen, found),
         plan=plan,
         references=look_for(plan, place) if plan is not None else {},
-        steps=preview(plan.steps) if plan is not None else (),
+        steps=preview(plan.steps, expand=expand) if plan is not None else (),
         diagnostics=checked.diagnostics,
     )
 
 
-def preview(steps: tuple[Step, ...], prefix: str = "") -> tuple[PreviewStep, ...]:
-    """Give steps with everything that decides whether, how often and how they are done."""
-    return tuple(_previewed(step, f"{prefix}{step.name}") for step in steps)
+def preview(steps: tuple[Step, ...], prefix: str = "", *, expand: bool) -> tuple[PreviewStep, ...]:
+    """Give steps with everything that decides whether, how often and how they are done.
+
+    What a template put in is the one step of its caller, until it is asked for.
+    """
+    shown: list[PreviewStep] = []
+    for caller, group in groupby(steps, key=lambda step: step.injected.at if step.injected and not expand else None):
+        if caller is None:
+            shown += [_previewed(step, f"{prefix}{step.name}", expand=expand) for step in group]
+        else:
+            shown.append(_folded(caller, tuple(group), prefix))
+    return tuple(shown)
 
 
-def _previewed(step: Step, address: str) -> PreviewStep:
+def _folded(caller: str, steps: tuple[Step, ...], prefix: str) -> PreviewStep:
+    first = steps[0]
+    by = first.injected.by if first.injected is not None else ""
+    return PreviewStep(
+        id=caller,
+        address=f"{prefix}{caller}",
+        title=f"{len(steps)} step{'' if len(steps) == 1 else 's'} of {by}",
+        kind="template",
+        yours=any(step.action.kind in OF_AGENTS for step in steps),
+        when=condition_words(first.when) if first.when is not None else "",
+        details={"injectedBy": by, "hiddenSteps": len(steps)},
+    )
+
+
+def _previewed(step: Step, address: str, *, expand: bool) -> PreviewStep:
     action = step.action
     details = {**_details(action), **_assessed(step)}
     if step.injected is not None:
         details["injectedBy"] = step.injected.by
+        details["injectedAt"] = step.injected.at
+        details["injectedWhy"] = step.injected.why
+    inner = body(action)
+    hides = isinstance(action, GroupAction) and not expand
+    if hides:
+        details["hiddenSteps"] = len(inner)
     return PreviewStep(
         id=step.name,
         address=address,
@@ -98,7 +129,7 @@ def _previewed(step: Step, address: str) -> PreviewStep:
         yours=action.kind in OF_AGENTS,
         when=condition_words(step.when) if step.when is not None else "",
         details={name: value for name, value in details.items() if value not in (None, "", [], {}, False)},
-        steps=preview(body(action), f"{address}/"),
+        steps=() if hides else preview(inner, f"{address}/", expand=expand),
     )
 
 

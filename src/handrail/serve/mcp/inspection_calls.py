@@ -16,7 +16,7 @@ Data = dict[str, Any]
 
 def inspect_workflow(desk: Desk, given: Data) -> ToolResult:
     """Show a workflow without starting it."""
-    found = inspect(desk, given["workspacePath"], given["workflowId"])
+    found = inspect(desk, given["workspacePath"], given["workflowId"], expand=bool(given.get("expand")))
     mode = given.get("mode") or "preview"
     data: Data = {"mode": mode, **offered_row(found.about, sources=True), "valid": found.plan is not None}
     data["validationWarnings"] = [said(each) for each in found.diagnostics]
@@ -183,7 +183,8 @@ def _reference_line(each: Data) -> str:
 def _step_lines(steps: tuple[PreviewStep, ...], depth: int = 0) -> list[str]:
     lines: list[str] = []
     for number, step in enumerate(steps, 1):
-        more = [f"{_SAID[name]} {_short(value)}" for name, value in step.details.items() if name in _SAID]
+        details = {} if step.kind == "template" else step.details
+        more = [f"{_SAID[name]} {_short(value)}" for name, value in details.items() if name in _SAID]
         more = [*([f"when {step.when}"] if step.when else []), *more]
         said_more = f" ({'; '.join(more)})" if more else ""
         by = "" if step.yours or step.steps else " [done by Handrail]"
@@ -201,6 +202,7 @@ _SAID = {
     "delegatesTo": "hands out to",
     "calls": "calls",
     "injectedBy": "from",
+    "hiddenSteps": "steps not shown:",
 }
 
 

@@ -81,6 +81,10 @@ TOOLS: tuple[Tool, ...] = (
             "workflowId": text("The workflow's id.", 256),
             "workspacePath": _WORKSPACE,
             "mode": {"enum": ["metadata", "preview"], "description": "metadata: without the steps."},
+            "expand": {
+                "type": "boolean",
+                "description": "true: also the steps that templates and routines put in, each with what put it there.",
+            },
         },
         ("workflowId", "workspacePath"),
         reads_only=True,
