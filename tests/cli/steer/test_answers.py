@@ -219,6 +219,7 @@ def test_an_approval_of_a_taken_run_names_no_agent_that_is_not_started(runs: Run
     runs.shop.write("play.yaml", "default: {say: done}\n")
     runs.call("run", "hand", "--script", "play.yaml")
     runs.text("take", "hand-1")
-    said = runs.call("approve", "hand-1").output
-    assert "hand-1 is held by connected agent" in said
+    said = runs.text("approve", "hand-1")
+    assert "hand-1 goes on with connected agent" in said
+    assert "next: handrail status hand-1, or handrail release hand-1 to have Handrail go on" in said
     assert "polish" not in said

@@ -18,7 +18,7 @@ from handrail.operations.driving.live import Activity
 from handrail.operations.views.costs import spent_before
 from handrail.operations.views.run_document import exit_code, run_document
 from handrail.operations.views.run_state import plan_of
-from handrail.operations.views.run_tree import held_words, holder_of, root_of
+from handrail.operations.views.run_tree import held_words, holder_of, root_of, standing
 from handrail.wiring.session import Session, current_actor
 
 INTERRUPTED = 130
@@ -58,7 +58,14 @@ class Watch:
             write_json(document)
         else:
             echo_fitting(final_lines(self.session, self.run, document))
-        return INTERRUPTED if pausing and document["status"] in ("waiting", "running") else exit_code(document)
+        if pausing and document["status"] in ("waiting", "running"):
+            return INTERRUPTED
+        return 0 if self._is_with_agent() else exit_code(document)
+
+    def _is_with_agent(self) -> bool:
+        """Whether the run has gone on as far as its connected agent, which does the next step: nobody is needed."""
+        at = standing(self.session.log, self.run).acting
+        return at.status == "running" and bool(at.held_by)
 
     def move(self, *, asks: bool = False) -> Attendance:
         """Drive the run as far as it goes; whether a person at the terminal is asked on the way."""
