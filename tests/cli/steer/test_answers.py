@@ -221,5 +221,5 @@ def test_an_approval_of_a_taken_run_names_no_agent_that_is_not_started(runs: Run
     runs.text("take", "hand-1")
     said = runs.text("approve", "hand-1")
     assert "hand-1 goes on with connected agent" in said
-    assert "next: handrail status hand-1, or handrail release hand-1 to have Handrail go on" in said
+    assert "next: handrail release hand-1" in said
     assert "polish" not in said

@@ -113,8 +113,8 @@ def _safe(session: Session, state: RunState) -> list[str]:
 
 def _not_moving(session: Session, run: str, at: RunState) -> list[str]:
     if at.held_by:
-        goes_on = f"{run} goes on with {actor_words(at.held_by)}, which hands in the step again or looks with rehydrate"
-        return [goes_on, f"next: handrail status {run}, or handrail release {at.run} to have Handrail go on"]
+        goes_on = f"{run} goes on with {actor_words(at.held_by)}, which has the next step"
+        return [goes_on, f"next: handrail release {at.run}"]
     holder = holder_of(session.log, run)
     if at.status == "queued":
         return [f"{run} is {at.message or 'queued'}", f"next: handrail status {run}"]
