@@ -22,8 +22,8 @@ def test_workflows_without_the_present_stamp_are_named_and_fail_nothing(shop: Sh
     result = shop.call("validate")
     assert (result.exit_code, result.stdout) == (0, "3 workflows valid\n")
     assert result.stderr.replace(".handrail/workflows/", "") == snapshot("""\
-advice: reviewed against another authoring spec: old/workflow.yaml (handrail lint, then handrail stamp)
-advice: not stamped as reviewed against the authoring spec: new/workflow.yaml (handrail lint, then handrail stamp)
+advice: reviewed against another authoring spec: old/workflow.yaml
+advice: not stamped as reviewed against the authoring spec: new/workflow.yaml
 """)
     found = {Path(each["path"]).parent.name: each["staleness"] for each in shop.json("validate")["files"]}
     assert found == {"current": "none", "new": "possible", "old": "likely"}

@@ -47,7 +47,7 @@ def advise_stamps(validation: Validation) -> None:
         if paths:
             more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
             named = ", ".join(harmless(each) for each in paths[:MOST_NAMED])
-            note(f"advice: {words}: {named}{more} (handrail lint, then handrail stamp)")
+            note(f"advice: {words}: {named}{more}")
 
 
 def validation_data(validation: Validation) -> dict[str, Any]:
