@@ -39,6 +39,8 @@ STANDS: dict[str, str] = {
     '"validationCriteria"': "say what was tested",
     "design-quality": "the assessment 'design-quality' is missing",
     "round-after-round": "the context variable 'files' must be a list",
+    "assess:": "the assessment",
+    "web_browsing: required": "the workflow requires web_browsing",
     '"parallelDelegations"': "nothing was reported on 1",
     '"delegation"': "the workflow requires delegation",
     "npm install": "a text has no field 'name'",

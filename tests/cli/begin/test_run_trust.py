@@ -114,12 +114,12 @@ def test_bindings_count_only_once_they_are_trusted(runs: Runs) -> None:
     own = runs.shop.home / "workflows" / "mine.json"
     own.parent.mkdir(parents=True)
     own.write_text(json.dumps({**GUIDED, "steps": [step]}))
-    runs.shop.write(".handrail/bindings.json", '{"who": "routine-hostile"}')
+    runs.shop.write(".handrail/bindings.json", '{"who": "routine-design-review"}')
     said = runs.text("run", "mine", "--in", ".", code=3)
     assert ".handrail/bindings.json is not trusted" in said
     assert runs.call("trust", "mine", "--yes").exit_code == 0
     assert "bindings.json is not trusted" not in runs.call("run", "mine", "--in", ".").output
-    runs.shop.write(".handrail/bindings.json", '{"who": "routine-other"}')
+    runs.shop.write(".handrail/bindings.json", '{"who": "routine-ideation"}')
     assert ".handrail/bindings.json is not trusted" in runs.text("run", "mine", "--in", ".", code=3)
 
 

@@ -47,7 +47,7 @@ def _yaml(block: Block) -> str:
         case "step":
             return f"name: example\n{_inputs(block)}steps:\n{indent(block.text, '  ')}"
         case "workflow":
-            return f"name: example\n{block.text}{ONE_STEP}"
+            return f"name: example\n{block.text}{'' if 'steps:' in block.text else ONE_STEP}"
         case _:
             return block.text
 
