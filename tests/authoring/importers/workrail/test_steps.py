@@ -65,6 +65,7 @@ steps:
         ({}, "when: true\n"),
         ({"var": "a", "matches": "x+"}, "when: false\n"),
         ({"var": "a", "equals": [1]}, "when: false\n"),
+        ({"var": "a", "not_equals": []}, "when: true\n"),
     ],
 )
 def test_conditions_become_expressions(

@@ -61,6 +61,8 @@ def negated(expression: Expression) -> Expression:
             return Compare(_OPPOSITES[operator], left, right)
         case Unary("not", operand):
             return operand
+        case Literal(bool() as value):
+            return Literal(not value)
         case _:
             return Unary("not", expression)
 
@@ -113,7 +115,7 @@ def _of_variable(condition: Mapping, variable: str, lookup: Lookup) -> Expressio
 
 def _equal(variable: str, given: Node, lookup: Lookup) -> Expression:
     if not isinstance(given, Scalar):
-        raise Untranslatable("a list or a map is never equal to a variable")
+        return Literal(value=False)  # WorkRail finds no list or map equal to anything
     if given.value is None:
         return Test(Filter(lookup(variable, None), "default", (Literal(None),)), "none")
     return Compare("==", lookup(variable, given.value), Literal(given.value))
