@@ -5,8 +5,9 @@ from handrail.authoring.importers.result import Notes
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.readers.yaml_reader import read_yaml
 from handrail.authoring.shapes.conform import conform
+from handrail.authoring.shapes.shapes import Shape
 from handrail.model.diagnostics import Report
-from handrail.model.source import SourceText
+from handrail.model.source import Mapping, SourceText
 from handrail.model.workflow.values import JsonValue
 
 
@@ -28,3 +29,13 @@ def check_native(text: str, origin: str, notes: Notes) -> None:
             hint = f" ({found.hint})" if found.hint else ""
             message = f"workflow.yaml line {found.line} does not fit the format: {found.message}{hint}"
             notes.lost(origin, 1, message)
+
+
+def find_misfit(data: JsonValue, shape: Shape) -> str:
+    """Say why a part of a workflow would not fit its shape; empty where it does."""
+    report = Report()
+    root = read_yaml(SourceText("workflow.yaml", emit_workflow({"part": data})), report)
+    part = root.get("part") if isinstance(root, Mapping) else None
+    if part is not None:
+        conform(shape, part, report)
+    return next((found.message for found in report if found.is_error), "")

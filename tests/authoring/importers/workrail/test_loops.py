@@ -6,6 +6,7 @@ from collections.abc import Callable
 from inline_snapshot import snapshot
 
 from handrail.authoring.importers import Imported, import_files
+from handrail.model.workflow.values import JsonValue
 from support.authoring.workrail_sources import Steps, import_steps, step, yaml_of
 
 
@@ -62,6 +63,7 @@ steps:
     returns:
       slices: list
       tries: number
+      status: string
 
   - name: each
     type: loop
@@ -89,7 +91,7 @@ steps:
   - name: poll
     type: loop
     description: Poll
-    until: check.status == 'done'
+    while: check.status | default(find.status) != 'done'
     max_iterations: 5
     steps:
       - name: check
@@ -111,8 +113,7 @@ steps:
         session: continue
         prompt: prompts/50-judge.md
         output: judge
-        returns:
-          decision: continue | stop
+        returns: wr.contracts.loop_control
 """)
     assert imported.files["one/prompts/20-work.md"] == snapshot("""\
 Goal of this run: {{ goal }}
@@ -161,3 +162,29 @@ def test_details_of_functions_and_loop_ids_are_named_when_they_are_left_out() ->
         "'loopId' in 'conditionSource' was left out",
     ):
         assert expected in messages
+
+
+def test_a_round_ends_where_its_loop_is_decided(problems: Callable[[Imported], list[str]]) -> None:
+    by_artifact: JsonValue = {"kind": "artifact_contract", "contractRef": "wr.contracts.loop_control"}
+    control: JsonValue = {"contractRef": "wr.contracts.loop_control"}
+    decided: dict[str, JsonValue] = {
+        "id": "decide",
+        "type": "loop",
+        "title": "Decide",
+        "loop": {"type": "while", "conditionSource": by_artifact, "maxIterations": 4},
+        "body": [step("judge", outputContract=control), step("repair")],
+    }
+    polled: dict[str, JsonValue] = {
+        "id": "poll",
+        "type": "loop",
+        "title": "Poll",
+        "loop": {"type": "until", "condition": {"var": "status", "equals": "done"}, "maxIterations": 5},
+        "body": [step("check", prompt="Set status."), step("wait", runCondition={"var": "size", "equals": "big"})],
+    }
+    imported = import_steps([step("find", prompt="Find the size."), decided, polled])
+    text = yaml_of(imported)
+    assert "    until: judge.decision == 'stop'\n" in text
+    assert "        when: judge.decision != 'stop'\n" in text
+    assert "    while: check.status | default('') != 'done'\n" in text
+    assert "        when: (find.size == 'big') and (check.status | default('') != 'done')\n" in text
+    assert problems(imported) == []

@@ -34,8 +34,6 @@ def test_a_prompt_is_rendered_in_sections(problems: Callable[[Imported], list[st
     assert imported.files["one/prompts/30-design.md"] == snapshot("""\
 Goal of this run: {{ goal }}
 
-You are a careful designer.
-
 ## Goal
 
 Choose {% raw %}{{unknownThing}}{% endraw %}.
@@ -75,10 +73,6 @@ Always this.
 {% endif %}
 """)
     assert imported.files["one/prompts/10-ground-rules.md"] == snapshot("""\
-## Rules that hold throughout
-
-- Stay calm
-
 ## What must be so before the work starts
 
 - A repo
@@ -89,48 +83,6 @@ lost one.json:17
 lost one.json:21
   the text of the reference 'wr.refs.memory_usage' is not here; put it into the prompt
 """)
-    assert problems(imported) == []
-
-
-def test_assessments_become_one_judgment(problems: Callable[[Imported], list[str]]) -> None:
-    def gate(name: str, dimension: str) -> JsonValue:
-        return {
-            "id": name,
-            "purpose": f"About {name}.",
-            "dimensions": [{"id": dimension, "purpose": "How good", "levels": ["low", "high"], "required": False}],
-        }
-
-    consequence: JsonValue = {
-        "when": {"anyEqualsLevel": "low"},
-        "effect": {"kind": "require_followup", "guidance": "Try again."},
-    }
-    judge = step("judge", assessmentRefs=["a", "b", "missing"], assessmentConsequences=[consequence])
-    imported = import_steps([judge], assessments=[gate("a", "soundness"), gate("b", "gaps")])
-    assert yaml_of(imported).partition("steps:")[2] == snapshot("""\
-
-  - name: judge
-    description: Judge
-    prompt: prompts/10-judge.md
-    assess:
-      purpose: About a. About b.
-      dimensions:
-        soundness:
-          purpose: How good
-          levels:
-            - low
-            - high
-          required: false
-        gaps:
-          purpose: How good
-          levels:
-            - low
-            - high
-          required: false
-      follow_up_when:
-        - low
-      guidance: Try again.
-""")
-    assert any("'missing' is declared nowhere" in note for note in notes(imported, "lost"))
     assert problems(imported) == []
 
 
@@ -200,19 +152,8 @@ def test_delegations_run_one_after_the_other() -> None:
 def test_what_has_no_place_is_named() -> None:
     imported = import_steps(
         [step("one", hasValidation=True, notesOptional=True)],
-        features=["wr.features.capabilities"],
         tags=["x"],
         recommendedPreferences={"recommendedAutonomy": "guided"},
-        references=[
-            {
-                "id": "r",
-                "title": "Rubric",
-                "source": "r.md",
-                "purpose": "p",
-                "authoritative": True,
-                "resolveFrom": "package",
-            }
-        ],
         about="At length.",
         examples=["Do something useful"],
         surprise=1,
@@ -224,16 +165,11 @@ lost one.json:12
   the key 'notesOptional' of a step was left out: steps here owe no notes; a result is asked
   for with `returns`
 lost one.json:15
-  the key 'features' was left out: their texts are not in the prompts; put what you need
-  into prompts/10-ground-rules.md
-lost one.json:18
   the key 'tags' was left out: `labels` choose workflows for issues and are not the same
-lost one.json:21
+lost one.json:18
   the key 'recommendedPreferences' was left out: how far an agent goes alone is `access` and
   approval steps here
-lost one.json:31
-  'resolveFrom' in 'references' was left out
-lost one.json:38
+lost one.json:25
   the key 'surprise' was left out: it has no counterpart
 """)
     assert imported.files["one/README.md"] == snapshot("""\
@@ -247,15 +183,6 @@ Goals it is good for:
 
 - Do something useful
 """)
-
-
-def test_slots_are_replaced_by_their_defaults() -> None:
-    points: JsonValue = [{"slotId": "review", "purpose": "p", "default": "routine-review"}]
-    imported = import_steps(
-        [step("one", prompt="Run {{wr.bindings.review}} and {{wr.bindings.other}}.")], extensionPoints=points
-    )
-    text = imported.files["one/prompts/10-one.md"]
-    assert text.endswith("Run routine-review and {% raw %}{{wr.bindings.other}}{% endraw %}.\n")
 
 
 def test_the_file_may_also_run_unchanged() -> None:

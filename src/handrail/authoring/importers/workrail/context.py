@@ -8,10 +8,11 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 from handrail.authoring.importers.guessed_types import type_like
 from handrail.authoring.importers.names import spoken, value_name
-from handrail.authoring.importers.nodes import items_of, map_of, maps_of, text_of
+from handrail.authoring.importers.nodes import items_of, map_of, maps_of, text_of, texts_of
 from handrail.language.expressions.syntax import Attribute, Binary, Expression, Filter, ListDisplay, Literal, Name
 from handrail.model.source import Mapping, Node
 from handrail.model.workflow.values import JsonValue
@@ -30,6 +31,8 @@ class Place:
     loop: "Place | None" = None
     words: frozenset[str] = frozenset()
     order: float = 0
+    contract: str = ""
+    """The contract pack that its result must fit."""
     returns: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -44,12 +47,12 @@ class Place:
 
 
 def words_of(step: Mapping) -> frozenset[str]:
-    """Give every word of a step's prompt."""
+    """Give every word that a step says to its agent."""
     return frozenset(_WORD.findall(" ".join(_texts(step, 0))))
 
 
 def _texts(step: Mapping, depth: int) -> list[str]:
-    parts = [text_of(step.get("prompt")) or ""]
+    parts = [text_of(step.get("agentRole")) or "", text_of(step.get("prompt")) or "", *texts_of(step.get("guidance"))]
     blocks = map_of(step.get("promptBlocks"))
     for entry in blocks or ():
         parts.extend(_flat(entry.value, depth))
@@ -80,29 +83,31 @@ class Context:
         own = self._loop_variable(variable, at)
         if own is not None:
             return own
-        producer = self._producer(variable, at.order + after)
-        return self._of(producer, variable, like, at)
+        producers = self._producers(variable, at.order + after)
+        return self._latest(producers, variable, like) if producers else self._input(variable, type_like(like), at)
 
-    def at_end(self, variable: str, loop: Place, like: object = None) -> tuple[Expression, bool]:
-        """Give a variable as it is after a round of a loop, and whether the body sets it."""
+    def between_rounds(self, variable: str, loop: Place, like: object = None) -> tuple[Expression, list[Place]]:
+        """Give a variable as it is before each round of a loop, and the steps of the body that set it."""
         body = [place for place in self._places if place.loop is loop and place.tells and variable in place.words]
-        if body:
-            return self._of(body[-1], variable, like, loop, certain="runCondition" not in body[-1].node), True
-        return self.value(variable, loop, like), False
+        if not body:
+            return self.value(variable, loop, like), []
+        return self._latest([body[-1], *self._producers(variable, loop.order)], variable, like), body
 
     def known(self, variable: str, at: Place) -> bool:
         """Tell whether a prompt can show the variable."""
         if variable in self.inputs or self._loop_variable(variable, at) is not None:
             return True
-        return self._producer(variable, at.order) is not None
+        return bool(self._producers(variable, at.order))
 
     def is_own(self, variable: str, at: Place) -> bool:
         """Tell whether the step itself is the first that can set the variable."""
         return at.tells and variable in at.words and not self.known(variable, at)
 
-    def _producer(self, variable: str, before: float) -> Place | None:
+    def _producers(self, variable: str, before: float) -> list[Place]:
+        """Find the steps that set a variable, the latest first: the first that names it, and those that end a loop."""
         first = self._first.get(variable)
-        return first if first is not None and first.order < before else None
+        found = [each for each in self._places if each.order < before and (each is first or variable in each.returns)]
+        return sorted(found, key=lambda each: -each.order)
 
     def _loop_variable(self, variable: str, at: Place) -> Expression | None:
         loop = map_of(at.loop.node.get("loop")) if at.loop is not None else None
@@ -119,19 +124,25 @@ class Context:
             case _:
                 return None
 
-    def _of(
-        self, producer: Place | None, variable: str, like: object, at: Place, *, certain: bool | None = None
-    ) -> Expression:
-        kind = type_like(like)
-        if producer is None:
-            return self._input(variable, kind, at)
+    def _latest(self, producers: list[Place], variable: str, like: object) -> Expression:
+        """Give the newest value: of each step that may not have run, what was so before it."""
+        certain = next((at for at, each in enumerate(producers) if each.certain), None)
+        used = producers if certain is None else producers[: certain + 1]
+        for each in used:
+            self._register(each, variable, type_like(like))
+        found: Expression | None = None if certain is not None else _nothing(used[0].returns[variable])
+        for each in reversed(used):
+            own = Attribute(Name(value_name(spoken(each.name))), variable)
+            found = own if found is None else Filter(own, "default", (found,))
+        return cast("Expression", found)
+
+    def _register(self, producer: Place, variable: str, kind: str) -> None:
         if variable not in producer.returns:
-            first = f"of the result of '{producer.name}', which names it first"
-            self._changed(producer, f"the context variable '{variable}' is now a field {first}")
+            is_first = producer is self._first.get(variable)
+            why = "which names it first" if is_first else "which sets it for the next round"
+            message = f"the context variable '{variable}' is now a field of the result of '{producer.name}', {why}"
+            self._changed(producer, message)
         producer.returns[variable] = _joined(producer.returns.get(variable), kind)
-        found: Expression = Attribute(Name(value_name(spoken(producer.name))), variable)
-        certain = producer.certain if certain is None else certain
-        return found if certain else Filter(found, "default", (_nothing(producer.returns[variable]),))
 
     def _input(self, variable: str, kind: str, at: Place) -> Expression:
         name = value_name(variable)

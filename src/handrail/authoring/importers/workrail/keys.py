@@ -27,8 +27,8 @@ DETAILS = {"functionDefinitions": ("parameters", "scope"), "functionCalls": ("ar
 LOOP_CONTRACT = "wr.contracts.loop_control"
 _ORDER = (
     *("name", "type", "description", "when", "for_each", "as", "while", "until", "for", "max_iterations", "on_max"),
-    *("use", "workflow", "input", "session", "prompt", "message", "show", "max", "output", "returns", "assess"),
-    *("done_when", "steps"),
+    *("use", "workflow", "input", "role", "session", "prompt", "message", "show", "max", "output", "returns"),
+    *("assess", "retry", "done_when", "steps"),
 )
 
 

@@ -1,12 +1,15 @@
 """WorkRail-style loops to native ones: what decides, and how often at most."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from handrail.authoring.importers.coven.go_syntax import Untranslatable
 from handrail.authoring.importers.names import spoken, value_name
 from handrail.authoring.importers.nodes import map_of, text_of, whole_of
 from handrail.authoring.importers.workrail.conditions import negated, to_expression
 from handrail.authoring.importers.workrail.context import LOOP_VARS, Context, Place
+from handrail.authoring.importers.workrail.keys import LOOP_CONTRACT
+from handrail.frozen import frozen
 from handrail.language.expressions.syntax import Expression
 from handrail.language.expressions.unparse import unparse
 from handrail.model.source import Mapping, Node
@@ -15,38 +18,48 @@ from handrail.model.workflow.values import JsonValue
 MOST_ROUNDS = 1000
 
 
-def loop_keys(
-    place: Place, body: list[Place], context: Context, note: Callable[[str, Node, str], None]
-) -> dict[str, JsonValue]:
-    """Give the keys that say how a loop repeats."""
+@frozen
+class Rounds:
+    """How a loop repeats: its keys, and what must hold for the steps of a round that come after a certain one."""
+
+    keys: dict[str, JsonValue]
+    guards: tuple[tuple[float, str], ...] = ()
+
+
+def rounds_of(place: Place, body: list[Place], context: Context, note: Callable[[str, Node, str], None]) -> Rounds:
+    """Say how a loop repeats."""
     loop = map_of(place.node.get("loop"))
     if loop is None:
         note("lost", place.node, "nothing says how the loop repeats; it runs once")
-        return {"for": 1, "max_iterations": 1}
+        return Rounds({"for": 1, "max_iterations": 1})
     most = whole_of(loop.get("maxIterations"))
     if most is None or not 1 <= most <= MOST_ROUNDS:
         note("changed", loop, f"'maxIterations' must be 1 to {MOST_ROUNDS}")
         most = MOST_ROUNDS if most is not None and most > 1 else 1
-    note("changed", loop, "a round runs to its end; WorkRail tests the condition again before every step of it")
-    return {**_over(place, loop, body, context, note), "max_iterations": most}
+    found = _over(place, loop, body, context, note)
+    return replace(found, keys={**found.keys, "max_iterations": most})
 
 
 def _over(
     place: Place, loop: Mapping, body: list[Place], context: Context, note: Callable[[str, Node, str], None]
-) -> dict[str, JsonValue]:
+) -> Rounds:
     try:
         match text_of(loop.get("type")):
             case "forEach":
-                return _for_each(place, loop, context)
+                taken = "the items are taken when the loop begins; WorkRail reads them before every step"
+                note("changed", loop, f"{taken}. An item that has an `id` is known by it, so no two may have the same")
+                return Rounds(_for_each(place, loop, context))
             case "for":
-                return _for(place, loop, context)
+                if whole_of(loop.get("count")) is None:
+                    note("changed", loop, "the rounds are counted when the loop begins, in WorkRail before every step")
+                return Rounds(_for(place, loop, context))
             case "while" | "until" as kind:
                 return _conditional(kind, place, body, context, note)
             case kind:
                 raise Untranslatable(f"the type '{kind}'")
     except Untranslatable as problem:
         note("lost", loop, f"what ends the loop cannot be said ({problem}); it runs once until you write it")
-        return {"for": 1}
+        return Rounds({"for": 1})
 
 
 def _for_each(place: Place, loop: Mapping, context: Context) -> dict[str, JsonValue]:
@@ -54,7 +67,8 @@ def _for_each(place: Place, loop: Mapping, context: Context) -> dict[str, JsonVa
     if not items:
         raise Untranslatable("'items' names no variable")
     found = unparse(context.value(items, place, []))
-    return {"for_each": "${" + found + "}", "as": value_name(text_of(loop.get("itemVar")) or LOOP_VARS["itemVar"])}
+    name = value_name(text_of(loop.get("itemVar")) or LOOP_VARS["itemVar"])
+    return {"for_each": "${" + found + "}", "as": name}
 
 
 def _for(place: Place, loop: Mapping, context: Context) -> dict[str, JsonValue]:
@@ -69,27 +83,38 @@ def _for(place: Place, loop: Mapping, context: Context) -> dict[str, JsonValue]:
 
 def _conditional(
     kind: str, place: Place, body: list[Place], context: Context, note: Callable[[str, Node, str], None]
-) -> dict[str, JsonValue]:
+) -> Rounds:
     loop = map_of(place.node.get("loop"))
     source = map_of(loop.get("conditionSource")) if loop is not None else None
-    decider = next((each for each in reversed(body) if "decision" in each.returns), None)
+    deciders = [each for each in body if each.contract == LOOP_CONTRACT]
     condition = source.get("condition") if source is not None else loop.get("condition") if loop is not None else None
-    if decider is not None and (condition is None or source is None):
-        return {"until": f"{value_name(spoken(decider.name))}.decision == 'stop'"}
+    if deciders and (condition is None or source is None):
+        return _decided(deciders)
     if condition is None:
         raise Untranslatable("no step of the body decides, and there is no condition")
-    in_body = False
+    setters: list[Place] = []
 
     def lookup(variable: str, like: object) -> Expression:
-        nonlocal in_body
-        found, inside = context.at_end(variable, place, like)
-        in_body = in_body or inside
+        found, inside = context.between_rounds(variable, place, like)
+        setters.extend(inside)
         return found
 
     expression = to_expression(condition, lookup)
-    if kind == "until":
-        return {"until": unparse(expression)}
-    if not in_body:
-        return {"while": unparse(expression)}
-    note("changed", place.node, "the first round always runs, as a step of the body sets what the condition tests")
-    return {"until": unparse(negated(expression))}
+    goes_on = unparse(negated(expression) if kind == "until" else expression)
+    last = max((each.order for each in setters), default=None)
+    if any(each.order != last for each in setters):
+        names = ", ".join(dict.fromkeys(each.name for each in setters))
+        note("changed", place.node, f"the loop's condition is tested when {names} are all done, not after each of them")
+    return Rounds({"while": goes_on}, () if last is None else ((last, goes_on),))
+
+
+def _decided(deciders: list[Place]) -> Rounds:
+    """A decision to stop ends the loop at once: what follows in the round is left out."""
+    stops = [f"{_decision(each)} == 'stop'" for each in deciders]
+    guards = tuple((each.order, f"{_decision(each)} != 'stop'") for each in deciders)
+    return Rounds({"until": " or ".join(stops)}, guards)
+
+
+def _decision(decider: Place) -> str:
+    own = f"{value_name(spoken(decider.name))}.decision"
+    return f"{own} | default('continue')" if "runCondition" in decider.node else own

@@ -1,4 +1,4 @@
-"""WorkRail-style prompts to prompt files: role, sections, guidance, fragments."""
+"""WorkRail-style prompts to prompt files: sections, guidance, fragments."""
 
 import re
 from collections.abc import Callable
@@ -23,18 +23,16 @@ class PromptScope:
 
     lookup: Lookup
     known: Callable[[str], bool]
-    bindings: dict[str, str]
+    slots: frozenset[str]
     functions: dict[str, str]
     lost: Callable[[int, str], None]
-    changed: Callable[[int, str], None]
 
 
 def render(step: Mapping, scope: PromptScope) -> str:
     """Give the whole prompt of a step."""
     parts = ["Goal of this run: {{ goal }}"]
-    for key, heading in (("agentRole", ""), ("prompt", "")):
-        if (node := step.get(key)) is not None:
-            parts.append(heading + _shown(text_of(node) or "", line_of(node), scope))
+    if (node := step.get("prompt")) is not None:
+        parts.append(_shown(text_of(node) or "", line_of(node), scope))
     parts.extend(_blocks(step, scope))
     if guidance := texts_of(step.get("guidance")):
         lines = (f"- {_shown(text, line_of(step), scope)}" for text in guidance)
@@ -65,9 +63,8 @@ def _shown(text: str, line: int, scope: PromptScope) -> str:
 
 def _place(inside: str, source: str, line: int, scope: PromptScope) -> str:
     binding = _BINDING.fullmatch(inside)
-    if binding and binding[1] in scope.bindings:
-        scope.changed(line, f"`{source}` is now the slot's default, '{scope.bindings[binding[1]]}'")
-        return literal(scope.bindings[binding[1]])
+    if binding and binding[1] in scope.slots:
+        return "{{ bindings." + binding[1] + " }}"
     first = inside.partition(".")[0]
     if not _PATH.fullmatch(inside) or not scope.known(first):
         scope.lost(line, f"`{source}` names nothing that is known before this step; it is kept as plain text")

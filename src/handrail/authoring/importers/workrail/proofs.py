@@ -1,90 +1,16 @@
-"""WorkRail-style assessments to `assess`, and validation criteria to `done_when`."""
+"""WorkRail-style validation criteria to `done_when`."""
 
 from collections.abc import Callable
 
 from handrail.authoring.importers.coven.go_syntax import Untranslatable
-from handrail.authoring.importers.nodes import flag_of, items_of, map_of, maps_of, text_of, texts_of, whole_of
+from handrail.authoring.importers.nodes import items_of, map_of, text_of, whole_of
 from handrail.authoring.importers.workrail.conditions import Lookup, to_expression
 from handrail.language.expressions.syntax import Compare, Expression, Filter, Literal, Logic, LogicOperator, Name, Unary
 from handrail.language.expressions.unparse import unparse
 from handrail.model.source import Mapping, Node
 from handrail.model.workflow.values import JsonValue
 
-_LONGEST_PURPOSE = 256
-_LONGEST_GUIDANCE = 512
 _GROUPS: dict[str, LogicOperator] = {"and": "and", "or": "or"}
-
-
-def assess(step: Mapping, declared: dict[str, Mapping], note: Callable[[str, Node, str], None]) -> JsonValue:
-    """Give the judgment that a step asks for; several assessments become one with all their dimensions."""
-    wanted = texts_of(step.get("assessmentRefs"))
-    found = [declared[each] for each in wanted if each in declared]
-    for each in wanted:
-        if each not in declared:
-            note("lost", step, f"the assessment '{each}' is declared nowhere")
-    if not found:
-        return None
-    if len(found) > 1:
-        note("changed", step, f"the assessments {', '.join(wanted)} are one `assess` with all their dimensions")
-    purpose = " ".join(text_of(each.get("purpose")) or "" for each in found).strip()
-    dimensions = _dimensions(found, note)
-    if not dimensions:
-        note("lost", step, "the assessment has no dimensions")
-        return None
-    made: dict[str, JsonValue] = {"purpose": purpose[:_LONGEST_PURPOSE]} if purpose else {}
-    if len(purpose) > _LONGEST_PURPOSE:
-        note("changed", step, f"the purpose of the assessment is cut to {_LONGEST_PURPOSE} characters")
-    if all(flag_of(each.get("rationaleRequired")) is False for each in found):
-        made["rationale"] = "optional"
-    return {**made, "dimensions": dimensions, **_follow_up(step, note)}
-
-
-def _dimensions(assessments: list[Mapping], note: Callable[[str, Node, str], None]) -> dict[str, JsonValue]:
-    made: dict[str, JsonValue] = {}
-    for each in assessments:
-        for dimension in maps_of(each.get("dimensions")):
-            _dimension(dimension, made, note)
-    return made
-
-
-def _dimension(dimension: Mapping, made: dict[str, JsonValue], note: Callable[[str, Node, str], None]) -> None:
-    name = (text_of(dimension.get("id")) or "").lower().replace(" ", "_").strip("_-")
-    levels = list(dict.fromkeys(texts_of(dimension.get("levels"))))
-    if not name[:1].isalpha() or len(levels) < 2:
-        note("lost", dimension, f"the dimension '{name}' needs an id that starts with a letter and two levels")
-        return
-    if name in made:
-        note("lost", dimension, f"the dimension '{name}' stands in two assessments; the second was left out")
-        return
-    purpose = (text_of(dimension.get("purpose")) or name)[:_LONGEST_PURPOSE]
-    entry: dict[str, JsonValue] = {"purpose": purpose, "levels": list(levels)}
-    if flag_of(dimension.get("required")) is False:
-        entry["required"] = False
-    made[name] = entry
-
-
-def _follow_up(step: Mapping, note: Callable[[str, Node, str], None]) -> dict[str, JsonValue]:
-    levels: list[str] = []
-    guidance: list[str] = []
-    for each in maps_of(step.get("assessmentConsequences")):
-        when, effect = map_of(each.get("when")), map_of(each.get("effect"))
-        level = text_of(when.get("anyEqualsLevel")) if when else None
-        if level is None or effect is None:
-            note("lost", each, "a consequence of the assessment names no level or no effect")
-            continue
-        levels.append(level)
-        guidance.append(text_of(effect.get("guidance")) or "")
-        if when is not None and "forAssessment" in when:
-            note(
-                "changed", each, f"the level '{level}' sends the step back in any dimension, not in one assessment only"
-            )
-    if not levels:
-        return {}
-    text = " ".join(dict.fromkeys(part for part in guidance if part))
-    if len(text) > _LONGEST_GUIDANCE:
-        note("changed", step, f"the guidance of the assessment is cut to {_LONGEST_GUIDANCE} characters")
-    made: dict[str, JsonValue] = {"follow_up_when": list(dict.fromkeys(levels))}
-    return {**made, "guidance": text[:_LONGEST_GUIDANCE]} if text else made
 
 
 class Criteria:

@@ -7,6 +7,7 @@ from handrail.authoring.importers.coven.go_templates import literal
 from handrail.authoring.importers.names import PromptFiles, Taken, spoken, step_name, value_name
 from handrail.authoring.importers.nodes import data_of, flag_of, line_of, map_of, maps_of, text_of
 from handrail.authoring.importers.result import Notes
+from handrail.authoring.importers.workrail.assessments import Assessments
 from handrail.authoring.importers.workrail.conditions import Lookup, to_expression, variables
 from handrail.authoring.importers.workrail.context import Context, Place, words_of
 from handrail.authoring.importers.workrail.keys import (
@@ -18,9 +19,9 @@ from handrail.authoring.importers.workrail.keys import (
     ordered,
     pairs,
 )
-from handrail.authoring.importers.workrail.loops import loop_keys
+from handrail.authoring.importers.workrail.loops import rounds_of
 from handrail.authoring.importers.workrail.prompts import PromptScope, render
-from handrail.authoring.importers.workrail.proofs import Criteria, assess, messages
+from handrail.authoring.importers.workrail.proofs import Criteria, messages
 from handrail.language.expressions.syntax import Expression
 from handrail.language.expressions.unparse import unparse
 from handrail.model.source import Entry, Mapping, Node
@@ -32,7 +33,7 @@ _Data: TypeAlias = dict[str, JsonValue]
 class WorkrailSteps:
     """Translates the steps of one file."""
 
-    def __init__(self, root: Mapping, path: str, notes: Notes) -> None:
+    def __init__(self, root: Mapping, path: str, notes: Notes, slots: frozenset[str] = frozenset()) -> None:
         self.prompts = PromptFiles()
         self._path = path
         self._notes = notes
@@ -41,9 +42,9 @@ class WorkrailSteps:
         self._places: list[Place] = []
         self._roots = self._plan(root)
         self.context = Context(self._places, lambda place, message: self._note("changed", place.node, message))
-        self._assessments = {text_of(each.get("id")) or "": each for each in maps_of(root.get("assessments"))}
+        self.assessments = Assessments(root, self._note)
         self._functions = pairs(root.get("functionDefinitions"), "name", "definition")
-        self._bindings = pairs(root.get("extensionPoints"), "slotId", "default")
+        self._slots = slots
         self._data: dict[str, _Data] = {}
         self._spoke = False
 
@@ -161,9 +162,9 @@ class WorkrailSteps:
         self._spoke = True
         prompt = render(step, self._scope(place))
         self._contract(place, data)
-        judged = assess(step, self._assessments, self._note)
-        if judged is not None:
-            data["assess"] = judged
+        if role := text_of(step.get("agentRole")):
+            data["role"] = role
+        data.update(self.assessments.ask(step, place.name))
         prompt += self._proofs(place, data)
         data["prompt"] = self.prompts.add(place.name, prompt)
         return data
@@ -172,10 +173,9 @@ class WorkrailSteps:
         return PromptScope(
             self._lookup(place),
             lambda variable: self.context.known(variable, place),
-            self._bindings,
+            self._slots,
             self._functions,
             lambda line, message: self._notes.lost(self._path, line, message),
-            lambda line, message: self._notes.changed(self._path, line, message),
         )
 
     def _contract(self, place: Place, data: _Data) -> None:
@@ -185,16 +185,9 @@ class WorkrailSteps:
         reference = text_of(contract.get("contractRef"))
         if flag_of(contract.get("required")) is False:
             self._note("changed", contract, f"'required' is false for '{reference}'; here the result must be given")
-        if reference == LOOP_CONTRACT:
-            place.returns["decision"] = "continue | stop"
-            message = "wr.loop_control is the field 'decision' of the result; the prompt may still describe it"
-            self._note("changed", contract, message)
-            return
+        place.contract = reference or ""
         data.setdefault("output", value_name(spoken(place.name)))
-        data["returns"] = "json"
-        self._note(
-            "changed", contract, f"the outputContract '{reference}' is `returns: json`; its fields are not checked"
-        )
+        data["returns"] = place.contract or "json"
 
     def _proofs(self, place: Place, data: _Data) -> str:
         checks: list[JsonValue] = []
@@ -218,13 +211,18 @@ class WorkrailSteps:
 
     def _loop(self, place: Place, data: _Data) -> list[_Data]:
         places = [each for each in self._places if each.loop is place]
-        body = [made for each in places for made in self._step(each)]
+        body = [(each.order, made) for each in places for made in self._step(each)]
         if not body:
             self._note("lost", place.node, f"the loop '{place.name}' has no steps that are known; it was left out")
             return []
         data["type"] = "loop"
-        data.update(loop_keys(place, places, self.context, self._note))
-        data["steps"] = list(body)
+        rounds = rounds_of(place, places, self.context, self._note)
+        for order, made in body:
+            guards: list[JsonValue] = [text for after, text in rounds.guards if order > after]
+            if guards:
+                made["when"] = all_of([*([made["when"]] if "when" in made else []), *guards])
+        data.update(rounds.keys)
+        data["steps"] = [made for _, made in body]
         return [data]
 
     def _use(self, call: Mapping, data: _Data) -> _Data:
@@ -261,7 +259,14 @@ class WorkrailSteps:
 
     def _finish(self, place: Place, data: _Data) -> None:
         data.setdefault("output", value_name(spoken(place.name)))
-        data["returns"] = dict(place.returns.items())
+        decision = {"decision": "continue | stop"} if place.contract == LOOP_CONTRACT else {}
+        data["returns"] = {**decision, **place.returns}
+        if decision:
+            message = "wr.loop_control is the field 'decision' of a result with variables; the prompt may say otherwise"
+            self._note("changed", place.node, message)
+        elif place.contract:
+            message = f"the outputContract '{place.contract}' was left out, as the result holds variables"
+            self._note("lost", place.node, message)
         checks = data.get("done_when")
         if not isinstance(checks, list):
             return

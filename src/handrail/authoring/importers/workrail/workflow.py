@@ -5,40 +5,40 @@ from collections.abc import Mapping as Lookup
 from handrail.authoring.importers.coven.go_templates import literal
 from handrail.authoring.importers.finish import write_workflow
 from handrail.authoring.importers.names import Taken, workflow_name
-from handrail.authoring.importers.nodes import flag_of, line_of, map_of, maps_of, text_of, texts_of
+from handrail.authoring.importers.nodes import line_of, map_of, maps_of, text_of, texts_of
 from handrail.authoring.importers.paths import ending_of, stem_of
 from handrail.authoring.importers.result import Notes
+from handrail.authoring.importers.workrail.declarations import Declarations, slot_names
 from handrail.authoring.importers.workrail.steps import WorkrailSteps
 from handrail.authoring.readers.json_reader import read_json
 from handrail.authoring.shapes.conform import conform
 from handrail.authoring.workrail.schema import WORKFLOW
 from handrail.model.diagnostics import Report
-from handrail.model.source import Mapping, SourceText
+from handrail.model.source import Entry, Mapping, Node, SourceText
 from handrail.model.workflow.values import JsonValue
 
 CARRIED = frozenset(
     {
         *("id", "name", "description", "version", "about", "examples", "steps", "metaGuidance", "preconditions"),
-        *("clarificationPrompts", "agentRole", "assessments", "functionDefinitions", "references"),
+        *("clarificationPrompts", "agentRole", "assessments", "functionDefinitions", "references", "features"),
+        *("capabilities", "extensionPoints"),
     }
 )
 """Top-level keys that are carried over; every other key is noted."""
 
 NOTED = {
-    "features": "their texts are not in the prompts; put what you need into prompts/10-ground-rules.md",
-    "capabilities": "say in the prompts what the agent must be able to do",
-    "extensionPoints": "slots are replaced by their defaults",
     "recommendedPreferences": "how far an agent goes alone is `access` and approval steps here",
-    "validatedAgainstSpecVersion": "`handrail stamp` writes it anew",
+    "validatedAgainstSpecVersion": "`handrail stamp` writes it again",
     "tags": "`labels` choose workflows for issues and are not the same",
     "modelTier": "choose a model with `defaults: {agent: NAME/MODEL}`",
     "metricsProfile": "figures are kept of every run",
 }
-DETAILS = {"references": ("resolveFrom",), "functionDefinitions": ("parameters", "scope")}
+DETAILS = {"functionDefinitions": ("parameters", "scope")}
 _ONCE = (
     ("translated", "the JSON file also runs unchanged; import it only to go on in the native format"),
     ("changed", "equality is exact here; WorkRail ignores case and blanks, and reads numbers and flags from text"),
     ("changed", "steps run once, in their order; WorkRail starts over from the top and may run a skipped step later"),
+    ("changed", "a result that does not fit stops a step that has no `retry`; WorkRail asks for it again"),
     ("changed", "the goal of the run is the input 'goal', and every prompt begins with it"),
     (
         "changed",
@@ -90,7 +90,8 @@ class _Workflow:
         if name != given:
             self._notes.changed(self._path, 1, f"the workflow '{given}' is now called '{name}'")
         self._once()
-        steps = WorkrailSteps(self._root, self._path, self._notes)
+        declared = Declarations(self._root, self._note).run()
+        steps = WorkrailSteps(self._root, self._path, self._notes, slot_names(declared))
         rules = self._ground_rules()
         system = steps.prompts.add("ground-rules", rules) if rules else None
         body = steps.run()
@@ -100,8 +101,12 @@ class _Workflow:
             return {}
         data: dict[str, JsonValue] = {"name": name, "description": self._description()}
         data["input"] = {key: _short(value) for key, value in steps.context.inputs.items()}
-        if system is not None:
-            data["defaults"] = {"system_prompt": system}
+        defaults = {"role": text_of(self._root.get("agentRole")), "system_prompt": system}
+        if any(defaults.values()):
+            data["defaults"] = {key: value for key, value in defaults.items() if value}
+        data.update(declared)
+        if named := steps.assessments.named():
+            data["assessments"] = named
         data["steps"] = body
         files = {f"{name}/{path}": text for path, text in steps.prompts.files.items()}
         readme = self._readme()
@@ -136,21 +141,18 @@ class _Workflow:
         return f"{title}: {text}" if title and text else title or text
 
     def _ground_rules(self) -> str:
-        parts = [literal(text_of(self._root.get("agentRole")) or "")]
+        parts: list[str] = []
         for key, heading in (
-            ("metaGuidance", "Rules that hold throughout"),
             ("preconditions", "What must be so before the work starts"),
             ("clarificationPrompts", "Questions to ask first, if the answers are not known"),
         ):
             if found := texts_of(self._root.get(key)):
                 parts.append(f"## {heading}\n\n" + "\n".join(f"- {literal(text)}" for text in found))
-        references = [_reference(each) for each in maps_of(self._root.get("references"))]
-        if references:
-            node = self._root.entries["references"]
-            message = "'references' are listed in the ground rules; whether the files exist is not checked"
-            self._notes.changed(self._path, line_of(node), message)
-            parts.append("## Documents to know\n\n" + "\n".join(references))
-        return "\n\n".join(part for part in parts if part)
+        return "\n\n".join(parts)
+
+    def _note(self, fate: str, at: Node | Entry, message: str) -> None:
+        add = self._notes.lost if fate == "lost" else self._notes.changed
+        add(self._path, line_of(at), message)
 
     def _readme(self) -> str:
         title = text_of(self._root.get("name")) or ""
@@ -163,12 +165,6 @@ class _Workflow:
             parts.append("Goals it is good for:\n\n" + "\n".join(f"- {text}" for text in examples))
         text = "\n\n".join(part for part in parts if part)
         return text + "\n" if text else ""
-
-
-def _reference(node: Mapping) -> str:
-    title, source, purpose = (literal(text_of(node.get(key)) or "") for key in ("title", "source", "purpose"))
-    weight = " It outranks other sources." if flag_of(node.get("authoritative")) else ""
-    return f"- {title} ({source}): {purpose}{weight}"
 
 
 def _short(value: dict[str, JsonValue]) -> JsonValue:
