@@ -54,7 +54,7 @@ class GenericClient:
             for blocker in said.data["blockers"]:
                 if _of_context(blocker):
                     continue
-                if blocker["pointer"] == "notes":
+                if blocker["pointer"] == "notes" or blocker["code"] == "NOT_PROVEN":
                     notes = better(notes, blocker)
                 else:
                     artifacts = self._mended(address, artifacts, blocker, attempt)
@@ -107,7 +107,8 @@ def wanted(blocker: Json) -> Any:
 
 def better(notes: str, blocker: Json) -> str:
     """Notes that meet what is asked of them."""
-    asked = re.findall(r"must contain: ([^;]+)", blocker["suggestedFix"])
-    least = [int(each) for each in re.findall(r"at least (\d+)", blocker["suggestedFix"])]
+    fix = blocker["suggestedFix"]
+    asked = [*re.findall(r"must contain: ([^;]+)", fix), *re.findall(r"wanted: expect: '([^']+)' in \w+", fix)]
+    least = [int(each) for each in re.findall(r"(?:at least|\| length >=) (\d+)", fix)]
     lines = [notes, *(each for each in asked if each not in notes)]
     return "\n".join(lines).ljust(max(least, default=0), ".")

@@ -38,6 +38,10 @@ _ONCE = (
     ("translated", "the JSON file also runs unchanged; import it only to go on in the native format"),
     ("changed", "equality is exact here; WorkRail ignores case and blanks, and reads numbers and flags from text"),
     ("changed", "steps run once, in their order; WorkRail starts over from the top and may run a skipped step later"),
+    (
+        "changed",
+        "a variable has the value of the step that names it first, or that ends a loop; WorkRail lets any step set it",
+    ),
     ("changed", "a result that does not fit stops a step that has no `retry`; WorkRail asks for it again"),
     ("changed", "the goal of the run is the input 'goal', and every prompt begins with it"),
     (
