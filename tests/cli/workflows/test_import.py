@@ -118,3 +118,22 @@ def test_what_cannot_be_imported_is_a_usage_error(shop: Shop, source: Path, cont
 
 def test_a_source_that_does_not_exist_is_said_so(shop: Shop) -> None:
     assert shop.json("import", "nowhere", code=2)["error"]["code"] == "not-found"
+
+
+def test_an_imported_workflow_is_trusted_with_what_the_project_binds_to_its_slots(shop: Shop, tmp_path: Path) -> None:
+    slot = {"slotId": "how", "purpose": "How to look.", "default": "routine-design-review"}
+    look = {"id": "look", "title": "Look", "prompt": "Look with {{wr.bindings.how}}."}
+    reference = {"id": "guide", "title": "Guide", "source": "a.md", "purpose": "Style.", "authoritative": True}
+    more = {"id": "slotted", "steps": [look], "references": [reference], "extensionPoints": [slot]}
+    file = tmp_path / "slotted.json"
+    file.write_text(json.dumps({**WORKRAIL, **more}))
+    assert shop.json("import", str(file))["ok"]
+    before = shop.json("inspect", "slotted")
+    assert before["trust"]["state"] == "never"
+    assert [each["id"] for each in before["references"]] == ["guide"]
+    assert shop.call("trust", "slotted", "--yes").exit_code == 0
+    assert shop.json("inspect", "slotted")["trust"]["state"] == "trusted"
+    (shop.root / ".handrail/bindings.json").write_text('{"slotted": {"how": "routine-plan-analysis"}}')
+    after = shop.json("inspect", "slotted")
+    assert (after["valid"], after["hash"] != before["hash"]) == (True, True)
+    assert after["trust"]["state"] != "trusted"
