@@ -38,7 +38,7 @@ BUDGETS: dict[str, int] = {
     "tests/laws": 410,
     "tests/model": 20,
     "tests/next_steps": 120,
-    "tests/operations/pull": 60,
+    "tests/operations/pull": 80,
     "tests/operations/runs": 20,
     "tests/operations/scenarios": 20,
     "tests/operations/step_tools": 40,
