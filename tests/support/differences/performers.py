@@ -104,8 +104,10 @@ def guided_output(play: Play) -> dict[str, Any]:
 
 def _result(play: Play, call: AgentCall) -> Any:
     asked = call.schema if isinstance(call.schema, dict) else {}
-    guided = "notesMarkdown" in json.dumps(asked.get("properties"))
-    return guided_output(play) if guided else play.output
+    asks = json.dumps(asked.get("properties"))
+    if play.artifacts and "wr." in asks and "notesMarkdown" not in asks:
+        return {"result": play.say if play.output is None else play.output, "artifacts": list(play.artifacts)}
+    return guided_output(play) if "notesMarkdown" in asks else play.output
 
 
 def _ran(spec: ProcessSpec) -> Scripted:

@@ -307,6 +307,7 @@ class Workbench:
         while not said.complete and said.address and len(answers) < MOST_CALLS:
             has_more = self.performer.has_more(said.address)
             play = self.performer.play(said.address)
+            self._pass_time(play.seconds)
             write_files(Path(state_of(self.log, said.run).workspace), play.files)
             output = guided_output(play) if play.output is None else {"notesMarkdown": play.say, "result": play.output}
             more = output.pop("context", {})

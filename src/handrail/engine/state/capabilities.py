@@ -88,7 +88,7 @@ def in_question(plan: Plan, state: RunState) -> list[JsonValue]:
     """Give the capabilities that nobody has found out about yet, for the performer of a step."""
     declared = () if plan.guided is None else plan.guided.capabilities
     return [
-        {"name": each.name, "level": each.level, "example": example_of(each.name)}
+        {"name": each.name, "level": each.level, "schema": schema_of(each.name), "example": example_of(each.name)}
         for each in declared
         if _is_open(state, each) and not _is_told(state, each.name)
     ]
