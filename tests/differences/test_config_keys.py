@@ -317,3 +317,19 @@ def test_program_and_install_say_where_an_agent_is_and_how_it_gets_there(tmp_pat
         with pytest.raises(HandrailError) as refused:
             described(missing + more, tmp_path)
         assert ("get-it" in f"{refused.value.message} {refused.value.next_step}") == (not told)
+
+
+@proves("config: budget")
+def test_a_configured_budget_holds_for_every_run(run: Benches) -> None:
+    steps = (AGENT, {"name": "more", "prompt": "Do more."})
+    costly = {"work": Play(cost=2.0, tokens=500, seconds=120)}
+
+    def called(limit: str, **head: Json) -> list[str]:
+        return run(flow(*steps, **head), plays=dict(costly), config=f"[budget]\n{limit}\n").addresses
+
+    assert called("") == ["work", "more"]
+    for limit in ("usd = 1", "tokens = 400", "minutes = 1", "agent_calls = 1"):
+        assert called(limit) == ["work"], limit
+    assert called("usd = 1", budget={"usd": 9}) == ["work"]
+    finish = run(flow(*steps, LAST), plays=dict(costly), config='[budget]\nusd = 1\nat_limit = "finish"\n')
+    assert finish.commands == [LAST["command"]]

@@ -79,3 +79,27 @@ def test_a_fix_has_its_own_budget(run: Benches) -> None:
         return len(run(flow({**GATE, "fix": {"prompt": "Make the files.", **more}}), plays=costly).calls)
 
     assert (fixes(), fixes(budget={"usd": 0.5})) == (3, 1)
+
+
+FAILED: Json = {"name": "strict", "type": "gate", "checks": {"types": "exit 1", "tests": "test -e a.txt"}}
+ONE = "steps.strict.failed | length == 1 and 'types' in steps.strict.failed"
+
+
+@proves("gate step.warn_when")
+def test_warn_when_makes_a_failure_a_warning(both: Benches) -> None:
+    def ended(files: dict[str, str], **more: str) -> tuple[str, bool]:
+        found = both(flow({**FAILED, **more}, LAST), files=files)
+        return found.status, "echo last" in found.commands
+
+    green = {"a.txt": ""}
+    assert ended(green) == ("blocked", False)
+    assert ended(green, warn_when=ONE) == ("succeeded", True)
+    assert ended({}, warn_when=ONE) == ("blocked", False)
+
+
+@proves("every step.message")
+def test_the_message_of_a_gate_is_told_with_its_failure(both: Benches) -> None:
+    words = "Red: ${steps.strict.failed | join(', ')}."
+    plain, told = both(flow(FAILED)), both(flow({**FAILED, "message": words}))
+    assert plain.state.message == "step 'strict' failed: tests: exit 1; types: exit 1"
+    assert told.state.message == "step 'strict' failed: Red: tests, types. (tests: exit 1; types: exit 1)"
