@@ -15,49 +15,7 @@ from support.docs.pages import pages, text_of
 
 PROVEN = dict(proven_in(Path(__file__).parent))
 
-PENDING: dict[str, str] = {
-    # Runs that exclude each other, and the time of a whole run.
-    "config: resources.max_concurrent_instances": "it is built, and has no test here yet",
-    "workflow.concurrency": "runs do not exclude each other yet",
-    "concurrency.key": "runs do not exclude each other yet",
-    "concurrency.if_running": "runs do not exclude each other yet",
-    "workflow.timeout": "a run is not ended yet",
-    # Failures of gates in words, and as warnings; what a configuration allows runs to spend.
-    "gate step.warn_when": "the record of the gate itself is not known in it yet",
-    "config: budget": "it is not read yet",
-    # What WorkRail-style JSON can say, in YAML.
-    "every step.assess": "nobody is asked for it yet",
-    "dimension.purpose": "nobody is asked for it yet",
-    "dimension.levels": "nobody is asked for it yet",
-    "dimension.required": "nobody is asked for it yet",
-    "agent settings.role": "it is built, and has no test here yet",
-    "assessment.dimensions": "it is built, and has no test here yet",
-    "assessment.follow_up_when": "it is built, and has no test here yet",
-    "assessment.guidance": "it is built, and has no test here yet",
-    "assessment.levels": "it is built, and has no test here yet",
-    "assessment.purpose": "it is built, and has no test here yet",
-    "assessment.rationale": "it is built, and has no test here yet",
-    "extension point.accepts": "it is built, and has no test here yet",
-    "extension point.default": "it is built, and has no test here yet",
-    "extension point.purpose": "it is built, and has no test here yet",
-    "feature.config": "it is built, and has no test here yet",
-    "feature.id": "it is built, and has no test here yet",
-    "reference.authoritative": "it is built, and has no test here yet",
-    "reference.id": "it is built, and has no test here yet",
-    "reference.purpose": "it is built, and has no test here yet",
-    "reference.resolve_from": "it is built, and has no test here yet",
-    "reference.source": "it is built, and has no test here yet",
-    "reference.title": "it is built, and has no test here yet",
-    "workflow.assessments": "it is built, and has no test here yet",
-    "workflow.capabilities": "it is built, and has no test here yet",
-    "workflow.extension_points": "it is built, and has no test here yet",
-    "workflow.features": "it is built, and has no test here yet",
-    "workflow.guidance": "it is built, and has no test here yet",
-    "workflow.references": "it is built, and has no test here yet",
-    # Proof in WorkRail-style JSON, and bindings that are checked.
-    "json: verification.command": "it is not executed yet",
-    "json: extension point.acceptedKinds": "bindings are not checked yet",
-}
+PENDING: dict[str, str] = {}
 """Keys that somebody builds now, with what is missing."""
 
 WITHOUT_EFFECT: dict[str, str] = {
@@ -82,7 +40,6 @@ WITHOUT_EFFECT: dict[str, str] = {
     "json: workflow.validatedAgainstSpecVersion": "written by `handrail stamp`",
     "json: step.hasValidation": "kept for old files; it has no meaning",
     "json: template_call step.title": "the steps that take its place have titles of their own",
-    "json: extension point.purpose": "what the slot is for, for readers of the file",
     "json: condition source.loopId": "a label for the artifact",
 }
 """Keys that change nothing in a run, each with the words that tell its author."""

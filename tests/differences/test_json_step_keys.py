@@ -291,3 +291,13 @@ def test_a_synthesis_may_demand_an_artifact(both: Benches) -> None:
 
     assert "loop_control" not in ended()
     assert "loop_control" in ended(synthesis={"prompt": "Decide.", "outputContract": CONTROL})
+
+
+@proves("json: verification.command")
+def test_a_command_that_verifies_a_step_is_executed_and_must_pass(both: Benches) -> None:
+    checked = guided(step(verification={"command": "test -e a.txt"}))
+    assert both(guided(step())).commands == []
+    red, green = both(checked), both(checked, files={"a.txt": ""})
+    assert green.commands == ["test -e a.txt"]
+    assert (red.status == "succeeded", green.status == "succeeded") == (False, True)
+    assert "test -e a.txt" in red.told

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from handrail.errors import InvalidWorkflow
 from support.differences.performers import Play
 from support.differences.proofs import Benches, Json, guided, proves, step
 
@@ -224,6 +225,22 @@ def test_a_slot_stands_for_what_it_is_bound_to(both: Benches) -> None:
     assert "Then use routine-final-verification." in prompt_of(both, asks, extensionPoints=[slot])
     other = {**slot, "default": "routine-ideation"}
     assert "Then use routine-ideation." in prompt_of(both, asks, extensionPoints=[other])
+
+
+@proves("json: extension point.acceptedKinds")
+def test_a_slot_refuses_what_it_does_not_accept(both: Benches) -> None:
+    asks = step(prompt="Then use {{wr.bindings.audit}}.")
+
+    def prompt(**more: Any) -> str:
+        slot = {"slotId": "audit", "purpose": "how it is audited", "default": "routine-ideation", **more}
+        return prompt_of(both, asks, extensionPoints=[slot])
+
+    assert "Then use routine-ideation." in prompt()
+    assert "Then use routine-ideation." in prompt(acceptedKinds=["routine"])
+    with pytest.raises((InvalidWorkflow, AssertionError)) as refused:
+        prompt(acceptedKinds=["workflow"])
+    said = refused.value.diagnostics if isinstance(refused.value, InvalidWorkflow) else refused.value
+    assert "slot 'audit' is bound to 'routine-ideation', which is a routine" in str(said)
 
 
 @proves("json: workflow.assessments", "json: assessment.id", "json: assessment.purpose", "json: assessment.dimensions")

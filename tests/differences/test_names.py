@@ -59,3 +59,36 @@ def test_a_value_that_a_role_lacks_is_named_with_its_step(run: Benches) -> None:
     found = run(flow({"name": "first", "command": "echo {}", "returns": "json"}, review), git=True)
     assert found.status == "blocked"
     assert "step 'review' cannot begin" in found.told
+
+
+def test_a_step_knows_its_own_name(both: Benches) -> None:
+    asks = {"name": "ask", "prompt": "You are {{ current_step.name }}."}
+    found = both(flow(asks, {"name": "say", "command": "echo ${current_step.name}"}))
+    assert "You are ask." in found.prompt.replace("`", "")
+    assert found.environments[-1]["HR_1"] == "say"
+    other = both(flow({**asks, "name": "tell"}))
+    assert "You are tell." in other.prompt.replace("`", "")
+
+
+def test_the_environment_is_known_by_its_names(both: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
+    asks = {"name": "ask", "prompt": "It lies in {{ env.HOME }}."}
+    for folder in ("/home/ann", "/home/bob"):
+        monkeypatch.setenv("HOME", folder)
+        found = both(flow(asks, {"name": "say", "command": "echo ${env.HOME}"}))
+        assert f"It lies in {folder}." in found.prompt.replace("`", "")
+        assert found.environments[-1]["HR_1"] == folder
+
+
+def test_the_issue_of_a_run_is_known_by_its_name_and_to_the_run(run: Benches) -> None:
+    asks = {"name": "ask", "prompt": "For {{ issue.title }}, {{ run.issue }}."}
+    text = flow(asks, {"name": "say", "command": "echo ${issue.title} ${run.issue}"}, input={"bug": "issue"})
+    found = run(text, f"bug={ISSUE}")
+    assert "For The fence is dull, 7." in found.prompt.replace("`", "")
+    assert {found.environments[-1][name] for name in ("HR_1", "HR_2")} == {"The fence is dull", "7"}
+    other = run(text, "bug=" + ISSUE.replace('"7"', '"8"').replace("dull", "gone"))
+    assert {other.environments[-1][name] for name in ("HR_1", "HR_2")} == {"The fence is gone", "8"}
+
+
+def test_a_connected_agent_has_its_goal_for_an_issue(both: Benches) -> None:
+    found = both(flow({"name": "ask", "prompt": "For {{ issue.title }}."}))
+    assert "For Make it better.." in found.prompt.replace("`", "")
