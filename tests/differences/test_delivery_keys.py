@@ -1,7 +1,9 @@
 """The keys of pull requests and issues, which are prepared for a person."""
 
 import os
+from pathlib import Path
 
+from handrail.operations.views.run_document import run_document
 from handrail.testing.memory_environments import MemoryEnvironment
 from support.differences.proofs import Benches, Json, flow, proves
 
@@ -45,3 +47,11 @@ def test_issues_are_made_of_the_items_with_their_labels(run: Benches) -> None:
     labelled = run(flow({**ISSUES, "labels": ["later"]}, input=TASKS), git=True).told
     assert ("Mend the gate" in plain, "later" in plain) == (True, False)
     assert "later" in labelled
+
+
+def test_a_run_names_its_worktree_as_data(run: Benches) -> None:
+    found = run(flow({"name": "say", "command": "echo hello"}), git=True)
+    tree = found.state.tree
+    assert tree is not None
+    assert run_document(found.bench.log, found.run)["workspace"] == tree.path
+    assert (Path(tree.path) / ".git").exists()

@@ -37,6 +37,15 @@ def test_a_body_of_steps_is_done_for_each_item(run: Benches) -> None:
     assert sorted(found.commands) == ["echo make", "echo make", "echo test", "echo test"]
 
 
+def test_a_failed_item_lets_the_others_go_on_and_is_repeated_alone(run: Benches) -> None:
+    breaks = {"build[b]/build": [Play(status="crashed"), Play(files={"b.txt": "b\n"})]}
+    found = run(flow(FAN, MERGE), git=True, plays={**MADE, **breaks})
+    assert (found.status, sorted(began(found))) == ("blocked", ["build[a]/build", "build[b]/build"])
+    found.resume()
+    assert (found.status, began(found)[2:]) == ("succeeded", ["build[b]/build"])
+    assert (found.file("a.txt"), found.file("b.txt")) == ("a\n", "b\n")
+
+
 @proves("for_each.key")
 def test_a_key_names_the_branch_of_an_item(run: Benches) -> None:
     usual, named = run(flow(FAN), git=True), run(flow({**FAN, "key": "item.title | length"}), git=True)

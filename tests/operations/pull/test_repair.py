@@ -132,6 +132,18 @@ def test_a_check_of_handrails_own_that_is_red_is_looked_at_again(pull: Pull, aga
     pull.assert_sound()
 
 
+def test_a_person_who_repairs_what_a_gate_found_resumes_the_walk(pull: Pull) -> None:
+    (pull.workspace / "page.md").write_text("wild\n")
+    first = pull.start(pull.add(GATED.replace("CHECK", CHECKS[0]), "gated"))
+    refused = pull.advance(first)
+    assert (refused.codes, pull.state(first.run).status) == (["RUN_BLOCKED"], "blocked")
+    (pull.workspace / "page.md").write_text("tidy\n")
+    runs.resume(pull.writer, first.run, "person:ann")
+    pull.drive()
+    assert pull.rehydrate(refused).address == "last"
+    pull.assert_sound()
+
+
 def test_what_an_agent_resumes_is_recorded_as_its_own_doing(pull: Pull) -> None:
     first = pull.start(pull.add(TIDY, "tidy"))
     pull.advance(pull.advance(first))

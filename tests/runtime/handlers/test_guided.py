@@ -78,6 +78,7 @@ def test_what_each_call_was_told_and_took_is_shown(shop: StepsRoom) -> None:
     assert "Do plan." in prompt_of(shop.log, state.run, "plan@1")
     details = step_details(shop.log, state.run, "plan")[0]
     assert (details["tries"], details["agent"]) == (2, "scripted")
+    assert details["session"] == state.steps["plan"].session != ""
     assert (details["cost"]["usd"], details["cost"]["tokens"], details["cost"]["agent_calls"]) == (0.5, 20, 2)
     assert state.spent.usd == 0.5
 
