@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -82,7 +82,7 @@ class Performer:
         call = self.calls[int(spec.argv[-1])]
         play = self.play(call.address)
         if self.willing and play is DONE and call.schema is not None:
-            play = Play(output=minimal(call.schema))
+            play = Play(output=minimal(call.schema), artifacts=tuple(_wanted(call.schema)))
         self.pass_time(play.seconds)
         write_files(Path(spec.cwd), play.files)
         said = {"text": play.say, "output": _result(play, call), "cost": play.cost, "tokens": play.tokens}
@@ -102,12 +102,28 @@ def guided_output(play: Play) -> dict[str, Any]:
     return {"notesMarkdown": play.say, "artifacts": list(play.artifacts), "context": dict(play.context)}
 
 
+def _wanted(schema: Any) -> Iterator[Any]:
+    """Give each artifact that a schema of `{result, artifacts}` asks for, every judgment at its best level."""
+    asked = schema.get("properties", {})
+    items = asked.get("artifacts", {}).get("items") if "result" in asked else None
+    forms: list[Any] = [] if items is None else items.get("anyOf", [items])
+    for form in forms:
+        made: Any = minimal(form)
+        for name, each in made.get("dimensions", {}).items():
+            levels = form["properties"]["dimensions"]["properties"][name]["properties"]["level"]["enum"]
+            each["level"] = levels[-1]
+        yield made
+
+
 def _result(play: Play, call: AgentCall) -> Any:
-    asked = call.schema if isinstance(call.schema, dict) else {}
-    asks = json.dumps(asked.get("properties"))
-    if play.artifacts and "wr." in asks and "notesMarkdown" not in asks:
-        return {"result": play.say if play.output is None else play.output, "artifacts": list(play.artifacts)}
-    return guided_output(play) if "notesMarkdown" in asks else play.output
+    asked: Any = call.schema if isinstance(call.schema, dict) else {}
+    told = json.dumps(asked.get("properties"))
+    if "notesMarkdown" in told:
+        return guided_output(play)
+    if not play.artifacts or "wr." not in told:
+        return play.output
+    result: Any = minimal(asked["properties"]["result"])
+    return {"result": result, "artifacts": list(play.artifacts)}
 
 
 def _ran(spec: ProcessSpec) -> Scripted:
