@@ -302,3 +302,13 @@ def test_an_order_of_items_that_cannot_hold_is_found_before_anything_runs(items:
 )
 def test_an_order_that_holds_is_no_error(text: str) -> None:
     assert errors_of(text) == ""
+
+
+@pytest.mark.parametrize("word", ["max", "max_cycles"])
+def test_another_word_for_the_most_rounds_is_answered_with_the_right_one(word: str) -> None:
+    text = (
+        f"name: case\nsteps:\n  - {{name: a, type: loop, for: 2, {word}: 3, steps: [{{name: b, command: 'true'}}]}}\n"
+    )
+    compiled, _, _ = compile_text(text)
+    found = next(each for each in compiled.diagnostics if each.code == "unknown-key")
+    assert found.hint == "the most rounds of a step that repeats are its 'max_iterations'"
