@@ -56,11 +56,17 @@ def test_a_run_in_json_is_one_document_and_its_lines_go_to_stderr(runs: Runs) ->
     runs.add("demo", EVERY_KIND)
     document = runs.json("run", "demo", "main")
     assert document.pop("hash").startswith("sha256:")
-    assert document.pop("started_at") < document.pop("completed_at")
+    assert document.pop("started_at") < document["completed_at"]
+    assert document.pop("last_activity") == document.pop("completed_at")
     assert document.pop("workspace") == str(runs.shop.root)
     assert document == snapshot(
         {
             "run": "demo-1",
+            "root": "demo-1",
+            "parent": None,
+            "repository": None,
+            "branch": None,
+            "worktree": None,
             "workflow": "demo",
             "status": "succeeded",
             "reason": None,
