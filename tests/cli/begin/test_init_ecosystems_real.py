@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -124,8 +125,18 @@ class Room:
 
     def handrail(self, *words: str) -> "subprocess.CompletedProcess[str]":
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
-        env = {**kept, "HANDRAIL_HOME": str(self.home), "LOGNAME": "ann", "COLUMNS": "100"}
+        env = {**kept, **rust_folders(), "HANDRAIL_HOME": str(self.home), "LOGNAME": "ann", "COLUMNS": "100"}
         return subprocess.run([HANDRAIL, *words], cwd=self.root, env=env, capture_output=True, text=True, check=False)
+
+
+def rust_folders() -> dict[str, str]:
+    """Name the folders of a Rust that rustup installed, which may be another user's than the home of this test."""
+    cargo = Path(shutil.which("cargo") or "/usr/bin/cargo")
+    home = cargo.parent.parent.parent
+    if cargo.parent.parent.name != ".cargo" or not (home / ".rustup").is_dir():
+        return {}
+    folders = {"RUSTUP_HOME": str(home / ".rustup"), "CARGO_HOME": str(home / ".cargo")}
+    return {**folders, "HANDRAIL_PASS_ENV": ",".join(folders)}
 
 
 def room_of(folder: Path, language: Language) -> Room:
