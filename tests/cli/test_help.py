@@ -220,7 +220,7 @@ def test_what_is_no_command_yet_says_what_to_use_instead(shop: Shop, name: str) 
 
 def test_ps_is_status(shop: Shop) -> None:
     assert shop.call("ps").output == shop.call("status").output
-    assert shop.json("ps") == {"runs": [], "driver": None}
+    assert shop.json("ps") == {"runs": [], "cut": False, "older": None, "driver": None}
 
 
 def test_help_of_a_command_is_what_the_command_says_itself() -> None:

@@ -34,7 +34,12 @@ STATES = ("needs-you", "paused", "waiting", "running", "ended", "succeeded", "fa
 @click.option("--here", is_flag=True, help="Only runs of the repository that the current folder is in.")
 @click.option("--workflow", metavar="NAME", shell_complete=complete_workflows, help="Only runs of this workflow.")
 @click.option(
-    "--status", "states", multiple=True, type=click.Choice(STATES), help="Only runs that stand so; repeatable."
+    "--status",
+    "states",
+    multiple=True,
+    type=click.Choice(STATES),
+    metavar="STATE",
+    help=f"Only runs that stand so; repeatable: {', '.join(STATES)}.",
 )
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many runs, the newest first.")
 @click.option("--before", metavar="RUN", shell_complete=complete_runs, help="Only runs that started before this one.")

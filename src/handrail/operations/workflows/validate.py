@@ -8,7 +8,7 @@ from handrail.model.diagnostics import Diagnostic, Report, Severity
 from handrail.operations.workflows.check import Checked, check
 from handrail.operations.workflows.find_targets import several
 from handrail.operations.workflows.notify_channels import channel_problems
-from handrail.operations.workflows.staleness import Staleness, staleness, stamp_of
+from handrail.operations.workflows.staleness import Staleness, is_shown, staleness, stamp_of
 from handrail.sources.library import builtins
 from handrail.sources.open_workflow import catalog_for
 from handrail.sources.tiers import Found, Place, Tier, discover
@@ -67,14 +67,16 @@ def validate(place: Place, targets: Sequence[str], *, library: bool = False, adv
         said = tuple(one for one in checked.diagnostics if advise or one.severity is not Severity.ADVICE)
         ok = checked.ok and not unreached
         dropped = checked.opened.report.dropped
-        shown, stale = place.shown(each.main), _staleness(checked)
+        shown, stale = place.shown(each.main), _staleness(place, checked)
         files.append(CheckedFile(shown, ok, checked.hash, (*said, *unreached), dropped, stale))
     return Validation(tuple(files), tuple(report))
 
 
-def _staleness(checked: Checked) -> Staleness | None:
+def _staleness(place: Place, checked: Checked) -> Staleness | None:
     document = checked.opened.document
-    return staleness(stamp_of(document), builtins().spec_version) if document is not None and checked.ok else None
+    if document is None or not checked.ok or not is_shown(place, checked.found):
+        return None
+    return staleness(stamp_of(document), builtins().spec_version)
 
 
 def _unreached(place: Place, checked: Checked) -> tuple[Diagnostic, ...]:

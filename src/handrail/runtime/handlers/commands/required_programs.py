@@ -4,8 +4,8 @@ Only what is certain counts: the first word of a command that is a plain name, o
 that neither the step nor an agent changes. A script may install what later steps need, so the search ends with it.
 """
 
+import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -123,7 +123,13 @@ class _Search:
                 yield checks.get(proof.check, "")
 
     def _lacks(self, program: str) -> bool:
-        return f"BASH_FUNC_{program}%%" not in self.variables and shutil.which(program, path=self.path) is None
+        return f"BASH_FUNC_{program}%%" not in self.variables and not _is_found(program, self.path)
+
+
+def _is_found(program: str, path: str) -> bool:
+    """Look for a program in the folders of a run's own search path."""
+    places = [Path(folder or ".") / program for folder in path.split(os.pathsep)]
+    return any(os.access(place, os.X_OK) and place.is_file() for place in places)
 
 
 def _walk(step: Step, prefix: str, *, certain: bool, entered: bool) -> Iterator[tuple[str, Step, bool]]:
