@@ -214,6 +214,44 @@ def test_lists_of_tools_count_at_every_access() -> None:
     assert verdict(rules("read", allowed=[], partly=["Bash"]), asked("Bash", command="rm a"))[0] == "deny"
 
 
+def skill(root: Path, folder: str, text: str = "x") -> None:
+    path = root / folder / "SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize("access", ["read", "edit", "full"])
+@pytest.mark.parametrize("name", ["tidy", "sub:tidy", "/tidy now", "TIDY"])
+def test_a_skill_in_a_folder_below_is_denied_at_every_access(tree: Path, access: str, name: str) -> None:
+    skill(tree, "src/.claude/skills/tidy")
+    decision, why = verdict(rules(access, workspace=str(tree)), asked("Skill", skill=name))
+    assert decision == "deny"
+    assert "src/.claude/skills/tidy/SKILL.md" in why or access == "read"
+
+
+@pytest.mark.parametrize(
+    "text", ["---\nname: tidy\n---\n", '---\nname: "\\u0074idy"\n---\n', "---\nname: >-\n  tidy\n---\n"]
+)
+def test_a_skill_below_that_is_called_otherwise_than_its_folder_is_denied_too(tree: Path, text: str) -> None:
+    skill(tree, "src/.claude/skills/other", text)
+    assert verdict(rules("full", workspace=str(tree)), asked("Skill", skill="tidy"))[0] == "deny"
+
+
+def test_a_folder_of_skills_that_is_a_link_is_denied(tree: Path) -> None:
+    (tree / "src" / ".claude").mkdir()
+    (tree / "src" / ".claude" / "skills").symlink_to(tree.parent / "elsewhere")
+    assert verdict(rules("full", workspace=str(tree)), asked("Skill", skill="tidy"))[0] == "deny"
+
+
+def test_a_command_below_is_denied_and_a_skill_of_another_name_is_not(tree: Path) -> None:
+    (tree / "src" / ".claude" / "commands").mkdir(parents=True)
+    (tree / "src" / ".claude" / "commands" / "tidy.md").write_text("x")
+    skill(tree, ".claude/skills/mine")
+    full = rules("full", workspace=str(tree))
+    assert verdict(full, asked("SlashCommand", command="/tidy all of it"))[0] == "deny"
+    assert verdict(full, asked("Skill", skill="mine")) == ("allow", "")
+
+
 def test_who_may_edit_runs_commands_and_writes_inside(tree: Path) -> None:
     edit = rules("edit", workspace=str(tree))
     assert verdict(edit, asked("Bash", command="rm -rf x; make"))[0] == "allow"

@@ -14,7 +14,17 @@ from support.security.black_box import BlackBox
 
 SCRIPT: list[Action] = [Shell("env > environment.txt"), Say("done")]
 """What the model wants: a command, so that hooks before and after a tool have something to do."""
-SKILLS: list[Action] = [Call("Skill", {"skill": "planted-skill"}), Call("Skill", {"skill": "planted"}), Say("done")]
+DELEGATED = {"subagent_type": "planted", "description": "planted", "prompt": "Go. [[s:go]]"}
+SKILLS: list[Action] = [
+    Call("Skill", {"skill": "planted-skill"}),
+    Call("Skill", {"skill": "planted"}),
+    Call("Skill", {"skill": "hooked-skill"}),
+    Shell("true"),
+    # The tool by which Claude Code starts an agent definition has had both names.
+    Call("Task", DELEGATED),
+    Call("Agent", DELEGATED),
+    Say("done"),
+]
 
 BELOW: list[Action] = [
     Shell("cd sub && cat app.txt && env > environment.txt"),

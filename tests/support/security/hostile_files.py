@@ -10,6 +10,7 @@ from pathlib import Path
 from support.security.black_box import BlackBox
 
 CLAUDE_HOOKS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd", "SubagentStop")
+FRONT_MATTER_HOOKS = ("PreToolUse", "PostToolUse", "Stop")
 CODEX_HOOKS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "Stop")
 GEMINI_HOOKS = ("SessionStart", "BeforeAgent", "BeforeModel", "BeforeTool", "AfterAgent", "SessionEnd")
 
@@ -41,12 +42,26 @@ def plant_claude(box: BlackBox, redirect: str = "", root: Path | None = None) ->
     )
     put(".mcp.json", json.dumps({"mcpServers": {"planted": {"command": server(box, "claude-server")}}}))
     put(".claude/commands/planted.md", f"---\nallowed-tools: Bash\n---\nx !`{box.mark('claude-command')}`\n")
-    put(".claude/agents/planted.md", "---\nname: planted\ndescription: PLANTED-AGENT\n---\nx\n")
+    put(
+        ".claude/agents/planted.md",
+        f"---\nname: planted\ndescription: PLANTED-AGENT\n{_front_hooks(box, 'claude-agent-hook')}---\nx\n",
+    )
     put(
         ".claude/skills/planted-skill/SKILL.md",
-        f"---\nname: planted-skill\ndescription: PLANTED-SKILL\n---\nx !`{box.mark('claude-skill')}`\n",
+        f"---\nname: planted-skill\ndescription: PLANTED-SKILL\n{_front_hooks(box, 'claude-skill-hook')}---\n"
+        f"x !`{box.mark('claude-skill')}`\n",
+    )
+    put(
+        ".claude/skills/hooked-skill/SKILL.md",
+        f"---\nname: hooked-skill\ndescription: PLANTED-HOOKED\n{_front_hooks(box, 'claude-hooked-skill')}---\nx\n",
     )
     put("CLAUDE.md", "KEEP-THE-SEMICOLONS\n")
+
+
+def _front_hooks(box: BlackBox, name: str) -> str:
+    """Write hooks as the front matter of an agent definition or a skill declares them."""
+    hooks = {event: [{"matcher": "", "hooks": [_hook(box, f"{name}-{event}")]}] for event in FRONT_MATTER_HOOKS}
+    return f"hooks: {json.dumps(hooks)}\n"
 
 
 def plant_codex(box: BlackBox, root: Path | None = None) -> None:

@@ -13,6 +13,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, NoReturn
 
 DEADLINE = 10
@@ -27,6 +28,9 @@ READING = frozenset(
     | {"TaskCreate", "TaskGet", "TaskList", "TaskUpdate"}
 )
 """Tools that change nothing but the conversation; what a sub-agent does is asked about too."""
+SKILLS = frozenset({"Skill", "SlashCommand"})
+"""Tools that load a skill or a command, and with it the hooks that its front matter declares."""
+_NESTED = re.compile(r"/\.claude/(?:skills|commands)/")
 FIND = ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls")
 GIT = ("--output", "--ext-diff", "--textconv")
 RG = ("--pre", "--pre-glob", "--search-zip", "--hostname-bin")
@@ -52,6 +56,10 @@ def verdict(rules: Given, asked: Given) -> tuple[str, str]:
     listed = _listed(rules, tool)
     if listed:
         return "deny", listed
+    if tool in SKILLS:
+        nested = conflicting_skill(str(given.get("skill") or given.get("command") or ""), rules["workspace"])
+        if nested:
+            return "deny", f"{nested} lies in a folder below, where nobody has trusted it"
     refusal = _refusal(rules, tool, given, str(asked.get("cwd") or rules["workspace"]))
     if refusal:
         return "deny", refusal
@@ -83,6 +91,44 @@ def _refusal(rules: Given, tool: str, given: Given, cwd: str) -> str:
     if tool in READING or (tool.startswith("mcp__") and tool in (rules["allowed"] or ())):
         return ""
     return f"this step may only read (`access: read`), and {tool} can do more"
+
+
+def conflicting_skill(wanted: str, workspace: str) -> str:
+    """Find a skill or command below the worktree's root to which a name may lead; Claude Code finds those itself.
+
+    What `.claude` has at the root is part of the trusted files. Below that, a file is taken for the wanted one when its
+    path or its text has the name, or when its front matter could spell the name in another way.
+    """
+    name = wanted.lstrip("/").split(None, 1)[0].rpartition(":")[2].casefold() if wanted.strip("/ ") else ""
+    for path in _nested_files(workspace):
+        real = os.path.join(workspace, path)  # noqa: PTH118 - pathlib takes twice as long to load
+        if name in path.casefold() or _may_name(real, name):
+            return path
+    return ""
+
+
+def _nested_files(workspace: str) -> "Iterator[str]":
+    """Walk the files of skills and commands below the root, as paths from there; a link is not followed but given."""
+    own = os.path.join(workspace, ".claude")  # noqa: PTH118
+    for folder, folders, files in os.walk(workspace):
+        folders[:] = [each for each in folders if each != ".git" and os.path.join(folder, each) != own]  # noqa: PTH118
+        inner = os.path.relpath(folder, workspace)
+        links = [each for each in folders if os.path.islink(os.path.join(folder, each))]  # noqa: PTH114, PTH118
+        if _NESTED.search(f"/{inner}/"):
+            yield from (os.path.join(inner, each) for each in (*files, *links))  # noqa: PTH118
+        elif inner.endswith("/.claude"):
+            yield from (os.path.join(inner, each) for each in links)  # noqa: PTH118
+
+
+def _may_name(path: str, name: str) -> bool:
+    """Whether a file has a name in its text, or cannot be read, or escapes characters in its front matter."""
+    try:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes twice as long to load
+            text = file.read(MOST)
+    except (OSError, ValueError):
+        return True
+    front = text.partition("---")[2].partition("\n---")[0]
+    return name in text.casefold() or "\\" in front
 
 
 def _writes(tool: str, given: Given) -> bool:
