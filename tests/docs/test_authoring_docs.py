@@ -1,6 +1,7 @@
 """The pages about writing workflows are complete and true: each key and name of the formats, and none besides."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,8 +29,9 @@ from handrail.model.workflow.types import ListType, RecordType, Type
 from handrail.sources.library import builtins
 from support.compiler.native_case import compile_library, read_text
 from support.docs.examples import data_of, is_example, refusals, shape_of
+from support.docs.key_index import draw_key_index
 from support.docs.keys import Keys, keys_by_record, used_keys, words
-from support.docs.pages import CODE, ROOT, Table, blocks, prose, tables
+from support.docs.pages import CODE, ROOT, Table, blocks, group, prose, tables, text_of
 
 AUTHORING = "docs/authoring.md"
 WORKRAIL = "docs/authoring-workrail.md"
@@ -47,7 +49,7 @@ def _known(page: str) -> dict[str, Keys]:
 def _key_tables(page: str) -> Iterator[tuple[Table, str, Keys]]:
     """Each table of keys with the name of what it documents, and the keys that another table says already."""
     known = _known(page)
-    for table in tables(page):
+    for table in (each for part in group(page) for each in tables(part)):
         what, _, besides = table.notes.get("keys", "").partition(", besides ")
         if what:
             yield table, what, known[besides] if besides else {}
@@ -70,7 +72,7 @@ def test_every_record_of_the_format_has_its_table(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_key_stands_in_an_example(page: str) -> None:
-    examples = [block for block in blocks(page) if is_example(block)]
+    examples = [block for part in group(page) for block in blocks(part) if is_example(block)]
     used = {id(key) for block in examples for key in used_keys(shape_of(block), data_of(block))}
     known = {(what, name): key for what, keys in _known(page).items() for name, key in keys.items()}
     assert [place for place, key in known.items() if id(key) not in used] == []
@@ -78,12 +80,24 @@ def test_every_key_stands_in_an_example(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_word_of_a_choice_is_named(page: str) -> None:
-    said = {word for code in CODE.findall(prose(page)) for word in re.findall(r"[\w-]+", code)}
+    text = "\n".join(prose(part) for part in group(page))
+    said = {word for code in CODE.findall(text) for word in re.findall(r"[\w-]+", code)}
     assert sorted(words(PAGES[page][0]) - said) == []
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_the_index_of_keys_leads_to_the_table_of_each_key(page: str) -> None:
+    path = ROOT / page.removesuffix(".md") / "keys.md"
+    drawn = draw_key_index(
+        text_of(path.relative_to(ROOT).as_posix()), [(table, what) for table, what, _ in _key_tables(page)]
+    )
+    if os.environ.get("HANDRAIL_UPDATE_DOCS"):
+        path.write_text(drawn, encoding="utf-8")
+    assert path.read_text("utf-8") == drawn, "HANDRAIL_UPDATE_DOCS=1 writes it again"
+
+
 def _fields(page: str, note: str) -> Table:
-    (found,) = [table for table in tables(page) if table.notes.get("fields") == note]
+    (found,) = [table for part in group(page) for table in tables(part) if table.notes.get("fields") == note]
     return found
 
 

@@ -1,4 +1,4 @@
-"""Every recipe of docs/cookbook.md is written into a repository, checked, trusted and run as the page shows."""
+"""Every recipe of the cookbook is written into a repository, checked, trusted and run as the page shows."""
 
 import json
 import os
@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from support.docs.pages import ROOT, blocks
+from support.docs.pages import ROOT, blocks, group
 from support.docs.recipes import Section, play, sections
 from support.docs.shop import FILES, DocShop
 
-PAGE = "docs/cookbook.md"
+PAGES = group("docs/cookbook.md")
 SCRIPTS = ROOT / "tests" / "docs" / "cookbook"
-RECIPES = sections(PAGE)
+RECIPES = [recipe for page in PAGES for recipe in sections(page)]
 PLAYED = RECIPES if os.environ.get("HANDRAIL_SOAK") else RECIPES[::3]
 """All are checked in every test run; playing one takes as long as a person would be in a hurry."""
 TOOLS = {
@@ -110,5 +110,5 @@ def test_there_are_a_dozen_recipes_and_every_script_belongs_to_one() -> None:
 
 
 def test_the_checks_are_those_that_the_page_shows() -> None:
-    (shown,) = [block for block in blocks(PAGE) if block.language == "toml"]
+    (shown,) = [block for page in PAGES for block in blocks(page) if block.language == "toml"]
     assert shown.text == FILES[".handrail/config.toml"]

@@ -9,12 +9,13 @@ from handrail.sources.config.config import read_repository_config, read_user_con
 from handrail.sources.folders import Folders
 from support.docs.commands import Command, Shown, commands, fits, make_targets
 from support.docs.examples import is_example, problems
-from support.docs.pages import ROOT, Block, blocks, pages
+from support.docs.pages import ROOT, Block, blocks, group, pages
 
 OTHER_TESTS = {
     "README.md": "tests/docs/test_readme.py",
-    "docs/cookbook.md": "tests/docs/test_cookbook.py",
-    "docs/engine.md": "tests/docs/test_engine_docs.py",
+    **dict.fromkeys(group("docs/cookbook.md"), "tests/docs/test_cookbook.py"),
+    "docs/engine/events.md": "tests/docs/test_engine_docs.py",
+    "docs/engine/store.md": "tests/docs/test_engine_docs.py",
     "docs/init.md": "tests/docs/test_init_docs.py",
     "docs/language.md": "tests/docs/test_language_docs.py",
     "docs/mcp.md": "tests/docs/test_mcp_docs.py",
@@ -24,6 +25,7 @@ OTHER_TESTS = {
     "docs/tutorial.md": "tests/docs/test_tutorial.py",
 }
 """Pages whose blocks have tests of their own."""
+INDEXES = [page for page in pages() if len(group(page)) > 1]
 PICTURES = ("text", "")
 """Blocks of these languages are only looked at: trees of folders, drawings."""
 PAGES = [page for page in pages() if page not in OTHER_TESTS]
@@ -43,7 +45,8 @@ def test_every_block_is_one_that_a_test_can_judge(block: Block) -> None:
 
 @pytest.mark.parametrize("page", OTHER_TESTS)
 def test_the_other_pages_have_tests_of_their_own(page: str) -> None:
-    assert Path(page).name in (ROOT / OTHER_TESTS[page]).read_text(encoding="utf-8")
+    text = (ROOT / OTHER_TESTS[page]).read_text(encoding="utf-8")
+    assert Path(page).name in text or any(f'group("{index}")' in text for index in INDEXES if page in group(index))
 
 
 @pytest.fixture

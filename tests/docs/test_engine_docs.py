@@ -1,4 +1,4 @@
-"""The page engine.md is drawn from the code; HANDRAIL_UPDATE_DOCS=1 draws it anew. Its example store is run."""
+"""The pages about the engine are drawn from the code; HANDRAIL_UPDATE_DOCS=1 draws them. The example store is run."""
 
 import os
 import re
@@ -14,7 +14,10 @@ from handrail.model.history.events import BlockReason, RunStatus, WaitReason
 from handrail.testing.figures import diagrams
 from support.docs.pages import ROOT, blocks, tables, text_of
 
-PAGE = "docs/engine.md"
+LAWS = "docs/engine.md"
+EVENTS = "docs/engine/events.md"
+STATUSES = "docs/engine/statuses.md"
+STORE = "docs/engine/store.md"
 PART = re.compile(r"(<!-- generated: (events|transitions|diagram) -->\n).*?(<!-- generated: end -->)", re.DOTALL)
 
 
@@ -31,11 +34,11 @@ def _page(before: str) -> str:
 
 
 def test_the_tables_and_the_diagram_are_those_of_the_code() -> None:
-    before = text_of(PAGE)
+    before = text_of(EVENTS)
     if os.environ.get("HANDRAIL_UPDATE_DOCS"):
-        (ROOT / PAGE).write_text(_page(before), encoding="utf-8")
+        (ROOT / EVENTS).write_text(_page(before), encoding="utf-8")
     assert len(PART.findall(before)) == 3
-    assert text_of(PAGE) == _page(before), "HANDRAIL_UPDATE_DOCS=1 writes it anew"
+    assert text_of(EVENTS) == _page(before), "HANDRAIL_UPDATE_DOCS=1 writes it again"
 
 
 def test_every_event_has_a_sentence_and_a_row() -> None:
@@ -65,7 +68,7 @@ def test_the_diagram_has_no_arrow_that_the_table_does_not_allow() -> None:
 
 
 def test_the_page_explains_every_status_with_every_reason() -> None:
-    (table,) = [each for each in tables(PAGE) if each.rows[0][0] == "`running`"]
+    (table,) = [each for each in tables(STATUSES) if each.rows[0][0] == "`running`"]
     said = {(row[0].strip("`"), reason) for row in table.rows for reason in re.findall(r"`(\w+)`", row[1]) or [""]}
     expected = {("waiting", reason) for reason in get_args(WaitReason)}
     expected |= {("blocked", reason) for reason in get_args(BlockReason)}
@@ -74,7 +77,7 @@ def test_the_page_explains_every_status_with_every_reason() -> None:
 
 
 def test_the_example_store_keeps_all_promises_of_a_store(tmp_path: Path) -> None:
-    (example,) = [block for block in blocks(PAGE) if block.language == "python"]
+    (example,) = [block for block in blocks(STORE) if block.language == "python"]
     file = tmp_path / "test_copying_log.py"
     file.write_text(example.text, encoding="utf-8")
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(tmp_path), "-c", os.devnull]
@@ -87,5 +90,5 @@ def test_the_example_store_keeps_all_promises_of_a_store(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("law", range(1, 13))
 def test_the_laws_are_numbered_without_gaps(law: int) -> None:
-    laws = text_of(PAGE).partition("## The laws")[2].partition("\n## ")[0]
+    laws = text_of(LAWS).partition("## The laws")[2].partition("\n## ")[0]
     assert f"\n{law}. **" in laws

@@ -8,7 +8,7 @@ import pytest
 from handrail.agents.profiles import PROFILES
 from support.docs.pages import ROOT, Table, tables, text_of
 
-PAGES = ("docs/trust.md", "docs/agents.md")
+PAGES = ("docs/trust.md", "docs/agents/repository-files.md")
 NAMED = re.compile(r"^- ([A-Z]\d+): `(tests/[\w/]+\.py)::(test_\w+)`$", re.MULTILINE)
 MARKS = re.compile(r"\b[A-Z]\d+\b")
 CELLS = -3
@@ -33,7 +33,7 @@ def test_every_cell_is_a_test_that_is_named(page: str) -> None:
 
 
 def test_the_table_of_agents_has_every_agent() -> None:
-    assert set(PROFILES) <= {row[0] for row in find_table("docs/agents.md").rows}
+    assert set(PROFILES) <= {row[0] for row in find_table("docs/agents/repository-files.md").rows}
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,8 @@ def test_a_published_workflow_has_no_fault(path: Path) -> None:
 
 
 def test_the_cookbook_has_no_fault() -> None:
-    page = (library_root().parents[2] / "docs" / "cookbook.md").read_text("utf-8")
+    pages = (library_root().parents[2] / "docs" / "cookbook").glob("*.md")
+    page = "\n".join(path.read_text("utf-8") for path in pages)
     texts = [each for each in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if each.startswith("name:")]
     named = {text.split("\n", 1)[0].removeprefix("name: "): text for text in texts}
     assert len(named) >= 10

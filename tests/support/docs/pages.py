@@ -50,6 +50,12 @@ def pages() -> list[str]:
     return [*found, *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))]
 
 
+def group(index: str) -> list[str]:
+    """Give an index page and the pages of the folder that has its name."""
+    folder = ROOT / index.removesuffix(".md")
+    return [index, *sorted(path.relative_to(ROOT).as_posix() for path in folder.glob("*.md"))]
+
+
 def text_of(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 
@@ -57,6 +63,23 @@ def text_of(page: str) -> str:
 def prose(page: str) -> str:
     """Give a page without its code blocks."""
     return re.sub(r"^```.*?^```$", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchor_of(title: str) -> str:
+    """Give the anchor that a heading has in a link."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
+
+
+def anchor_before(page: str, line: int) -> str:
+    """Give the anchor of the last heading before a line that is outside of code blocks."""
+    lines = text_of(page).splitlines()[: line - 1]
+    fenced = False
+    found = ""
+    for each in lines:
+        fenced ^= each.startswith("```")
+        if not fenced and (title := re.fullmatch(r"#+ (.+)", each)):
+            found = anchor_of(title[1])
+    return found
 
 
 def blocks(page: str) -> list[Block]:

@@ -39,7 +39,7 @@ def sections(page: str) -> list[Section]:
     """Give the parts of a page that hold blocks with commands."""
     lines = text_of(page).splitlines()
     starts = [at for at, line in enumerate(lines, 1) if line.startswith("## ")]
-    ends = [*starts[1:], len(lines) + 1]
+    ends = [*starts[1:], len(lines) + 1][: len(starts)]
     found = [
         Section(lines[start - 1].removeprefix("## "), tuple(each for each in blocks(page) if start < each.line < end))
         for start, end in zip(starts, ends, strict=True)
