@@ -51,13 +51,13 @@ main()
 
 def test_a_run_up_to_its_approval_loads_only_what_it_needs(shop: DocShop) -> None:
     shop.begin({**EMPTY, **{path: _files()[path].text for path in FIRST}})
-    for path in (".handrail/workflows/mend/workflow.yaml", "../play.yaml"):
+    for path in (".handrail/workflows/bugfix/workflow.yaml", "../play.yaml"):
         shop.write(path, _files()[path].text)
     (shop.root.parent / "count.py").write_text(COUNT)
-    code, printed = shop.run("handrail init --yes && handrail trust mend --yes")
+    code, printed = shop.run("handrail init --yes && handrail trust bugfix --yes")
     assert code == 0, printed
-    _, printed = shop.run('python ../count.py run mend "x" --script ../play.yaml')
-    assert "mend-1 needs you" in printed, printed
+    _, printed = shop.run('python ../count.py run bugfix "x" --script ../play.yaml')
+    assert "bugfix-1 needs you" in printed, printed
     loaded = printed.partition("LOADED ")[2].split()
     print(f"{len(loaded)} modules of Handrail, at most {MOST_MODULES}")  # noqa: T201
     assert len(loaded) <= MOST_MODULES, "\n".join(loaded)
