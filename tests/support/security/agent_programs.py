@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from handrail.model.workflow.values import JsonValue
 from handrail.testing.models.scripts import Action, Call, Say, Shell
 from handrail.testing.models.server import ModelServer
 from support.agents.real_agents import CODEX, NOWHERE, PROGRAMS, program
@@ -14,7 +15,7 @@ from support.security.black_box import BlackBox
 
 SCRIPT: list[Action] = [Shell("env > environment.txt"), Say("done")]
 """What the model wants: a command, so that hooks before and after a tool have something to do."""
-DELEGATED = {"subagent_type": "planted", "description": "planted", "prompt": "Go. [[s:go]]"}
+DELEGATED: dict[str, JsonValue] = {"subagent_type": "planted", "description": "planted", "prompt": "Go. [[s:go]]"}
 SKILLS: list[Action] = [
     Call("Skill", {"skill": "planted-skill"}),
     Call("Skill", {"skill": "planted"}),
