@@ -42,7 +42,7 @@ def test_every_command_is_one_that_there_is(block: Block) -> None:
 
 
 def test_the_picture_shows_what_the_commands_of_the_tutorial_print() -> None:
-    lines = [f"$ {line}" if not shown else shown for line in PICTURED for shown in ("", *_pictured(SHOWN[line]))]
+    lines = [shown or f"$ {line}" for line in PICTURED for shown in ("", *_pictured(SHOWN[line]))]
     drawn = draw_session("A run that is approved, paused and resumed", lines)
     if os.environ.get("HANDRAIL_UPDATE_DOCS"):
         (ROOT / PICTURE).write_text(drawn, encoding="utf-8")
