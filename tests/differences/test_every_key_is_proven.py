@@ -38,7 +38,7 @@ WITHOUT_EFFECT: dict[str, str] = {
     "body.prompt": "a `body` that an agent should write is left to you",
     "workflow.validated_against_spec": "written by `handrail stamp`",
     "json: workflow.validatedAgainstSpecVersion": "written by `handrail stamp`",
-    "json: step.hasValidation": "kept for old files; it has no meaning",
+    "json: step.hasValidation": "accepted for old files; it has no effect",
     "json: template_call step.title": "the steps that take its place have titles of their own",
     "json: condition source.loopId": "a label for the artifact",
 }

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from support.docs.pages import Table, anchor_before
 
-HEAD = "| key | where it stands |\n|---|---|\n"
+HEAD = "| key | explained in |\n|---|---|\n"
 
 
 def draw_key_index(before: str, documented: Iterable[tuple[Table, str]]) -> str:
