@@ -1,5 +1,7 @@
 """The settings of agents: what they are started with, and what they may do."""
 
+import pytest
+
 from support.differences.performers import Play
 from support.differences.proofs import Benches, Json, flow, proves
 
@@ -117,10 +119,11 @@ def test_a_prompt_is_text_or_the_name_of_a_file(both: Benches) -> None:
     assert "Paint the fence." in named.prompt
 
 
-@proves("agent step.requires_approval")
-def test_requires_approval_waits_for_a_person_after_the_step(both: Benches) -> None:
+@pytest.mark.parametrize("word", ["requires_approval", "require_confirmation"])
+@proves("agent step.requires_approval", "agent step.require_confirmation")
+def test_requires_approval_waits_for_a_person_after_the_step(both: Benches, word: str) -> None:
     last = {"name": "last", "command": "echo last"}
     assert both(flow(AGENT, last)).commands == ["echo last"]
-    waits = both(flow({**AGENT, "requires_approval": True}, last))
+    waits = both(flow({**AGENT, word: True}, last))
     assert (waits.status, waits.commands) == ("waiting", [])
     assert waits.answer("approve").commands == ["echo last"]

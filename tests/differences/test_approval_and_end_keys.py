@@ -34,10 +34,11 @@ def test_revise_names_the_step_that_a_revision_goes_back_to(both: Benches) -> No
     assert began[1][2] == "draft"
 
 
-@proves("approval step.max")
+@proves("approval step.max", "approval step.max_iterations", "approval step.max_cycles")
 def test_max_bounds_the_revisions(run: Benches) -> None:
     assert "[r]evise" in run(flow(DRAFT, ASK)).told
-    assert "[r]evise" not in run(flow(DRAFT, {**ASK, "max": 0})).told
+    for word in ("max", "max_iterations", "max_cycles"):
+        assert "[r]evise" not in run(flow(DRAFT, {**ASK, word: 0})).told
 
 
 @proves("approval step.on_reject")

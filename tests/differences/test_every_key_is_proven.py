@@ -27,14 +27,18 @@ WITHOUT_EFFECT: dict[str, str] = {
         ("trigger.event", "label filter.labels"), "Triggers are checked and pinned; nothing fires them yet."
     ),
     **dict.fromkeys(
-        ("workflow.labels", "workflow.classifications"),
+        ("workflow.labels", "workflow.tags", "workflow.classifications"),
         "Nothing chooses a workflow by its labels or classifications yet.",
     ),
-    "agent settings.suppress_thoughts": "no tracker receives anything yet",
     **dict.fromkeys(
-        ("pull-request step.key", "pull-request step.follow", "follow.on", "follow.fix", "follow.max"),
+        ("agent settings.suppress_thoughts", "agent settings.suppress_thought_posting"),
+        "no tracker receives anything yet",
+    ),
+    **dict.fromkeys(
+        ("pull-request step.key", "pull-request step.follow", "follow.on", "follow.fix"),
         "`key` and `follow` have",
     ),
+    **dict.fromkeys(("follow.max", "follow.max_iterations", "follow.max_cycles"), "`key` and `follow` have"),
     "body.prompt": "a `body` that an agent should write is left to you",
     "workflow.validated_against_spec": "written by `handrail stamp`",
     "json: workflow.validatedAgainstSpecVersion": "written by `handrail stamp`",

@@ -76,6 +76,12 @@ def test_retry_gives_more_tries(both: Benches) -> None:
     assert both(flow({**RED, "retry": 2})).commands == ["exit 3"] * 3
 
 
+@proves("retry.max", "retry.max_iterations", "retry.max_cycles")
+def test_the_map_of_retry_says_how_many_more_tries_by_whatever_word(both: Benches) -> None:
+    for word in ("max", "max_iterations", "max_cycles"):
+        assert both(flow({**RED, "retry": {word: 2}})).commands == ["exit 3"] * 3
+
+
 @proves("retry.max", "retry.backoff")
 def test_backoff_lets_time_pass_between_tries(run: Benches) -> None:
     hasty = run(flow({**RED, "retry": {"max": 2}}))

@@ -28,10 +28,15 @@ def test_while_and_until_decide_when_a_loop_ends(both: Benches) -> None:
     assert said(both, until="round >= 3") == ["1", "2", "3"]
 
 
-@proves("loop step.max_iterations", "rounds.max_iterations")
-def test_max_iterations_bounds_the_rounds(both: Benches) -> None:
-    assert said(both, until="round >= 9") == ["1", "2", "3", "4"]
-    assert said(both, until="round >= 9", max_iterations=2) == ["1", "2"]
+@proves("loop step.max_iterations", "rounds.max_iterations", "loop step.max", "loop step.max_cycles")
+def test_max_iterations_bounds_the_rounds_by_whatever_word(both: Benches) -> None:
+    without = {name: value for name, value in LOOP.items() if name != "max_iterations"}
+
+    def rounds(**limit: int) -> list[str]:
+        return [each["HR_1"] for each in both(flow({**without, "until": "round >= 9", **limit})).environments]
+
+    assert rounds(max_iterations=4) == ["1", "2", "3", "4"]
+    assert rounds(max_iterations=2) == rounds(max=2) == rounds(max_cycles=2) == ["1", "2"]
 
 
 @proves("rounds.on_max", "rounds.on_max_iterations")

@@ -100,7 +100,7 @@ def test_findings_below_the_severity_do_not_keep_the_loop_going(run: Benches) ->
     assert run(flow({**LOOP, "converge": {"severity": "high"}}), plays=low, git=True).addresses == ["review@1/reviewer"]
 
 
-@proves("rounds.on_max", "rounds.max_iterations", "rounds.on_max_iterations")
+@proves("rounds.on_max", "rounds.on_max_iterations")
 def test_on_max_decides_about_findings_that_stay_open(run: Benches) -> None:
     loop = {**LOOP, "max_iterations": 1, "converge": "off"}
     ends = [run(flow({**loop, **each}), plays=plays(always(3)), git=True) for each in ({}, {"on_max": "block"})]
@@ -109,7 +109,7 @@ def test_on_max_decides_about_findings_that_stay_open(run: Benches) -> None:
     assert coven.status == "failed"
 
 
-@proves("review step.max_cycles")
+@proves("review step.max_iterations", "review step.max", "review step.max_cycles")
 def test_max_cycles_bounds_a_review(run: Benches) -> None:
     review: Json = {"name": "review", "type": "review", "converge": "off"}
 
@@ -118,7 +118,18 @@ def test_max_cycles_bounds_a_review(run: Benches) -> None:
         found = run(flow({**review, **more}), plays={**plays(always(8)), **actionable}, git=True)
         return sum(name.endswith("/reviewer") for name in found.addresses)
 
-    assert (rounds(), rounds(max_cycles=1)) == (3, 1)
+    assert (rounds(), rounds(max_iterations=1), rounds(max_cycles=1), rounds(max=1)) == (3, 1, 1, 1)
+
+
+@proves("rounds.max_iterations", "rounds.max", "rounds.max_cycles")
+def test_max_iterations_bounds_an_agent_loop_by_whatever_word(run: Benches) -> None:
+    without = {name: value for name, value in LOOP.items() if name != "max_iterations"}
+
+    def rounds(**more: int) -> int:
+        found = run(flow({**without, "converge": "off", **more}), plays=plays(always(8)), git=True)
+        return sum(name.endswith("/reviewer") for name in found.addresses)
+
+    assert (rounds(), rounds(max_iterations=2), rounds(max=2), rounds(max_cycles=2)) == (5, 2, 2, 2)
 
 
 @proves("repeated agent.budget")

@@ -63,12 +63,12 @@ def test_fix_lets_an_agent_repair_what_failed(run: Benches) -> None:
     assert "a: exit 1; b: exit 1" in short.prompt.partition("# What failed")[2]
 
 
-@proves("repeated agent.max")
+@proves("repeated agent.max", "repeated agent.max_iterations", "repeated agent.max_cycles")
 def test_max_bounds_the_fixes(run: Benches) -> None:
     def fixes(**more: int) -> int:
         return len(run(flow({**GATE, "fix": {"prompt": "Make the files.", **more}})).calls)
 
-    assert (fixes(), fixes(max=1)) == (3, 1)
+    assert (fixes(), fixes(max=1), fixes(max_iterations=1), fixes(max_cycles=1)) == (3, 1, 1, 1)
 
 
 @proves("repeated agent.budget")

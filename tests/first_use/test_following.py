@@ -51,6 +51,22 @@ def test_the_last_events_alone_can_be_shown(box: BlackBox) -> None:
     assert box.call("logs", "quick-1", "--tail", "99").out.splitlines() == everything
 
 
+def test_a_changed_prompt_of_a_trusted_repository_is_used_without_a_question_and_named_by_its_whole_path(
+    box: BlackBox,
+) -> None:
+    box.write_own("config.toml", f'[trust]\nrepositories = ["{box.repository}"]\n')
+    box.write(".handrail/workflows/prompted/workflow.yaml", PROMPTED)
+    script = box.write("play.yaml", "default: {say: done}\n")
+    for number, text in enumerate(("Paint it red.", "Paint it blue."), 1):
+        prompt = box.write(".handrail/workflows/prompted/prompts/10-coding.md", text + "\n")
+        box.commit()
+        assert box.call("run", "prompted", "--script", str(script)).exit_code == 0
+        assert text in box.call("show", f"prompted-{number}", "coding", "--prompt").out
+        logs = box.call("logs", f"prompted-{number}").out
+        assert "Loading subroutine: coding\n" in logs
+        assert f"Prompt path: {prompt}\n" in logs
+
+
 def test_logs_show_and_why_name_the_prompt_file_of_an_agent(box: BlackBox) -> None:
     box.write_own("workflows/prompted/workflow.yaml", PROMPTED)
     prompt = box.write_own("workflows/prompted/prompts/10-coding.md", "<!-- version: 2 -->\nDo the work now.\n")

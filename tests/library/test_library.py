@@ -33,6 +33,9 @@ IN_SCOPE = {
     "resolve-conflict": {"spec", "tasks", "one"},
     "pr-body": {"spec", "base", "tasks", "built", "steps"},
     "review-diff": {"base", "severity", "round"},
+    "write-workflow": {"name", "purpose", "existing"},
+    "fix-workflow": {"name", "purpose"},
+    "review-workflow": {"name", "purpose", "round"},
     "review-changes": {"changes", "round"},
     "is-actionable": {"findings", "round"},
     "apply-findings": {"findings", "round"},
@@ -91,8 +94,9 @@ def test_no_text_leaves_work_for_later(path: Path) -> None:
 # Workflows and prompts
 
 
-def test_the_four_workflows_are_there() -> None:
-    assert [path.parent.name for path in WORKFLOWS] == ["deps-nightly", "fix-bug", "implement-spec", "review-loop"]
+def test_the_five_workflows_are_there() -> None:
+    names = ["deps-nightly", "fix-bug", "implement-spec", "review-loop", "write-workflow"]
+    assert [path.parent.name for path in WORKFLOWS] == names
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=name_of)
@@ -162,7 +166,11 @@ def test_a_prompt_with_foreign_text_says_that_it_is_data(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [LIBRARY / "workflows/review-loop/prompts/10-review-diff.md", LIBRARY / "prompts/review-changes.md"],
+    [
+        LIBRARY / "workflows/review-loop/prompts/10-review-diff.md",
+        LIBRARY / "workflows/write-workflow/prompts/30-review-workflow.md",
+        LIBRARY / "prompts/review-changes.md",
+    ],
     ids=name_of,
 )
 def test_a_reviewer_is_asked_for_findings_with_an_identity(path: Path) -> None:

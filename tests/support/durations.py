@@ -36,6 +36,7 @@ BUDGETS: dict[str, int] = {
     "tests/first_use": 120,
     "tests/language/expressions": 20,
     "tests/laws": 410,
+    "tests/library": 30,
     "tests/model": 20,
     "tests/next_steps": 120,
     "tests/operations/pull": 80,

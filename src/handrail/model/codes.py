@@ -32,6 +32,7 @@ CODES: dict[str, str] = {
     "missing-key": "A required key is missing.",
     "wrong-type": "A value has the wrong type.",
     "bad-value": "A value is outside what is allowed here.",
+    "other-word": "A key is written with another word than the format's.",
     "conflicting-keys": "Keys that exclude each other stand together.",
     # native workflows
     "missing-prompt": "A prompt that a step names does not exist.",

@@ -126,7 +126,8 @@ def _by(data: _Data) -> str:
 
 def _stop(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
     by = _by(data)
-    message = f"stopped by {actor_words(by) if by else 'a person'}"
+    why = str(data.get("why") or "").strip()
+    message = f"stopped by {actor_words(by) if by else 'a person'}" + (f": {why}" if why else "")
     return (ev.RunEnded(status="cancelled", by=by, message=message, at=scene.now),)
 
 

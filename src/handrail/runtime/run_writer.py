@@ -29,7 +29,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "prefer": {"autonomy": str, "risk": str, **_BY},
     "tool": {"call": Call, "letter": Any},
     "tell": {"text": str, **_BY},
-    "stop": _BY,
+    "stop": {"why": str, **_BY},
     "stop_with": {"around": str},
     "stop_for": {"run": str, "key": str},
     "tried": {"command": str, "about": str, "address": str, **_BY},

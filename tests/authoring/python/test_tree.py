@@ -199,7 +199,7 @@ def test_a_subclass_of_the_author_is_the_step_it_derives_from() -> None:
 
 
 def test_commits_and_reviews_and_approvals_keep_their_own_keys() -> None:
-    steps = [Commit("c", message="m", paths="src"), Review("r", max_cycles=2), Approval("a", show=["diff"], max=1)]
+    steps = [Commit("c", message="m", paths="src"), Review("r", max_iterations=2), Approval("a", show=["diff"], max=1)]
     report = Report()
     conform(WORKFLOW, _document(Workflow("w", steps=steps)).root, report)
     assert list(report) == []

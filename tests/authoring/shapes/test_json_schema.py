@@ -52,3 +52,26 @@ def test_a_library_workflow_is_accepted(path: Path) -> None:
 )
 def test_a_wrong_shape_is_refused(data: Any) -> None:
     assert not VALIDATOR.is_valid(data)
+
+
+LOOP = {"name": "x", "type": "loop", "for": 2, "steps": [{"name": "y", "command": "ls"}]}
+
+
+@pytest.mark.parametrize(
+    ("limits", "valid"),
+    [
+        ({"max_iterations": 2}, True),
+        ({"max": 2}, True),
+        ({"max_cycles": 2}, True),
+        ({"max": 0}, False),
+        ({}, False),
+        ({"max": 2, "max_iterations": 2}, False),
+        ({"max": 2, "max_cycles": 2}, False),
+    ],
+)
+def test_one_word_for_a_limit_is_accepted_and_two_are_not(limits: dict[str, int], valid: bool) -> None:
+    assert VALIDATOR.is_valid({"name": "a", "steps": [{**LOOP, **limits}]}) is valid
+    retried = {"name": "x", "command": "ls", "retry": {"backoff": "1s", **limits}}
+    assert VALIDATOR.is_valid({"name": "a", "steps": [retried]}) is (valid or limits == {"max": 0})
+    gate = {"name": "x", "type": "gate", "command": "ls", "fix": {"prompt": "do it", **limits}}
+    assert VALIDATOR.is_valid({"name": "a", "steps": [gate]}) is (valid or not limits)

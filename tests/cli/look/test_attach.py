@@ -122,6 +122,8 @@ def test_an_agent_in_tmux_is_seen_adopted_after_kill_9_and_recorded_as_ever(team
     team.add("work", WATCHED, work=[{**WAITS, "run": [steering, *WAITS["run"]]}])
     with driven(team) as driver:
         until(lambda: windows(team) == 1)
+        assert team.json("show", "work-1")["tmux_session"] == team.json("status", "work-1")["runs"][0]["tmux_session"]
+        assert str(team.json("show", "work-1")["tmux_session"]).endswith("work-1")
         with attached(team) as screen:
             screen.until("work-1 work · scripted")
             seen = screen.until("Bash until test -e go")

@@ -186,6 +186,14 @@ next: handrail fork parent-1 kid
     assert runs.json("fork", "parent-1", "kid")["copies"] == ["parent-2"]
 
 
+def test_a_run_is_stopped_with_a_reason(runs: Runs) -> None:
+    asked(runs)
+    assert runs.text("stop", "ask-1", "-m", "out of date") == snapshot("ask-1 stopped by ann: out of date\n")
+    shown = runs.json("status", "ask-1")["runs"][0]
+    assert shown["status"] == "cancelled"
+    assert "stopped by ann: out of date" in runs.text("logs", "ask-1")
+
+
 def test_a_taken_run_is_held_until_it_is_released(runs: Runs) -> None:
     asked(runs)
     assert runs.text("take", "ask") == snapshot("""\

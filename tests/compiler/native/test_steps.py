@@ -125,8 +125,9 @@ def test_on_max_words_of_other_formats_keep_their_meaning() -> None:
 
     assert on_max("on_max: exit") == ("continue", False, "workflow.yaml:7:13 old-word 'exit' is read as 'continue'")
     assert on_max("on_max: escalate") == ("block", True, "")
-    assert on_max("on_max_iterations: exit") == ("fail", False, "")
-    assert on_max("on_max_iterations: block") == ("block", False, "")
+    coven = "workflow.yaml:7:5 other-word 'on_max_iterations' is Coven's word for 'on_max'"
+    assert on_max("on_max_iterations: exit") == ("fail", False, coven)
+    assert on_max("on_max_iterations: block") == ("block", False, coven)
 
 
 def test_an_approval_goes_back_to_the_nearest_agent_unless_told_otherwise() -> None:
@@ -304,11 +305,65 @@ def test_an_order_that_holds_is_no_error(text: str) -> None:
     assert errors_of(text) == ""
 
 
-@pytest.mark.parametrize("word", ["max", "max_cycles"])
-def test_another_word_for_the_most_rounds_is_answered_with_the_right_one(word: str) -> None:
-    text = (
-        f"name: case\nsteps:\n  - {{name: a, type: loop, for: 2, {word}: 3, steps: [{{name: b, command: 'true'}}]}}\n"
-    )
-    compiled, _, _ = compile_text(text)
+REPEATS = {
+    "loop": "{name: a, type: loop, for: 2, MAX: 3, steps: [{name: b, command: 'true'}]}",
+    "agent-loop": "{name: a, type: agent-loop, prompt: do it, MAX: 3}",
+    "review": "{name: a, type: review, MAX: 2}",
+    "retry": "{name: a, command: 'true', retry: {MAX: 2, backoff: 1s}}",
+    "fix": "{name: a, command: 'true', type: gate, fix: {prompt: do it, MAX: 2}}",
+    "approval": "{name: a, type: approval, MAX: 2}",
+    "routine": "{name: a, type: loop, for: 2, max_iterations: 3, steps: [{name: b, command: x, retry: {MAX: 2}}]}",
+}
+OWN_WORD: dict[str, str] = dict.fromkeys(("loop", "agent-loop", "review"), "max_iterations")
+WORDS = ("max", "max_iterations", "max_cycles")
+
+
+@pytest.mark.parametrize("place", REPEATS)
+def test_each_word_for_a_limit_means_the_same_with_advice_to_write_its_own(place: str) -> None:
+    own = OWN_WORD.get(place, "max")
+    plans: dict[str, object] = {}
+    for word in WORDS:
+        compiled, _, _ = compile_text(flow(f"  - {REPEATS[place].replace('MAX', word)}\n"))
+        plans[word] = compiled.plan
+        said = [(each.code, each.message, each.hint) for each in compiled.diagnostics]
+        message, hint = f"'{word}' is read as '{own}'", f"write `{own}` instead of `{word}`"
+        assert said == ([] if word == own else [("other-word", message, hint)])
+    assert plans["max"] == plans["max_iterations"] == plans["max_cycles"] is not None
+
+
+@pytest.mark.parametrize("place", REPEATS)
+@pytest.mark.parametrize("words", [("max", "max_iterations"), ("max_cycles", "max_iterations"), ("max", "max_cycles")])
+def test_two_words_for_one_limit_are_refused(place: str, words: tuple[str, str]) -> None:
+    text = flow(f"  - {REPEATS[place].replace('MAX: ', f'{words[0]}: 1, {words[1]}: ')}\n")
+    assert f"conflicting-keys '{words[0]}' and '{words[1]}' exclude each other" in errors_of(text)
+
+
+def test_other_words_for_labels_thoughts_and_approvals_mean_the_same() -> None:
+    steps = "  - {name: a, prompt: do it, require_confirmation: true, suppress_thought_posting: true}\n"
+    own = "  - {name: a, prompt: do it, requires_approval: true, suppress_thoughts: true}\n"
+    other, _, _ = compile_text("tags: [fast]\n" + flow(steps))
+    usual, _, _ = compile_text("labels: [fast]\n" + flow(own))
+    assert other.plan == usual.plan is not None
+    assert [each.message for each in other.diagnostics] == [
+        "'tags' is read as 'labels'",
+        "'require_confirmation' is read as 'requires_approval'",
+        "'suppress_thought_posting' is read as 'suppress_thoughts'",
+    ]
+
+
+def test_a_routine_may_use_other_words() -> None:
+    routine = flow(f"  - {REPEATS['routine'].replace('MAX', 'max_cycles')}\n").replace("name: case", "name: again")
+    compiled, _, _ = compile_text(flow("  - {name: r, use: again}\n"), workflows={"again": routine})
+    assert compiled.plan is not None, shown(compiled.diagnostics)
+    inner = compiled.plan.steps[0].action
+    assert isinstance(inner, GroupAction)
+    loop = inner.steps[0].action
+    assert isinstance(loop, LoopAction)
+    assert loop.steps[0].retry.more == 2
+
+
+def test_a_step_that_does_not_repeat_has_no_limit_of_rounds() -> None:
+    compiled, _, _ = compile_text(flow("  - {name: a, command: 'true', max: 3}\n"))
     found = next(each for each in compiled.diagnostics if each.code == "unknown-key")
-    assert found.hint == "the most rounds of a step that repeats are its 'max_iterations'"
+    assert found.hint is not None
+    assert "only a step that repeats has it" in found.hint

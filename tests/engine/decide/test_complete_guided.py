@@ -221,6 +221,21 @@ def test_a_level_with_a_consequence_keeps_the_step_pending_until_a_better_one_is
     assert walk.settle().performed == ["one", "two"]
 
 
+def test_a_step_may_have_several_consequences_each_with_its_own_advice() -> None:
+    weak: Json = {
+        "when": {"anyEqualsLevel": "weak"},
+        "effect": {"kind": "require_followup", "guidance": "Write a test."},
+    }
+    several: Json = {"assessmentRefs": ["risk-check"], "assessmentConsequences": [FOLLOW_UP, weak]}
+    walk = begun(step("one", **several), step("two"), assessments=[RISK])
+    advice = [
+        [each.fix for each in given(walk, "done", risk(**levels)).shortfalls]
+        for levels in ({"scope": "high"}, {"scope": "low", "proof": "weak"}, {"scope": "high", "proof": "weak"})
+    ]
+    assert advice == [["Cut the scope."], ["Write a test."], ["Cut the scope.", "Write a test."]]
+    assert not given(walk, "done", risk(scope="low", proof="strong")).refused
+
+
 def test_a_consequence_may_look_at_one_assessment_only() -> None:
     other = {**RISK, "id": "other-check"}
     only = {"when": {"anyEqualsLevel": "high", "forAssessment": "other-check"}, "effect": FOLLOW_UP["effect"]}

@@ -270,6 +270,17 @@ def test_an_agent_without_a_table_is_asked_what_it_can_do(shop: StepsRoom) -> No
     ]
 
 
+def test_an_agent_without_a_table_is_told_to_try_before_its_task_and_to_leave_it_without_what_is_required(
+    shop: StepsRoom,
+) -> None:
+    told = called(shop, with_keys(WEB), answer(observed("web_browsing", "available")))
+    assert "Before anything else, find out by trying each once" in told
+    assert "do not begin your task: report that, change nothing, and end" in told
+    liked = called(shop, with_keys("capabilities: {delegation: preferred}\n"), answer())
+    assert "Before anything else, find out by trying each once" in liked
+    assert "do not begin your task" not in liked
+
+
 def test_a_required_capability_that_the_agent_finds_missing_blocks_until_a_person_decides(shop: StepsRoom) -> None:
     turns = [answer(observed("web_browsing", "unavailable")), {"say": "Looked without."}]
     state = shop.run(with_keys(WEB, "    retry: 3\n").replace("NAME", "case"), {"look": turns})

@@ -44,7 +44,8 @@ def _walk(shape: Shape, family: str, seen: set[int]) -> Iterator[str]:
     seen.add(id(shape))
     if isinstance(shape, Record):
         for name, key in shape.keys.items():
-            yield f"{_table(shape, name, key, family)}.{name}"
+            table = _table(shape, name, key, family)
+            yield from (f"{table}.{word}" for word in (name, *key.aliases))
     for inner in _inner(shape):
         yield from _walk(inner, family, seen)
 

@@ -26,6 +26,8 @@ else:
     guidance = late_import("handrail.authoring.native.guidance")
 
 NAME_PATTERN = r"[a-z0-9][a-z0-9._-]*"
+WORDS_FOR_MAX = ("max_iterations", "max_cycles")
+"""Other words for how often something may happen; the most rounds of a step are its `max_iterations`."""
 STEP_PATTERN = r"[A-Za-z][A-Za-z0-9_-]*"
 
 CLOSED_NAME = Text("name", 1, 64, r"[A-Za-z_][A-Za-z0-9_-]*", "my_value")
@@ -70,7 +72,9 @@ RETRY = Either(
         "map": Record(
             "retry",
             {
-                "max": Key(Number(least=0, most=100, whole=True), "how many more tries", required=True),
+                "max": Key(
+                    Number(least=0, most=100, whole=True), "how many more tries", required=True, aliases=WORDS_FOR_MAX
+                ),
                 "backoff": Key(DURATION, "pause before the first of them, doubled each time"),
             },
         ),
@@ -122,7 +126,9 @@ AGENT_SETTINGS: dict[str, Key] = {
     "role": Key(Text("role", 1, 1024), "the stance the agent takes, told before its task"),
     "system_prompt": Key(PROMPT, "a prompt that is added to the agent's system prompt"),
     "single_turn": Key(Flag(), "one answer, no further turns"),
-    "suppress_thoughts": Key(Flag(), "do not post the agent's thoughts to the tracker"),
+    "suppress_thoughts": Key(
+        Flag(), "do not post the agent's thoughts to the tracker", aliases=("suppress_thought_posting",)
+    ),
     "allowed_tools": Key(TOOLS, "only these tools, by the agent's own names"),
     "disallowed_tools": Key(TOOLS, "none of these tools, by the agent's own names"),
     "handrail_tools": Key(OWN_TOOLS, "tools of Handrail that it may call; default none"),
@@ -154,7 +160,7 @@ def agent_task(what: str, extra: dict[str, Key] | None = None) -> Shape:
 
 
 REPEATED: dict[str, Key] = {
-    "max": Key(Number(least=1, most=100, whole=True), "how often at most; default 3"),
+    "max": Key(Number(least=1, most=100, whole=True), "how often at most; default 3", aliases=WORDS_FOR_MAX),
     "budget": Key(BUDGET, "what all its calls in this step may spend"),
 }
 ROLE = agent_task("a role", {"budget": REPEATED["budget"]})

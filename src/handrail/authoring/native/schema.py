@@ -113,7 +113,7 @@ WORKFLOW = Record(
         "assessments": Key(
             Ref("assessments", lambda: guidance.ASSESSMENTS), "judgments that steps ask for by name, as `assess`"
         ),
-        "labels": Key(ListOf(Text(least=1), unique=True), "issue labels that choose this workflow"),
+        "labels": Key(ListOf(Text(least=1), unique=True), "issue labels that choose this workflow", aliases=("tags",)),
         "classifications": Key(ListOf(Text(least=1), unique=True), "kinds of request that choose this workflow"),
         "validated_against_spec": Key(
             Number(least=1, whole=True), "the authoring spec it was last checked by; written by `handrail stamp`"

@@ -15,8 +15,10 @@ HINTS = {
     "prompt_blocks": "write sections in the prompt file, with {% if %} where they are optional",
     "prompt_fragments": "write {% if %} in the prompt file",
     "continue_on_error": "use `on_fail: continue`",
-    "max": "the most rounds of a step that repeats are its 'max_iterations'",
-    "max_cycles": "the most rounds of a step that repeats are its 'max_iterations'",
+    **dict.fromkeys(
+        ("max", "max_cycles", "max_iterations"),
+        "only a step that repeats has it: `loop`, `agent-loop` and `review`; `retry` is for more tries",
+    ),
 }
 """Keys of other systems, and of earlier drafts, on a step."""
 

@@ -1,5 +1,7 @@
 """The steps of the native format as shapes, one record per type."""
 
+from dataclasses import replace
+
 from handrail.authoring.native.parts import (
     AGENT_SETTINGS,
     ANY_VALUE,
@@ -21,6 +23,7 @@ from handrail.authoring.native.parts import (
     ROLE,
     STEP_NAME,
     TEXTS,
+    WORDS_FOR_MAX,
     agent_record,
     agent_task,
 )
@@ -73,9 +76,10 @@ COMMON: dict[str, Key] = {
     **AGENT_SETTINGS,
 }
 
+WORDS_FOR_ROUNDS = ("max", "max_cycles")
 STEP_LIST: Shape = ListOf(Ref("step", lambda: STEPS), least=1)
 ON_MAX: dict[str, Key] = {
-    "max_iterations": Key(Number(least=1, most=1000, whole=True), "the most rounds"),
+    "max_iterations": Key(Number(least=1, most=1000, whole=True), "the most rounds", aliases=WORDS_FOR_ROUNDS),
     "on_max": Key(
         Choice(("continue", "block", "fail"), also=("exit", "escalate")), "what happens after the last round"
     ),
@@ -131,7 +135,9 @@ RECORDS: dict[str, Record] = {
         "agent",
         {
             "prompt": Key(PROMPT, "what the agent is told: text, a file, or the name of a prompt", required=True),
-            "requires_approval": Key(Flag(), "wait for a person's approval after it"),
+            "requires_approval": Key(
+                Flag(), "wait for a person's approval after it", aliases=("require_confirmation",)
+            ),
         },
     ),
     "agent-loop": _step(
@@ -142,11 +148,10 @@ RECORDS: dict[str, Record] = {
     ),
     "review": _step(
         "review",
-        {**ROLES, "max_cycles": Key(Number(least=1, most=100, whole=True), "the most rounds; default 3")},
+        {**ROLES, "max_iterations": replace(ON_MAX["max_iterations"], doc="the most rounds; default 3")},
         at_most_one=(
             ("prompt", "reviewer"),
             ("arbiter_prompt", "arbiter"),
-            ("max_cycles", "max_iterations"),
             ("on_max", "on_max_iterations"),
         ),
     ),
@@ -161,7 +166,7 @@ RECORDS: dict[str, Record] = {
             ),
             **EACH,
             **ON_MAX,
-            "max_iterations": Key(Number(least=1, most=1000, whole=True), "the most rounds", required=True),
+            "max_iterations": replace(ON_MAX["max_iterations"], required=True),
             "steps": Key(STEP_LIST, "what is done in each round", required=True, slips=STEPS_SLIPS),
         },
         one_of=(("while", "until", "for", "for_each"),),
@@ -208,7 +213,7 @@ RECORDS: dict[str, Record] = {
         {
             "show": Key(TEXTS, "what is displayed: diff, or any value"),
             "revise": Key(STEP_NAME, "the step that a revision goes back to; default the nearest earlier agent step"),
-            "max": Key(Number(least=0, most=20, whole=True), "how many revisions; default 3"),
+            "max": Key(Number(least=0, most=20, whole=True), "how many revisions; default 3", aliases=WORDS_FOR_MAX),
             "on_reject": Key(Choice(("stop", "revise")), "an older way of saying `revise`"),
         },
     ),
@@ -262,7 +267,9 @@ RECORDS: dict[str, Record] = {
                             required=True,
                         ),
                         "fix": Key(ROLE, "the agent that reacts", required=True),
-                        "max": Key(Number(least=1, most=100, whole=True), "how often; default 3"),
+                        "max": Key(
+                            Number(least=1, most=100, whole=True), "how often; default 3", aliases=WORDS_FOR_MAX
+                        ),
                     },
                 ),
                 "stay with the pull request and react to it",

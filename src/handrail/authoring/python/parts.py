@@ -83,7 +83,9 @@ class Budget(Part):
 class Retry(Part):
     """How many more tries there are, and the pause before the first of them."""
 
-    max: int = field(kw_only=False)
+    max: int | None = field(default=None, kw_only=False)
+    max_iterations: int | None = None
+    max_cycles: int | None = None
     backoff: str | None = None
 
 
@@ -152,6 +154,8 @@ class Fix(AgentSettings):
 
     prompt: str = field(kw_only=False)
     max: int | None = None
+    max_iterations: int | None = None
+    max_cycles: int | None = None
     budget: Budget | Fields | None = None
 
 
@@ -220,6 +224,8 @@ class Follow(Part):
     on: Sequence[Reaction]
     fix: str | Fix | Fields
     max: int | None = None
+    max_iterations: int | None = None
+    max_cycles: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

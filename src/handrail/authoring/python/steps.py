@@ -59,6 +59,7 @@ class Agent(Step):
     TYPE: ClassVar[str] = "agent"
     prompt: str
     requires_approval: bool | None = None
+    require_confirmation: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,8 @@ class AgentLoop(Step):
     exit_when: Condition | None = None
     converge: Literal["on", "off"] | bool | Converge | Fields | None = None
     max_iterations: int | None = None
+    max: int | None = None
+    max_cycles: int | None = None
     on_max: OnMax | None = None
     on_max_iterations: CovenOnMax | None = None
 
@@ -84,7 +87,6 @@ class Review(AgentLoop):
     """An agent loop with the library's prompts."""
 
     TYPE: ClassVar[str] = "review"
-    max_cycles: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,9 @@ class Loop(Step):
     for_each: str | Sequence[Json] | None = None
     as_: str | None = None
     key: str | None = None
-    max_iterations: int
+    max_iterations: int | None = None
+    max: int | None = None
+    max_cycles: int | None = None
     on_max: OnMax | None = None
     on_max_iterations: CovenOnMax | None = None
     steps: Steps
@@ -149,6 +153,8 @@ class Approval(Step):
     show: Texts | None = None
     revise: str | None = None
     max: int | None = None
+    max_iterations: int | None = None
+    max_cycles: int | None = None
     on_reject: Literal["stop", "revise"] | None = None
 
 

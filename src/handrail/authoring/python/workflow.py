@@ -54,6 +54,7 @@ class Workflow(Part):
     extension_points: Mapping[str, str | ExtensionPoint | Fields] | None = None
     assessments: Mapping[str, Assess | Fields] | None = None
     labels: Sequence[str] | None = None
+    tags: Sequence[str] | None = None
     classifications: Sequence[str] | None = None
     validated_against_spec: int | None = None
     steps: Steps

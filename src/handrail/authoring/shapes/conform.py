@@ -6,7 +6,19 @@ from functools import cache
 from typing import Any, cast
 
 from handrail.authoring.shapes import shapes
-from handrail.authoring.shapes.misfits import NAMES, corrected, either, kind_of, mismatch, short, written
+from handrail.authoring.shapes.misfits import (
+    NAMES,
+    corrected,
+    either,
+    head_of,
+    kind_of,
+    mismatch,
+    short,
+    unknown_key,
+    unknown_tag,
+    untagged,
+    written,
+)
 from handrail.authoring.shapes.shapes import PLACEHOLDER, Shape
 from handrail.model.diagnostics import Report
 from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
@@ -170,15 +182,29 @@ def _record(shape: shapes.Record, node: Node, report: Report) -> None:
     keys = shape.keys
     for name, entry in node.entries.items():
         key = keys.get(name)
-        if key is None:
-            _unknown_key(shape, entry, report)
-        else:
+        if key is not None:
             _value(key, entry.value, report)
-    meant = {suggest(name, keys) for name in node.entries if name not in keys}
+        elif name in shape.aliases:
+            _other_word(shape, entry, node, report)
+        else:
+            unknown_key(shape, entry, report)
+    meant = {shape.aliases.get(name) or suggest(name, keys) for name in node.entries if name not in keys}
     for name in shape.required:
         if name not in node.entries and name not in meant:
-            report.error("missing-key", f"{shape.what} needs '{name}'", _head(node), keys[name].doc)
+            report.error("missing-key", f"{shape.what} needs '{name}'", head_of(node), keys[name].doc)
     _exclusive(shape, node, meant, report)
+
+
+def _other_word(shape: shapes.Record, entry: Entry, node: Mapping, report: Report) -> None:
+    """Accept another word for a key, unless its own word, or a third one, stands beside it."""
+    name = shape.aliases[entry.name]
+    written = [each for each in node.entries if each == name or shape.aliases.get(each) == name]
+    if len(written) > 1:
+        _conflict(written[:2], node, report)
+        return
+    _value(shape.keys[name], entry.value, report)
+    hint = f"write `{name}` instead of `{entry.name}`"
+    report.advice("other-word", f"'{entry.name}' is read as '{name}'", entry.key, hint)
 
 
 def _value(key: shapes.Key, node: Node, report: Report) -> None:
@@ -192,26 +218,11 @@ def _value(key: shapes.Key, node: Node, report: Report) -> None:
         report.add(replace(found, hint=hint))
 
 
-def _head(node: Mapping) -> Node:
-    """The first key of a mapping: a better place for a caret than its whole extent."""
-    for entry in node:
-        return entry.key
-    return node
-
-
-def _unknown_key(shape: shapes.Record, entry: Entry, report: Report) -> None:
-    hint = shape.hints.get(entry.name)
-    guess = "" if hint else did_you_mean(entry.name, shape.keys)
-    if hint is None and not guess:
-        hint = f"{shape.what} knows: " + ", ".join(sorted(shape.keys))
-    report.error("unknown-key", f"unknown key '{short(entry.name)}' in {shape.what}{guess}", entry, hint)
-
-
 def _exclusive(shape: shapes.Record, node: Mapping, meant: set[str | None], report: Report) -> None:
     for group in shape.one_of:
         present = [name for name in group if name in node.entries]
         if not present and meant.isdisjoint(group):
-            report.error("missing-key", f"{shape.what} needs {either(group)}", _head(node))
+            report.error("missing-key", f"{shape.what} needs {either(group)}", head_of(node))
         elif len(present) > 1:
             _conflict(present, node, report)
     for group in shape.at_most_one:
@@ -248,34 +259,9 @@ def _tagged(shape: shapes.Tagged, node: Node, report: Report) -> None:
     if record is not None:
         _fit(record, node, report)
     elif shape.tag in node.entries:
-        _unknown_tag(shape, tag, node.entries[shape.tag].value, report)
+        unknown_tag(shape, tag, node.entries[shape.tag].value, report)
     else:
-        _untagged(shape, node, report)
-
-
-def _unknown_tag(shape: shapes.Tagged, tag: str | None, place: Node, report: Report) -> None:
-    meant = shape.words.get(tag.lower()) if tag is not None else None
-    if meant is not None:
-        report.error("bad-value", f"unknown {shape.tag} '{tag}'", place, f"write `{shape.tag}: {meant}`")
-        return
-    words = tuple(shape.records)
-    guess = did_you_mean(tag, words) if tag is not None else ""
-    report.error("bad-value", f"unknown {shape.tag} '{tag}'{guess}", place, "use " + either(words))
-
-
-def _untagged(shape: shapes.Tagged, node: Mapping, report: Report) -> None:
-    """Report a mapping of which nothing says what it is: mostly the key that decides is misspelt."""
-    known = {name for record in shape.records.values() for name in record.keys}
-    hints = {name: hint for record in shape.records.values() for name, hint in record.hints.items()}
-    strange = [entry for entry in node if entry.name not in known]
-    for entry in strange:
-        guess = did_you_mean(entry.name, shape.implied)
-        if guess or entry.name in hints:
-            message = f"unknown key '{short(entry.name)}' in {shape.name}{guess}"
-            report.error("unknown-key", message, entry, None if guess else hints[entry.name])
-            return
-    implied = ", ".join(f"'{key}'" for key in shape.implied)
-    report.error("missing-key", f"{shape.name} needs '{shape.tag}'", _head(node), f"or a key that decides: {implied}")
+        untagged(shape, node, report)
 
 
 _CHECKS: dict[type, Any] = cast(

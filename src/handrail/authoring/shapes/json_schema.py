@@ -105,11 +105,17 @@ def _map(writer: SchemaWriter, shape: shapes.MapOf) -> dict[str, Any]:
 
 def _record(writer: SchemaWriter, shape: shapes.Record) -> dict[str, Any]:
     properties = {name: {**writer.write(key.shape), "description": key.doc} for name, key in shape.keys.items()}
+    for alias, name in shape.aliases.items():
+        also = {"description": f"another word for {name}", "deprecated": True}
+        properties[alias] = {**writer.write(shape.keys[name].shape), **also}
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
-    if shape.required:
-        schema["required"] = list(shape.required)
-    rules: list[dict[str, Any]] = [{"oneOf": [{"required": [name]} for name in group]} for group in shape.one_of]
-    for group in shape.at_most_one:
+    plain = [name for name in shape.required if not shape.keys[name].aliases]
+    if plain:
+        schema["required"] = plain
+    words = {name: (name, *key.aliases) for name, key in shape.keys.items() if key.aliases}
+    one_of = (*shape.one_of, *(words[name] for name in shape.required if name in words))
+    rules: list[dict[str, Any]] = [{"oneOf": [{"required": [name]} for name in group]} for group in one_of]
+    for group in (*shape.at_most_one, *(words[name] for name in words if name not in shape.required)):
         pairs = [{"required": [a, b]} for i, a in enumerate(group) for b in group[i + 1 :]]
         rules.append({"not": {"anyOf": pairs}})
     if rules:

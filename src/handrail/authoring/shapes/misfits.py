@@ -3,9 +3,10 @@
 import re
 
 from handrail.authoring.readers.limits import quoted
-from handrail.authoring.shapes.shapes import Kind
+from handrail.authoring.shapes.shapes import Kind, Record, Tagged
 from handrail.model.diagnostics import Report
-from handrail.model.source import Mapping, Node, Scalar, Sequence
+from handrail.model.source import Entry, Mapping, Node, Scalar, Sequence
+from handrail.model.suggest import did_you_mean
 
 NAMES: dict[Kind, str] = {
     "text": "text",
@@ -106,3 +107,45 @@ def short(value: str) -> str:
 def either(words: tuple[str, ...]) -> str:
     """Give `a, b or c`."""
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+def head_of(node: Mapping) -> Node:
+    """The first key of a mapping: a better place for a caret than its whole extent."""
+    for entry in node:
+        return entry.key
+    return node
+
+
+def unknown_key(shape: Record, entry: Entry, report: Report) -> None:
+    """Report a key that a record does not have."""
+    hint = shape.hints.get(entry.name)
+    guess = "" if hint else did_you_mean(entry.name, shape.keys)
+    if hint is None and not guess:
+        hint = f"{shape.what} knows: " + ", ".join(sorted(shape.keys))
+    report.error("unknown-key", f"unknown key '{short(entry.name)}' in {shape.what}{guess}", entry, hint)
+
+
+def unknown_tag(shape: Tagged, tag: str | None, place: Node, report: Report) -> None:
+    """Report a word that names no record of a tagged shape."""
+    meant = shape.words.get(tag.lower()) if tag is not None else None
+    if meant is not None:
+        report.error("bad-value", f"unknown {shape.tag} '{tag}'", place, f"write `{shape.tag}: {meant}`")
+        return
+    words = tuple(shape.records)
+    guess = did_you_mean(tag, words) if tag is not None else ""
+    report.error("bad-value", f"unknown {shape.tag} '{tag}'{guess}", place, "use " + either(words))
+
+
+def untagged(shape: Tagged, node: Mapping, report: Report) -> None:
+    """Report a mapping of which nothing says what it is: mostly the key that decides is misspelt."""
+    known = {name for record in shape.records.values() for name in record.keys}
+    hints = {name: hint for record in shape.records.values() for name, hint in record.hints.items()}
+    strange = [entry for entry in node if entry.name not in known]
+    for entry in strange:
+        guess = did_you_mean(entry.name, shape.implied)
+        if guess or entry.name in hints:
+            message = f"unknown key '{short(entry.name)}' in {shape.name}{guess}"
+            report.error("unknown-key", message, entry, None if guess else hints[entry.name])
+            return
+    implied = ", ".join(f"'{key}'" for key in shape.implied)
+    report.error("missing-key", f"{shape.name} needs '{shape.tag}'", head_of(node), f"or a key that decides: {implied}")

@@ -91,6 +91,8 @@ class Key:
     required: bool = False
     slips: dict[Kind, str] = field(default_factory=dict["Kind", str])
     """What to write where a value of a kind does not fit; VALUE and NAME stand for what was written."""
+    aliases: tuple[str, ...] = ()
+    """Other words that are accepted for the key, with advice to write its own."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,11 @@ class Record:
     def required(self) -> tuple[str, ...]:
         """Names of the keys that must stand there."""
         return tuple(name for name, key in self.keys.items() if key.required)
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """Other words for its keys, each with the key that is meant."""
+        return {alias: name for name, key in self.keys.items() for alias in key.aliases}
 
 
 @frozen

@@ -38,12 +38,14 @@ def command(*, run: str, step: str | None, follow: bool, tail: int | None, as_js
         found = session.find(run)
         events = history(session.log, found, step)
         seen = {_key(each) for each in events}
-        _write(events if tail is None else events[len(events) - min(tail, len(events)) :], as_json=as_json)
+        shown = events if tail is None else events[len(events) - min(tail, len(events)) :]
+        root = "" if as_json else _root(session, found)
+        _write(shown, root, as_json=as_json)
         if not follow:
             return 0
         try:
             for news in _news(session, found, step, seen):
-                _write(news, as_json=as_json)
+                _write(news, root, as_json=as_json)
         except KeyboardInterrupt:
             # Only the following ends: the run is driven by others.
             return INTERRUPTED
@@ -90,14 +92,21 @@ def _key(each: tuple[int, str, "Event"]) -> tuple[int, str, str]:
     return seq, address, f"{event.kind} {event.at}"
 
 
-def _write(events: list[tuple[int, str, "Event"]], *, as_json: bool) -> None:
+def _root(session: "Session", run: str) -> str:
+    """Say where the repository of a run is."""
+    from handrail.operations.views.run_document import listed_document
+
+    return str(listed_document(session.log, run).get("repository") or "")
+
+
+def _write(events: list[tuple[int, str, "Event"]], root: str, *, as_json: bool) -> None:
     from handrail.operations.views.history import event_data
 
     for seq, address, event in events:
         if as_json:
             click.echo(json.dumps(event_data(seq, event)))
         else:
-            for line in (_line(seq, address, event), *_prompt_lines(address, event)):
+            for line in (_line(seq, address, event), *_prompt_lines(address, event, root)):
                 click.echo(harmless(line))
     sys.stdout.flush()
 
@@ -118,11 +127,11 @@ def _cut(text: str) -> str:
     return crop(text, max(40, shutil.get_terminal_size().columns - LEFT)) if sys.stdout.isatty() else text
 
 
-def _prompt_lines(address: str, event: "Event") -> list[str]:
+def _prompt_lines(address: str, event: "Event", root: str) -> list[str]:
     """Name the prompt file that an agent is given, and its version."""
     from handrail.operations.views.event_sentences import prompt_words
 
-    words = prompt_words(event)
+    words = prompt_words(event, root)
     return [f"{'':>4}  Loading subroutine: {address}", f"{'':>4}  Prompt path: {words}"] if words else []
 
 

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 @click.command("stop", epilog="Example: handrail stop fix-bug-1")
 @run_argument
+@click.option("-m", "--message", "why", metavar="TEXT", default="", help="Why it is stopped.")
 @json_option
-def command(*, run: str, as_json: bool) -> int:
+def command(*, run: str, why: str, as_json: bool) -> int:
     """Stop a run for good, and end what it started. To go on later, pause it with Ctrl-C instead."""
     from handrail.cli.live.follow_run import take_up, watch
     from handrail.operations.driving.resume import stop_family
@@ -27,7 +28,7 @@ def command(*, run: str, as_json: bool) -> int:
         if found in damaged:
             return _report(session, found, as_json=as_json)
         watched = watch(session, found, "handrail stop", as_json=as_json)
-        stop_family(session.writer, found, by)
+        stop_family(session.writer, found, by, why)
         take_up(watched)
         watched.report()
         return 0

@@ -1,5 +1,6 @@
 """What a workflow says that is checked and kept, and that nothing acts on yet."""
 
+from handrail.authoring.native.schema import WORKFLOW
 from handrail.compiler.lint.context import LintContext
 from handrail.model.workflow.actions import Action, AgentAction, AgentLoopAction, PullRequestAction
 from handrail.model.workflow.plan import ManualTrigger, Plan
@@ -10,6 +11,7 @@ _TRIGGERS = {
     "issue": "an issue",
     "pull_request": "a pull request",
 }
+_OTHER_WORDS = {name: alias for alias, name in WORKFLOW.aliases.items()}
 
 
 def keys_that_nothing_uses(context: LintContext) -> None:
@@ -17,7 +19,8 @@ def keys_that_nothing_uses(context: LintContext) -> None:
     if context.document.dialect != "native":
         return
     for key, message in _said(context.plan).items():
-        node = context.document.root.get(key)
+        root = context.document.root
+        node = root.get(key) or root.get(_OTHER_WORDS.get(key, ""))
         if node is not None:
             hint = f"start it yourself: handrail run {context.plan.name}"
             context.report.warning("not-used-yet", message, node.span, hint)

@@ -35,7 +35,7 @@ def lower_agent_loop(work: Lowering, node: Mapping, _: Type | None) -> AgentLoop
 def lower_review(work: Lowering, node: Mapping, _: Type | None) -> AgentLoopAction:
     """Lower a review: the same loop, with the library's prompts where the author gives none, and a decision."""
     reviewer = node.get("reviewer") or node.get("prompt") or _named("review-changes", node)
-    most = whole(node.get("max_cycles") or node.get("max_iterations"), 3)
+    most = whole(node.get("max_iterations"), 3)
     return _review(work, node, reviewer, most=most, decides=True)
 
 
@@ -86,9 +86,12 @@ def _converge(work: Lowering, node: Node | None) -> Convergence | None:
 
 def lower_on_max(work: Lowering, node: Mapping) -> tuple[OnMax, bool]:
     """Lower what happens after the last round; older words keep the meaning they had where they come from."""
-    theirs = text_of(node.get("on_max_iterations"))
+    theirs = node.entries.get("on_max_iterations")
     if theirs is not None:
-        return ("fail" if theirs == "exit" else cast("OnMax", theirs)), False
+        word = "fail" if text_of(theirs.value) == "exit" else text_of(theirs.value)
+        message = "'on_max_iterations' is Coven's word for 'on_max'"
+        work.report.advice("other-word", message, theirs.key, f"write `on_max: {word}`")
+        return cast("OnMax", word), False
     entry = node.entries.get("on_max")
     word = text_of(entry.value) if entry is not None else "continue"
     if word == "exit" and entry is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.shapes.conform import conform
-from handrail.compiler.native.context import GUIDING, Lowering, text_of
+from handrail.compiler.native.context import GUIDING, Lowering, text_of, with_own_words
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.native.texts import own_names
 from handrail.compiler.outcome import Places
@@ -121,6 +121,7 @@ def _native(
     place = node.entries["use"].value
     aside = Report()
     conform(WORKFLOW, document.root, aside)
+    document = with_own_words(document, aside)
     body = document.root.get("steps")
     if aside.failed or not isinstance(body, Sequence):
         name = text_of(place)

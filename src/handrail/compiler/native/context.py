@@ -4,8 +4,9 @@ import re
 from collections.abc import Collection, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from handrail.authoring.native.schema import WORKFLOW
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Places
 from handrail.compiler.scope import Scope
@@ -31,7 +32,9 @@ from handrail.model.workflow.values import Prompt
 
 if TYPE_CHECKING:
     from handrail.authoring.readers import locate
+    from handrail.authoring.shapes import aliases
 else:
+    aliases = late_import("handrail.authoring.shapes.aliases")
     locate = late_import("handrail.authoring.readers.locate")
 
 STEPS_BEFORE = re.compile(r"(?<![\w.])steps\.$")
@@ -209,6 +212,14 @@ INHERITED = frozenset(
     }
 )
 """Settings that a step with a body hands on to the steps inside."""
+
+
+def with_own_words(document: Document, report: Report) -> Document:
+    """Give a checked document with every key under the format's own word for it."""
+    root = document.root
+    if report.dropped or any(found.code == "other-word" for found in report):
+        root = cast("Mapping", aliases.rename_aliases(WORKFLOW, root))
+    return replace(document, root=root)
 
 
 def text_of(node: Node | None) -> str | None:

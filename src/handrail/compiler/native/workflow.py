@@ -7,7 +7,7 @@ from handrail.authoring.native.schema import WORKFLOW
 from handrail.authoring.shapes.conform import conform
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.native.agent_tasks import lower_budget
-from handrail.compiler.native.context import GUIDING, Lowering, Maker, seconds, text_of, texts_of, whole
+from handrail.compiler.native.context import GUIDING, Lowering, Maker, seconds, text_of, texts_of, whole, with_own_words
 from handrail.compiler.native.inputs import lower_declared_inputs
 from handrail.compiler.native.steps import lower_steps
 from handrail.compiler.native.texts import lower_value
@@ -28,9 +28,10 @@ else:
 
 def lower_native(document: Document, catalog: Catalog, report: Report, places: Places) -> Plan | None:
     """Lower a native workflow to a plan; None where its shape is wrong."""
-    root = document.root
-    if not conform(WORKFLOW, root, report):
+    if not conform(WORKFLOW, document.root, report):
         return None
+    document = with_own_words(document, report)
+    root = document.root
     work = Lowering(document, catalog, report, places, Scope(()))
     inputs = lower_declared_inputs(work, root.get("input"))
     work.scope = Scope(inputs)

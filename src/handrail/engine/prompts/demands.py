@@ -56,10 +56,15 @@ def capability_sections(capabilities: JsonValue) -> Iterator[str]:
     asked = [cast("dict[str, JsonValue]", each) for each in _list(capabilities)]
     if asked:
         lines = "\n".join(f"- `{each.get('name')}` ({each.get('level')})" for each in asked)
+        ends = (
+            " Where one that is required is unavailable, do not begin your task: report that, change nothing, and end."
+            if any(each.get("level") == "required" for each in asked)
+            else ""
+        )
         yield (
-            f"# What you can do\n\nThis workflow draws on:\n\n{lines}\n\nFind out by trying each once, in a harmless"
-            " way, and report what you found as an artifact of its own; status is available, unavailable or unknown:"
-            f"\n\n{as_json(asked[0].get('example'))}"
+            f"# What you can do\n\nThis workflow draws on:\n\n{lines}\n\nBefore anything else, find out by trying each"
+            f" once, in a harmless way.{ends} Report what you found as an artifact of its own; status is available,"
+            f" unavailable or unknown:\n\n{as_json(asked[0].get('example'))}"
         )
 
 

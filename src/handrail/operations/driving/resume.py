@@ -54,10 +54,10 @@ def _is_held(state: RunState) -> bool:
     return bool(state.held_by) and (state.parent is None or state.status not in ("succeeded", "failed", "cancelled"))
 
 
-def stop_family(writer: RunWriter, run: str, by: str) -> None:
-    """Stop a run and its children for good."""
-    stop(writer, run, by)
-    tell_family(writer, run, "stop", by)
+def stop_family(writer: RunWriter, run: str, by: str, why: str = "") -> None:
+    """Stop a run and its children for good, with the reason if there is one."""
+    stop(writer, run, by, why)
+    tell_family(writer, run, "stop", by, why=why)
 
 
 def release_family(writer: RunWriter, run: str, by: str) -> tuple[str, ...]:

@@ -235,12 +235,12 @@ def say(writer: RunWriter, run: str, text: str, by: str) -> None:
         )
 
 
-def stop(writer: RunWriter, run: str, by: str) -> None:
+def stop(writer: RunWriter, run: str, by: str, why: str = "") -> None:
     """Stop a run for good, and end what it started."""
     state = state_of(writer.log, run)
     if state.status in ("succeeded", "cancelled"):
         raise UsageError(f"{run} is over already ({state.status})")
-    writer.send(run, f"stop:{point(writer.log, run, state.seq)}", "stop", by=by)
+    writer.send(run, f"stop:{point(writer.log, run, state.seq)}", "stop", by=by, why=why)
 
 
 def resume(writer: RunWriter, run: str, by: str) -> RunState:

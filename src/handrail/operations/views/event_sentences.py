@@ -1,6 +1,7 @@
 """What happens to work trees, agents and steps of several efforts, in words; the same wherever it is told."""
 
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import Any, cast
 
 from handrail.engine.fold.step_tools import progress_words, started_by
@@ -89,10 +90,14 @@ def left_out_in(event: ev.StepEnded) -> str:
     return ", ".join(map(str, files[:MOST_LEFT_OUT])) + (f" and {more} more" if more > 0 else "")
 
 
-def prompt_words(event: ev.Event) -> str:
-    """Name the prompt file that an agent is given, with its version where there is one; nothing for other events."""
+def prompt_words(event: ev.Event, root: str = "") -> str:
+    """Name the prompt file that an agent is given, with its version where there is one; nothing for other events.
+
+    A file of the repository is recorded as seen from there; `root` is where the repository is.
+    """
     call = (call_of(event) if isinstance(event, ev.StepBegan) else None) or {}
     file, version = call.get("prompt_file"), call.get("prompt_version")
+    file = str(PurePath(root, str(file))) if file else file
     return f"{file} ({version})" if file and version else str(file or "")
 
 

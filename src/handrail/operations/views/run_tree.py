@@ -131,8 +131,8 @@ def pause(writer: RunWriter, run: str) -> None:
             writer.send(each, f"pause:{row.position}:{log.last(each).seq}", "pause")
 
 
-def tell_family(writer: RunWriter, run: str, kind: str, by: str) -> None:
+def tell_family(writer: RunWriter, run: str, kind: str, by: str, **more: str) -> None:
     """Send every descendant that is not over the same word."""
     for each in family(writer.log, run):
         if each != run and not (is_readable(writer.log, each) and state_of(writer.log, each).over):
-            writer.send(each, f"{kind}:{time.time_ns()}", kind, by=by)
+            writer.send(each, f"{kind}:{time.time_ns()}", kind, by=by, **more)
