@@ -40,7 +40,7 @@ def bound(steps: str, head: str = "", workflows: dict[str, str] | None = None) -
         ("review-loop", Bound(1, 132)),
         ("deps-nightly", Bound(0, 40)),
         ("implement-spec", Bound(3, 60)),
-        ("write-workflow", Bound(2, 24)),
+        ("workflow-for-workflows", Bound(2, 24)),
     ],
 )
 def test_the_library_says_how_many_calls_it_makes(name: str, expected: Bound) -> None:

@@ -95,7 +95,7 @@ def test_no_text_leaves_work_for_later(path: Path) -> None:
 
 
 def test_the_five_workflows_are_there() -> None:
-    names = ["deps-nightly", "fix-bug", "implement-spec", "review-loop", "write-workflow"]
+    names = ["deps-nightly", "fix-bug", "implement-spec", "review-loop", "workflow-for-workflows"]
     assert [path.parent.name for path in WORKFLOWS] == names
 
 
@@ -168,7 +168,7 @@ def test_a_prompt_with_foreign_text_says_that_it_is_data(path: Path) -> None:
     "path",
     [
         LIBRARY / "workflows/review-loop/prompts/10-review-diff.md",
-        LIBRARY / "workflows/write-workflow/prompts/30-review-workflow.md",
+        LIBRARY / "workflows/workflow-for-workflows/prompts/30-review-workflow.md",
         LIBRARY / "prompts/review-changes.md",
     ],
     ids=name_of,

@@ -59,7 +59,7 @@ def test_every_built_in_workflow_can_be_inspected_in_every_mode(box: BlackBox) -
     here: Json = {"workspacePath": str(box.repository)}
     listed = call_tools(box, [("list_workflows", here)]).answers[0]["result"]["structuredContent"]["workflows"]
     names = [each["workflowId"] for each in listed]
-    known = {"fix-bug", "implement-spec", "deps-nightly", "review-loop", "write-workflow", "keep-notes"}
+    known = {"fix-bug", "implement-spec", "deps-nightly", "review-loop", "workflow-for-workflows", "keep-notes"}
     assert known <= set(names)
     asked = list(product(names, MODES))
     talk = call_tools(box, [("inspect_workflow", {"workflowId": name, **here, **mode}) for name, mode in asked])

@@ -180,5 +180,5 @@ def test_the_tests_of_the_library_pass(team: Team) -> None:
         "fix-bug",
         "implement-spec",
         "review-loop",
-        "write-workflow",
+        "workflow-for-workflows",
     }

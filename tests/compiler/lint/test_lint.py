@@ -22,7 +22,7 @@ ADVICE = {
 }
 
 
-@pytest.mark.parametrize("name", ["fix-bug", "implement-spec", "review-loop", "deps-nightly", "write-workflow"])
+@pytest.mark.parametrize("name", ["fix-bug", "implement-spec", "review-loop", "deps-nightly", "workflow-for-workflows"])
 def test_the_library_gives_nothing_to_say_but_that_no_schedule_fires(name: str) -> None:
     found = tuple(each for each in lint(*compile_library(name)) if each.code != "not-used-yet")
     assert shown(found) == ""

@@ -92,7 +92,7 @@ PROMPTS = {
 }
 
 
-@pytest.mark.parametrize("name", ["fix-bug", "implement-spec", "review-loop", "deps-nightly", "write-workflow"])
+@pytest.mark.parametrize("name", ["fix-bug", "implement-spec", "review-loop", "deps-nightly", "workflow-for-workflows"])
 def test_a_library_workflow_compiles_without_a_finding_and_survives_being_stored(name: str) -> None:
     compiled, _, _ = compile_library(name)
     assert shown(compiled.diagnostics) == ""

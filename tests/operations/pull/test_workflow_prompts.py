@@ -54,7 +54,15 @@ def test_every_workflow_that_can_be_started_is_a_command_and_no_routine(pull: Pu
     pull.add(chain(1))
     (pull.home / "workflows" / "broken.json").write_text('{"id": "broken-one"}', "utf-8")
     assert names(pull, pull.workspace) == snapshot(
-        ["deps-nightly", "fix-bug", "implement-spec", "keep-notes", "review-loop", "sample-flow", "write-workflow"]
+        [
+            "deps-nightly",
+            "fix-bug",
+            "implement-spec",
+            "keep-notes",
+            "review-loop",
+            "sample-flow",
+            "workflow-for-workflows",
+        ]
     )
 
 

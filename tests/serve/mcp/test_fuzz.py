@@ -36,7 +36,7 @@ GUIDED = definition(
     assessments=[RISK],
     name="guided-flow",
 )
-BUILT_IN = ("fix-bug", "implement-spec", "deps-nightly", "review-loop", "write-workflow", "keep-notes")
+BUILT_IN = ("fix-bug", "implement-spec", "deps-nightly", "review-loop", "workflow-for-workflows", "keep-notes")
 NATIVE = "name: NAME\nsteps:\n  - {name: first, command: 'true'}\n  - {name: ask, type: approval, message: 'Good?'}\n"
 
 

@@ -56,7 +56,7 @@ def _told(text: str) -> str:
 def write(box: BlackBox, script: dict[str, Any], *more: str, code: int = 0) -> str:
     path = box.base / "script.json"
     path.write_text(json.dumps(script))
-    words = ("run", "write-workflow", "Write a greeting.", "--input", "name=greet", *more)
+    words = ("run", "workflow-for-workflows", "Write a greeting.", "--input", "name=greet", *more)
     done = box.call(*words, "--agent", "scripted", "--script", str(path))
     assert done.exit_code == code, done.text
     return done.text
@@ -67,10 +67,10 @@ def test_a_workflow_is_written_gated_reviewed_and_stamped(box: BlackBox) -> None
     mended = {"files": {f"{FOLDER}/workflow.yaml": GREET}, "say": "Corrected the key."}
     said = write(box, turns(broken, fixes=[mended], found=[[FINDING], []]))
     assert "✗ → fixed → ✓" in said
-    assert "promt" in box.call("show", "write-workflow-1", "checks/fix", "--prompt").out
-    steps = [each["address"] for each in box.call("show", "write-workflow-1", "--json").document["steps"]]
+    assert "promt" in box.call("show", "workflow-for-workflows-1", "checks/fix", "--prompt").out
+    steps = [each["address"] for each in box.call("show", "workflow-for-workflows-1", "--json").document["steps"]]
     assert steps[-2:] == ["decide", "stamp"]
-    assert box.call("merge", "write-workflow-1").exit_code == 0
+    assert box.call("merge", "workflow-for-workflows-1").exit_code == 0
     text = (box.repository / FOLDER / "workflow.yaml").read_text()
     assert text == _told(GREET).replace("budget:", "validated_against_spec: 1\nbudget:")
     assert box.call("trust", "greet", "--yes").exit_code == 0
@@ -82,5 +82,5 @@ def test_a_revision_starts_from_the_workflow_that_is_named(box: BlackBox) -> Non
     box.write(f"{FOLDER}/tests/greet.yaml", SCENARIO)
     box.commit()
     write(box, turns({f"{FOLDER}/workflow.yaml": _told(GREET)}), "--input", "existing=greet")
-    assert "Start from this workflow: `greet`" in box.call("show", "write-workflow-1", "write", "--prompt").out
-    assert "if that fails say why" in box.call("diff", "write-workflow-1").out
+    assert "Start from this workflow: `greet`" in box.call("show", "workflow-for-workflows-1", "write", "--prompt").out
+    assert "if that fails say why" in box.call("diff", "workflow-for-workflows-1").out
