@@ -45,7 +45,7 @@ ShortfallCode: TypeAlias = Literal[
     "not_proven",
 ]
 
-VERSION = 5
+VERSION = 6
 """Shape of the events here; older ones are lifted when they are read."""
 
 
@@ -139,6 +139,8 @@ class RunStarted:
     """The run that a person started, from which it comes; empty where that is this one."""
     generation: int = 0
     """How many runs are around it."""
+    given: BlobDigest = ""
+    """The inputs and the task, where they are large: both are empty here then."""
     kind: Literal["run_started"] = "run_started"
 
 
