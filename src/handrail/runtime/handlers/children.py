@@ -154,7 +154,7 @@ class ChildHandler:
     def _release(self, state: RunState, pending: Pending) -> None:
         """Let a child that was imported with its caller go on in the caller's work tree, once that was released."""
         child = state_of(self.log, pending.child)
-        if not child.foreign or child.status in OVER:
+        if state.foreign or not child.foreign or child.status in OVER:
             return
         writer = RunWriter(self.log, self.environments.for_run(state.run).redactor)
         writer.send(
