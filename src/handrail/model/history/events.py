@@ -844,6 +844,8 @@ class RunReleased:
     """Names of variables that everything run in the work tree of an imported run sees."""
     agents: AgentPolicy | None = None
     """Whom an imported run turns to here where its steps name no agent, and how agents are confined."""
+    admission: Admission | None = None
+    """What an imported run waits for before it goes on; without it, it goes on at once."""
     kind: Literal["run_released"] = "run_released"
 
 
