@@ -21,6 +21,7 @@ from handrail.runtime.history import plan_of
 from handrail.runtime.ports import Pinned
 from handrail.sources.tiers import here
 from support.runtime.room import Room, assert_sound, of_kind, pinned
+from support.runtime.steps_room import StepsRoom
 
 KEYED = """
 name: deps
@@ -35,6 +36,21 @@ QUEUE, SKIP, STOP_OLD = (KEYED.format(how=how) for how in ("queue", "skip", "sto
 PLAIN = "name: plain\nsteps:\n  - {name: a, command: 'echo ${run.id} >> trace'}\n"
 ASKS = PLAIN + "  - {name: ok, type: approval}\n  - {name: b, command: 'echo ${run.id} again >> trace'}\n"
 
+FAN = """
+name: fan
+steps:
+  - name: build
+    type: parallel-agents
+    for_each: [a, b, c]
+    key: item
+    steps:
+      - name: work
+        command: |
+          cd FOLDER
+          echo in >> trace
+          until [ -e go ] && [ $(grep -c in trace) -ge 3 ]; do sleep 0.01; done
+          echo out >> trace
+"""
 HOLDS = "name: holds\nsteps:\n  - {name: a, command: 'echo held >> trace; until [ -e go ]; do sleep 0.01; done'}\n"
 
 
@@ -325,3 +341,26 @@ def _driven(room: Room, text: str) -> str:
     run = runs.start(room.writer, runs.Request(pinned(text, room.workflows), str(room.workspace)))
     room.drive()
     return run
+
+
+def test_items_of_a_fan_out_share_the_place_of_their_run_and_hold_off_all_others(shop: StepsRoom) -> None:
+    trace = shop.folder / "trace"
+    shop.admission = Admission("r", places=(("", 1),))
+    fan = FAN.replace("FOLDER", str(shop.folder))
+    made = [shop.start(fan, {}), shop.start(fan, {})]
+
+    def all_in() -> bool:
+        return trace.exists() and trace.read_text().split() == ["in"] * 3 and bool(shop.state(made[1]).message)
+
+    shop.during((shop.folder / "go").touch, all_in)
+    shop.drive()
+    assert [shop.state(run).status for run in made] == ["succeeded", "succeeded"]
+    # Nothing of the second began before all of the first was over.
+    lines = trace.read_text().split()
+    assert (lines[:6], len(lines)) == ([*["in"] * 3, *["out"] * 3], 12)
+    (queued,) = of_kind(shop.log, made[1], RunQueued)
+    assert queued.behind == (made[0],)
+    children = [each for run in made for each in family(shop.log, run)[1:]]
+    assert len(children) == 6
+    assert all(not of_kind(shop.log, each, RunQueued) for each in children)
+    assert_sound(shop.log)
