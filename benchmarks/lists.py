@@ -17,9 +17,11 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.codec import encode_state
+from handrail.engine.state.given import take_out
 from handrail.model.history.events import Event, RunEnded, RunStarted, StepBegan, StepEnded
 from handrail.model.history.run_state import REDUCER
 from handrail.model.workflow.values import JsonValue
@@ -80,7 +82,8 @@ def fill_list(home: Path, runs: int) -> None:
     plan = log.put_blob(PLAN)
     appends: list[Append] = []
     for number in range(1, runs + 1):
-        started = _started(f"work-{number}", plan, float(number), {"text": "a sentence of the issue. " * 82})
+        text = f"issue {number}: {'a sentence of it. ' * 114}"
+        started = _started(f"work-{number}", plan, float(number), {"text": text})
         ended = [RunEnded(status="succeeded", at=number + 1.0)] if number % 500 else []
         appends.append(_append(log, [started, *ended]))
     # All at once: each commit on its own would take longer than everything that is measured.
@@ -111,7 +114,9 @@ def _append(log: Log, events: list[Event]) -> Append:
     for event in events[1:]:
         state = apply(state, event, state.seq + 1, log.get_blob)
     kept = Checkpoint(state.run, state.seq, REDUCER, encode_state(state)) if len(events) > CHECKPOINT else None
-    return Append(state.run, 0, tuple(map(to_log, events)), checkpoint=kept, summary=summary_of(state))
+    first, blobs = take_out(cast("RunStarted", events[0]))
+    recorded = tuple(map(to_log, (first, *events[1:])))
+    return Append(state.run, 0, recorded, checkpoint=kept, summary=summary_of(state), blobs=blobs)
 
 
 def measure(rounds: int) -> list[str]:

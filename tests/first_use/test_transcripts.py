@@ -41,7 +41,8 @@ def test_the_transcript_tells_each_call_with_what_its_agent_said_and_did(box: Bl
     assert "\x1b" not in told.out
     calls = box.call("show", "works-1", "fix", "--transcript", "--json").document["calls"]
     assert [(each["step"], each["call"]) for each in calls] == [("fix", 1), ("fix", 2)]
-    assert "touch done.txt" in "\n".join(each["text"] for each in calls[1]["entries"])
+    told = [(each["kind"], each["text"]) for each in calls[1]["entries"]]
+    assert told == [("tool_call", "Bash: touch done.txt"), ("said", "Now it is fixed.")]
     second = box.call("show", "works-1", "fix@2", "--transcript", "--json").document["calls"]
     assert [each["call"] for each in second] == [2]
 
@@ -78,7 +79,8 @@ def test_a_connected_agent_reads_the_transcript_masked_and_between_marks(box: Bl
     assert box.call("run", "works", "--script", str(script)).exit_code == 0
     uri = "handrail://transcripts/works-1/fix"
     read = send_requests(box, [("resources/read", {"uri": uri})]).answers[0]["result"]["contents"][0]["text"]
-    assert "I looked at" in read
+    assert "said: I looked at" in read
+    assert "tool_call: Bash: touch done.txt" in read
     assert secret not in read
     around = re.sub(r"^(`{3,})\n<data-(\w+) of=.*?^</data-\2>\n\1$", "", read, flags=re.DOTALL | re.MULTILINE)
     assert "I looked at" not in around

@@ -1,19 +1,27 @@
 """Which runs may run at the same time, and how long a whole run may take."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from handrail.engine.fold.apply import apply
+from handrail.engine.state.admission import admission_here
 from handrail.errors import UsageError
 from handrail.model.history.events import Admission, RunAdmitted, RunEnded, RunImported, RunQueued
+from handrail.model.workflow.settings import NO_POLICY
+from handrail.operations.delivery.export_import import Arrival, export, import_run
+from handrail.operations.delivery.release import ReleaseQuestion, release_imported
 from handrail.operations.runs import lifecycle as runs
 from handrail.operations.runs.prepare import pin
 from handrail.operations.views.run_document import exit_code, run_document
+from handrail.operations.views.run_tree import family
+from handrail.runtime.history import plan_of
 from handrail.runtime.ports import Pinned
 from handrail.sources.tiers import here
 from support.runtime.room import Room, assert_sound, of_kind, pinned
+from support.runtime.steps_room import StepsRoom
 
 KEYED = """
 name: deps
@@ -27,6 +35,23 @@ steps:
 QUEUE, SKIP, STOP_OLD = (KEYED.format(how=how) for how in ("queue", "skip", "stop_old"))
 PLAIN = "name: plain\nsteps:\n  - {name: a, command: 'echo ${run.id} >> trace'}\n"
 ASKS = PLAIN + "  - {name: ok, type: approval}\n  - {name: b, command: 'echo ${run.id} again >> trace'}\n"
+
+FAN = """
+name: fan
+steps:
+  - name: build
+    type: parallel-agents
+    for_each: [a, b, c]
+    key: item
+    steps:
+      - name: work
+        command: |
+          cd FOLDER
+          echo in >> trace
+          until [ -e go ] && [ $(grep -c in trace) -ge 3 ]; do sleep 0.01; done
+          echo out >> trace
+"""
+HOLDS = "name: holds\nsteps:\n  - {name: a, command: 'echo held >> trace; until [ -e go ]; do sleep 0.01; done'}\n"
 
 
 @pytest.fixture
@@ -251,3 +276,91 @@ def test_an_import_is_queued_behind_nobody(room: Room) -> None:
     imported = apply(state, RunImported(original=second, by="person:me", at=1.0), state.seq + 1, room.log.get_blob)
     assert (imported.status, imported.admission, imported.queued) == ("running", None, 0)
     assert room.state(first).reason == "approval"
+
+
+def take_in(room: Room, run: str) -> str:
+    """Take the run in once more, as from another log."""
+    arrival = Arrival(by="person:me", at=0.0, is_taken=lambda _: False)
+    return import_run(room.log, json.dumps(export(room.log, run)).encode(), arrival).run
+
+
+def release(room: Room, run: str) -> None:
+    """Release an import in the folder of the room, where at most one run may run at once."""
+    state = room.state(run)
+    needs = admission_here(plan_of(room.log, state.plan), state, Admission("r", places=(("", 1),)))
+    asked = ReleaseQuestion(
+        run=run, original=run, workflow=state.workflow, commands=(), source=None,
+        workspace=str(room.workspace), pass_env=(), agents=NO_POLICY, admission=needs,
+    )  # fmt: skip
+    release_imported(room.writer, asked, "person:me")
+
+
+def keyed_in_r(room: Room) -> str:
+    request = runs.Request(pinned(QUEUE), str(room.workspace), {"base": "main"}, admission=Admission("r"))
+    return runs.start(room.writer, request)
+
+
+def test_an_import_that_is_released_waits_for_its_key(room: Room) -> None:
+    first = keyed_in_r(room)
+    copy = take_in(room, first)
+    room.drive()
+    release(room, copy)
+    room.drive()
+    assert room.state(first).reason == "approval"
+    assert room.state(copy).status == "queued"
+    assert room.state(copy).message == f"queued behind {first}: same concurrency key 'deps-main'"
+    approve(room, first)
+    assert room.state(copy).reason == "approval"
+    approve(room, copy)
+    assert room.trace() == [first, f"{first} again", copy, f"{copy} again"]
+    assert_sound(room.log)
+
+
+def test_an_import_that_is_released_in_a_called_workflow_waits_for_a_place(room: Room) -> None:
+    room.workflows["inner"] = ASKS.replace("plain", "inner")
+    outer = "name: outer\nsteps:\n  - {name: call, type: workflow, workflow: inner}\n"
+    copy = take_in(room, _driven(room, outer))
+    room.drive()
+    release(room, copy)
+    other = limited(room, HOLDS, 1)
+
+    def holds() -> bool:
+        return "held" in room.trace() and room.state(copy).status == "queued"
+
+    room.during((room.workspace / "go").touch, holds)
+    room.drive()
+    assert room.state(other).status == "succeeded"
+    (inner,) = [each for each in family(room.log, copy) if each != copy]
+    assert room.state(inner).admission == Admission("r", places=(("", 1),))
+    approve(room, inner)
+    assert room.state(copy).status == "succeeded"
+    assert_sound(room.log)
+
+
+def _driven(room: Room, text: str) -> str:
+    run = runs.start(room.writer, runs.Request(pinned(text, room.workflows), str(room.workspace)))
+    room.drive()
+    return run
+
+
+def test_items_of_a_fan_out_share_the_place_of_their_run_and_hold_off_all_others(shop: StepsRoom) -> None:
+    trace = shop.folder / "trace"
+    shop.admission = Admission("r", places=(("", 1),))
+    fan = FAN.replace("FOLDER", str(shop.folder))
+    made = [shop.start(fan, {}), shop.start(fan, {})]
+
+    def all_in() -> bool:
+        return trace.exists() and trace.read_text().split() == ["in"] * 3 and bool(shop.state(made[1]).message)
+
+    shop.during((shop.folder / "go").touch, all_in)
+    shop.drive()
+    assert [shop.state(run).status for run in made] == ["succeeded", "succeeded"]
+    # Nothing of the second began before all of the first was over.
+    lines = trace.read_text().split()
+    assert (lines[:6], len(lines)) == ([*["in"] * 3, *["out"] * 3], 12)
+    (queued,) = of_kind(shop.log, made[1], RunQueued)
+    assert queued.behind == (made[0],)
+    children = [each for run in made for each in family(shop.log, run)[1:]]
+    assert len(children) == 6
+    assert all(not of_kind(shop.log, each, RunQueued) for each in children)
+    assert_sound(shop.log)

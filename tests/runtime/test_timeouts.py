@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from handrail.model.history.events import RunEnded
+from handrail.model.history.events import ClockNoted, RunEnded
 from handrail.operations.driving.drive import Drive, Follower
 from handrail.operations.runs import lifecycle as runs
-from support.runtime.room import Room, assert_sound, left_in, of_kind
+from handrail.runtime.clock_waits import Waits
+from handrail.wiring.system import ENVIRONMENTS
+from support.runtime.room import Room, assert_sound, left_in, of_kind, until
+from support.runtime.set_clock import SetClock
 
 SLOW = "name: slow\ntimeout: 1h30m\nsteps:\n  - {name: a, command: 'echo a >> trace'}\n"
 HANGS = SLOW + "  - {name: b, command: 'echo begun > half; test -e short || sleep 600'}\n"
 ASKS = SLOW + "  - {name: ok, type: approval}\n  - {name: b, command: 'true'}\n"
+JUMPS = (-20 * 86_400.0, -10.0, 10.0, 20 * 86_400.0)
 
 
 @dataclass
@@ -146,3 +150,59 @@ def test_a_run_is_not_ended_while_what_it_called_waits_for_a_person(room: Room) 
     room.drive(clock)
     assert room.state(run).status == "running"
     assert room.state(f"{run}.2").reason == "approval"
+
+
+def set_clock_of(room: Room, run: str) -> SetClock:
+    """Give a clock that stands as it did when the run started."""
+    state = room.state(run)
+    return SetClock(state.started_at, state.started_at - state.ahead, state.boot)
+
+
+def look(room: Room, clock: SetClock, waits: Waits) -> None:
+    waits.look()
+    room.drive(clock.clock)
+
+
+@pytest.mark.parametrize("seen", [True, False])
+@pytest.mark.parametrize("by", JUMPS)
+def test_a_timeout_has_its_length_however_the_clock_is_set(room: Room, by: float, *, seen: bool) -> None:
+    run = room.start("name: x\ntimeout: 1h\nsteps:\n  - {name: a, command: 'false', retry: {max: 2, backoff: 3h}}\n")
+    clock = set_clock_of(room, run)
+    room.drive(clock.clock)
+    waits = Waits(room.log, ENVIRONMENTS, clock.clock)
+    waits.look()
+    clock.passes(1800)
+    clock.wall += by
+    if seen:
+        look(room, clock, waits)
+    clock.passes(1799)
+    look(room, clock, waits)
+    assert room.state(run).reason == "timer"
+    clock.passes(2)
+    look(room, clock, waits)
+    assert (room.state(run).status, room.state(run).reason) == ("failed", "timeout")
+    assert room.log.due(float("inf")) == ()
+    assert_sound(room.log)
+
+
+@pytest.mark.parametrize("by", JUMPS)
+def test_a_clock_that_is_set_while_a_command_works_neither_ends_the_run_nor_lets_it_go_on_for_ever(
+    room: Room, by: float
+) -> None:
+    run = room.start(HANGS)
+    clock = set_clock_of(room, run)
+
+    async def jump() -> None:
+        driving = asyncio.ensure_future(room.supervisor(clock.clock).run_until_idle())
+        await until((room.workspace / "half").exists)
+        clock.wall += by
+        clock.passes(5398)
+        await until(lambda: bool(of_kind(room.log, run, ClockNoted)))
+        assert room.state(run).status == "running"
+        clock.passes(4)
+        await asyncio.wait_for(driving, 60)
+
+    asyncio.run(jump())
+    assert (room.state(run).status, room.state(run).reason) == ("failed", "timeout")
+    assert left_in(room) == []
+    assert_sound(room.log)

@@ -119,3 +119,21 @@ def test_release_says_what_is_missing_in_another_repository(box: BlackBox) -> No
     assert refused.exit_code != 0
     assert "does not have what the run goes on from" in refused.err
     assert box.traces() == []
+
+
+CALLS = "name: calls\nsteps:\n  - {name: call, type: workflow, workflow: waits}\n"
+
+
+def test_a_called_workflow_goes_on_only_once_its_imported_caller_was_released(box: BlackBox) -> None:
+    box.write_own("workflows/waits/workflow.yaml", WAITS.replace("LAST", box.mark("last")))
+    box.write_own("workflows/calls/workflow.yaml", CALLS)
+    assert box.call("run", "calls").exit_code == 3
+    bundle = json.loads(box.call("export", "calls-1", "--json").out)
+    copy = take_in(box, bundle)
+    box.call("resume", copy)
+    box.call("approve", copy)
+    assert box.traces() == []
+    assert "imported" in box.call("show", copy).out
+    box.call("release", copy, "--yes")
+    assert box.call("show", copy, "--json").document["status"] == "succeeded"
+    assert box.traces() == ["last"]

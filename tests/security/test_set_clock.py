@@ -20,6 +20,7 @@ MOST = 600
 """Seconds that nothing here takes, and far less than the clock is set by."""
 WORKFLOW = """
 name: slow
+timeout: 55m
 budget: {{minutes: 60}}
 steps:
   - {{name: work, timeout: 50m, command: 'touch {loot}/began; until test -e {loot}/go; do sleep 0.1; done'}}
@@ -89,7 +90,9 @@ def _assert_lengths(box: BlackBox) -> None:
 
 @pytest.mark.system("faketime")
 @pytest.mark.parametrize(("first", "then"), [("+10d", "+20d"), ("-10d", "-20d"), ("+10d", "-10d")])
-def test_a_clock_that_is_set_changes_no_wait_no_duration_and_no_budget(box: BlackBox, first: str, then: str) -> None:
+def test_a_clock_that_is_set_changes_no_wait_no_duration_no_timeout_and_no_budget(
+    box: BlackBox, first: str, then: str
+) -> None:
     box.write_own("workflows/slow/workflow.yaml", WORKFLOW.format(loot=box.loot, wait=WAIT))
     (box.loot / "on").touch()
     _set_clock(box, "+0d")

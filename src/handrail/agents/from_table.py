@@ -18,6 +18,8 @@ from handrail.ports.agents import (
     Configurable,
     Launch,
     Lines,
+    Transcribing,
+    TranscriptReader,
     require_program,
     variables_of,
 )
@@ -117,6 +119,10 @@ class WithVariables:
     def lines(self) -> Lines:
         """Give a reader for one call."""
         return self.agent.lines()
+
+    def transcript(self) -> TranscriptReader | None:
+        """Give a reader of the kinds of its lines, where it has one."""
+        return self.agent.transcript() if isinstance(self.agent, Transcribing) else None
 
     def glimpse(self, line: bytes) -> str | None:
         """Say what a line shows it doing."""

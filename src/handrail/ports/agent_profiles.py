@@ -121,7 +121,7 @@ class AgentProfile:
     install: str
     """How a person installs it and logs in."""
     default: str
-    """What a new configuration says to use it: its name, with a model where that is better."""
+    """What a new configuration says to use it: its name, with a model where its own settings do not decide on one."""
     variables: tuple[str, ...]
     """Names or globs of its vendor's environment variables."""
     login: Login

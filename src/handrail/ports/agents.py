@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from handrail.errors import NotFound
 from handrail.frozen import frozen
@@ -219,6 +219,34 @@ class Telling(Protocol):
 
     def so_far(self) -> SoFar:
         """Give what the lines so far show."""
+        ...
+
+
+EntryKind: TypeAlias = Literal["said", "thought", "tool_call", "tool_result", "notice", "printed"]
+"""What an entry of a transcript is; `printed` where nobody knows how to tell."""
+
+
+class Part(NamedTuple):
+    """Something that a line shows: what it is, and its text."""
+
+    kind: EntryKind
+    text: str
+
+
+class TranscriptReader(Protocol):
+    """Sorts what an agent prints, line by line."""
+
+    def feed(self, line: bytes) -> tuple[Part, ...]:
+        """Take one line; give what it shows, in order."""
+        ...
+
+
+@runtime_checkable
+class Transcribing(Protocol):
+    """An agent whose lines can be sorted by what they are."""
+
+    def transcript(self) -> TranscriptReader | None:
+        """Give a reader for one call; None where its lines cannot be sorted."""
         ...
 
 

@@ -33,8 +33,8 @@ class OpenWindows(Windows, Protocol):
         """Find the window of a call; None once it is closed."""
         ...
 
-    def has_session(self, session: str) -> bool:
-        """Tell whether a session is open."""
+    def list_sessions(self) -> frozenset[str]:
+        """Name the sessions that are open."""
         ...
 
     def attaching(self, session: str, window: str) -> tuple[str, ...]:

@@ -58,10 +58,11 @@ class Places:
     def _asks(self, state: RunState) -> bool:
         if state.status == "queued":
             return True
-        works = state.pending is None or state.pending.kind == "step"
-        if state.status != "running" or not works:
+        if state.status != "running":
             return False
-        return not state.admitted or (_needs_place(state) and state.family not in self._places)
+        # An imported run may be let go while it stands in a workflow that it called.
+        works = state.pending is None or state.pending.kind == "step"
+        return not state.admitted or (works and _needs_place(state) and state.family not in self._places)
 
     def _enter(self) -> Lease | None:
         for _ in range(_TRIES):

@@ -16,7 +16,7 @@ STRUCTURE = frozenset(
     (
         *("kind", "run", "workflow", "definition", "plan", "address", "action", "status", "reason", "child", "parent"),
         *("began", "seq", "state", "snapshot", "files", "tree", "source", "workspace", "at", "checks", "script"),
-        *("pass_env", "scope", "calls", "printed", "root"),
+        *("pass_env", "scope", "calls", "printed", "root", "given"),
     )
 )
 """Fields of events that hold names, digests and paths: masking them would break what they name."""

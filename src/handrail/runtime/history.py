@@ -11,6 +11,7 @@ import rfc8785
 
 from handrail.engine.fold.apply import apply
 from handrail.engine.state.codec import decode_state
+from handrail.engine.state.given import take_out
 from handrail.errors import HandrailError, NotFound, StorageDamaged, StorageFault, StorageTooNew, UsageError
 from handrail.model.codec import decode, encode
 from handrail.model.history.events import ClockNoted, Event, RunStarted
@@ -76,7 +77,7 @@ def folded(log: Log, run: str) -> Folded:
     if kept is None:
         return _onward(log, Folded(_apply(log, None, first), first.hash, 0), events[1:])
     try:
-        state = decode_state(kept.state)
+        state = decode_state(kept.state, log.get_blob)
     except (ValueError, TypeError, LookupError, RecursionError):
         # A checkpoint only saves time: the events before it say the same.
         return _from_zero(log, run)
@@ -191,8 +192,10 @@ def beginning(log: Log, redactor: Redactor, run: str, first: Event, *later: Even
     state = apply(None, clean[0], 1, log.get_blob)
     for event in clean[1:]:
         state = apply(state, event, state.seq + 1, log.get_blob)
-    events = tuple(to_log(event) for event in clean)
-    return Append(run, 0, events, timers=timers_of(replace(state, counts_from=None), state), summary=summary_of(state))
+    recorded, blobs = take_out(clean[0]) if isinstance(clean[0], RunStarted) else (clean[0], ())
+    events = tuple(to_log(event) for event in (recorded, *clean[1:]))
+    timers = timers_of(replace(state, counts_from=None), state)
+    return Append(run, 0, events, timers=timers, summary=summary_of(state), blobs=blobs)
 
 
 def written_plan(plan: Plan) -> bytes:

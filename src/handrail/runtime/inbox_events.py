@@ -192,6 +192,8 @@ def _release_import(scene: _Scene, data: _Data) -> tuple[ev.Event, ...]:
         workspace=str(data["workspace"]),
         pass_env=tuple(map(str, data["pass_env"])),
         agents=decode(AgentPolicy, data["agents"]),
+        # An older version sent none.
+        admission=decode(cast("type[ev.Admission | None]", ev.Admission | None), data.get("admission")),
     )
     return (released,)
 

@@ -45,6 +45,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
         "workspace": str,
         "pass_env": tuple[str, ...],
         "agents": AgentPolicy,
+        "admission": ev.Admission | None,
         **_BY,
     },
     "child_ended": {"child": str},

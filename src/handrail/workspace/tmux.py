@@ -76,11 +76,13 @@ class Sessions:
         """Find the window of a call; None once it is closed."""
         return next((each.id for each in self.windows(session) if each.call == call), None)
 
-    def has_session(self, session: str) -> bool:
-        """Tell whether a session is open."""
+    def list_sessions(self) -> frozenset[str]:
+        """Name the sessions that are open."""
         folder = Path(os.environ.get("TMUX_TMPDIR") or "/tmp") / f"tmux-{os.getuid()}"  # noqa: S108 - only looked at
         # Mostly there is no server to ask, and no program has to be started to know that.
-        return (folder / self.server).exists() and self._asks("has-session", "-t", f"={session}") is not None
+        if not (folder / self.server).exists():
+            return frozenset()
+        return frozenset((self._asks("list-sessions", "-F", "#{session_name}") or "").splitlines())
 
     def windows(self, session: str) -> tuple[Window, ...]:
         """List the windows of a session; none where there is no such session."""

@@ -19,7 +19,7 @@ def test_a_green_makefile_is_found_tried_written_and_trusted(fresh: Fresh) -> No
     assert said(result.output) == snapshot("""\
 Repository  shop, default branch main,
             1 uncommitted file (runs start from the last commit)
-Agent       claude/sonnet, access edit          change in .handrail/config.toml
+Agent       claude, access edit          change in .handrail/config.toml
 Checks      test: make test   lint: make lint
 One test    make test FILE="$FILE"
 Sources     **, !**/{test,tests,spec,specs,__tests__,testdata}/**,
@@ -42,8 +42,8 @@ sources = ["**", "!**/{test,tests,spec,specs,__tests__,testdata}/**", "!**/*{tes
 default_branch = "main"
 
 [agent]
-# The agent of steps that name none.
-default = "claude/sonnet"
+# The agent of steps that name none. Its own settings choose the model, unless one follows: NAME/MODEL.
+default = "claude"
 
 [checks]
 # Commands that must pass; `checks: project` in a workflow runs them all.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
+from handrail.cli.live.follow_run import HUNG_UP
 from handrail.runtime.history import state_of
 from handrail.store.sqlite.log import open_log
 from support.cli.running import Runs, until
@@ -155,4 +156,20 @@ def test_a_killed_run_leaves_its_place_to_the_next(runs: Runs) -> None:
     let_go(runs)
     assert code(second) == 0
     assert runs.text("resume", "wide-1").endswith("wide-1 succeeded\n")
+    runs.end_driver()
+
+
+def test_a_run_in_the_queue_waits_on_in_the_background_when_its_terminal_is_closed(runs: Runs) -> None:
+    add(runs, "deps", "queue")
+    first = runs.process("run", "deps")
+    until(lambda: begun(runs))
+    second = runs.process("run", "deps")
+    until(lambda: "queued behind" in runs.text("why", "deps-2") if status(runs, "deps-2") == "queued" else False)
+    second.send_signal(signal.SIGHUP)
+    assert code(second) == HUNG_UP
+    assert status(runs, "deps-2") == "queued"
+    let_go(runs)
+    assert code(first) == 0
+    until(lambda: status(runs, "deps-2") == "succeeded", 120)
+    assert runs.trace() == ["x", "x"]
     runs.end_driver()

@@ -148,7 +148,7 @@ def test_a_running_state_always_has_a_next_move_or_something_pending(walk: Walk)
 @given(walks(), st.data())
 def test_a_checkpoint_is_the_same_as_folding_from_the_beginning(walk: Walk, data: st.DataObject) -> None:
     at = data.draw(st.integers(1, len(walk.events)))
-    state = decode_state(encode_state(walk.states[at - 1]))
+    state = decode_state(encode_state(walk.states[at - 1]), walk.blobs.__getitem__)
     assert state == walk.states[at - 1]
     for seq, event in enumerate(walk.events[at:], start=at + 1):
         state = apply(state, event, seq, walk.blobs.__getitem__)

@@ -175,9 +175,9 @@ def test_no_secret_is_looked_for_in_a_digest() -> None:
 def test_the_fields_that_hold_digests_are_marked() -> None:
     marked = {cast("type", kind).__name__: digest_fields(kind) for kind in (*get_args(Event), RunState)}
     assert {name: fields for name, fields in marked.items() if fields} == {
-        "RunStarted": ("plan", "script", "scope", "calls"),
+        "RunStarted": ("plan", "script", "scope", "calls", "given"),
         "ChildStarted": ("plan",),
         "RunForked": ("state",),
         "RunRewound": ("state",),
-        "RunState": ("plan", "script", "calls"),
+        "RunState": ("plan", "script", "calls", "given"),
     }

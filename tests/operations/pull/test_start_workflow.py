@@ -57,3 +57,12 @@ def test_the_first_answer_says_that_the_agent_works_in_the_users_own_folder(pull
         assert first.warnings == ["WORKS_IN_PLACE"]
         assert f"you work in your user's own folder, {pull.workspace}" in first.text
         assert pull.rehydrate(first).warnings == []
+
+
+def test_a_connected_agent_begins_with_a_large_context_and_is_given_it(pull: Pull) -> None:
+    text = "the total is wrong. " * 200
+    pull.add(definition(step("tell", prompt="Read: {{x}}"), step("more", prompt="Again: {{x}}")))
+    first = pull.start("sample-flow", x=text)
+    assert text in first.text
+    assert text in pull.advance(first).text
+    pull.assert_sound()

@@ -16,7 +16,7 @@ import pytest
 from handrail.compiler.catalog import Catalog
 from handrail.compiler.outcome import Compiled
 from handrail.errors import NotFound
-from handrail.model.history.events import Decision, StepBegan, StepEnded
+from handrail.model.history.events import Admission, Decision, StepBegan, StepEnded
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import TreeSource
 from handrail.model.source import Document
@@ -91,6 +91,8 @@ class StepsRoom:
     agent: str = "scripted"
     """What performs every step; nothing lets each step have its own."""
     agents: AgentPolicy = NO_POLICY
+    admission: Admission | None = None
+    """What a run waits for before it begins."""
     _log: Log | None = None
 
     def __post_init__(self) -> None:
@@ -146,7 +148,7 @@ class StepsRoom:
         request = runs.Request(
             pinned, "", {**given, **inputs}, self.checks, "", "ann", source, self.agent, json.dumps(script).encode()
         )
-        request = replace(request, agents=self.agents, project=self.project)
+        request = replace(request, agents=self.agents, project=self.project, admission=self.admission)
         return runs.start(self.writer, request)
 
     def drive(self) -> None:

@@ -23,7 +23,7 @@ from handrail.agents.programs import find_program
 from handrail.model.workflow.settings import Access
 from handrail.model.workflow.values import JsonValue
 from handrail.ports.agent_profiles import ProjectFiles
-from handrail.ports.agents import Abilities, AgentCall, Launch
+from handrail.ports.agents import Abilities, AgentCall, Launch, TranscriptReader
 
 SERVER = "handrail"
 """Name of the server with Handrail's own tools."""
@@ -115,6 +115,12 @@ class ClaudeAgent:
     def lines(self) -> ClaudeLines:
         """Give a reader for one call."""
         return ClaudeLines(self._clock)
+
+    def transcript(self) -> TranscriptReader:
+        """Give a reader of the kinds of its lines."""
+        from handrail.agents.claude.transcript import ClaudeTranscript  # noqa: PLC0415 - most calls are never transcribed
+
+        return ClaudeTranscript()
 
     def glimpse(self, line: bytes) -> str | None:
         """Say what a line shows it doing: a tool with its argument, or what it says."""

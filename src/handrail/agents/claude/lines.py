@@ -133,7 +133,7 @@ class ClaudeLines:
         self._model = text(message, "model") or self._model
         self._took.answered(message)
         self._words = spoken or self._words
-        return "\n".join([*([spoken] if spoken else ()), *map(_tool, uses)])
+        return "\n".join([*([spoken] if spoken else ()), *map(tool_words, uses)])
 
     def _user(self, said: Line) -> str:
         """Take what the agent was told: words that it took up, how its tools failed, and that it was interrupted."""
@@ -141,10 +141,10 @@ class ClaudeLines:
             self._heard.append(text(said, "uuid"))
             # What it takes up after its answer is answered anew.
             self._result = None
-        self._tools -= {text(each, "tool_use_id") for each in _blocks(said, "tool_result")}
-        if any(text(each, "text").startswith(INTERRUPTED) for each in _blocks(said, "text")):
+        self._tools -= {text(each, "tool_use_id") for each in blocks(said, "tool_result")}
+        if any(text(each, "text").startswith(INTERRUPTED) for each in blocks(said, "text")):
             self._interrupted = True
-        failed = [text(each, "content") for each in _blocks(said, "tool_result") if each.get("is_error") is True]
+        failed = [text(each, "content") for each in blocks(said, "tool_result") if each.get("is_error") is True]
         return "\n".join(f"failed: {each.strip().partition(chr(10))[0]}" for each in failed if each.strip())
 
     def _unfinished(self, ended: Ended | Gone) -> AgentOutcome:
@@ -215,14 +215,15 @@ def glimpse_of(line: bytes) -> str | None:
     said = {} if _TOLD.match(line) else read_line(line)
     if said.get("type") != "assistant":
         return None
-    tools = [_tool(each) for each in _blocks(said, "tool_use")]
-    words = (each for block in _blocks(said, "text") for each in text(block, "text").splitlines() if each.strip())
+    tools = [tool_words(each) for each in blocks(said, "tool_use")]
+    words = (each for block in blocks(said, "text") for each in text(block, "text").splitlines() if each.strip())
     return tools[-1] if tools else next(words, None)
 
 
-def _blocks(said: Line, kind: str) -> Iterator[Line]:
+def blocks(said: Line, kind: str = "") -> Iterator[Line]:
+    """Give the parts of a message, or those of one kind."""
     for each in _list(part(said, "message"), "content"):
-        if isinstance(each, dict) and each.get("type") == kind:
+        if isinstance(each, dict) and kind in ("", each.get("type")):
             yield each
 
 
@@ -231,7 +232,7 @@ def _list(said: Line, name: str) -> list[JsonValue]:
     return cast("list[JsonValue]", value) if isinstance(value, list) else []
 
 
-def _tool(use: Line) -> str:
+def tool_words(use: Line) -> str:
     """A tool with what says most of its input, on one line."""
     given = part(use, "input")
     what = next((text(given, name) for name in SHOWN if text(given, name)), "")
@@ -243,7 +244,7 @@ def _denials(result: Line) -> str:
     denied = [each for each in _list(result, "permission_denials") if isinstance(each, dict)]
     if not denied:
         return ""
-    shown = [_tool({"name": each.get("tool_name"), "input": each.get("tool_input")}) for each in denied]
+    shown = [tool_words({"name": each.get("tool_name"), "input": each.get("tool_input")}) for each in denied]
     more = [f"and {len(shown) - MOST_DENIALS} more"] if len(shown) > MOST_DENIALS else []
     return "; ".join(["denied: " + shown[0], *shown[1:MOST_DENIALS], *more])
 

@@ -14,7 +14,7 @@ PROFILE = AgentProfile(
     adapter="handrail.agents.claude.adapter:ClaudeAgent",
     program="claude",
     install="npm install -g @anthropic-ai/claude-code, then log in with: claude",
-    default="claude/sonnet",
+    default="claude",
     # Not `CLAUDE_*`: a session of Claude Code in which Handrail itself was started leaves its marks there.
     variables=(
         *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS"),

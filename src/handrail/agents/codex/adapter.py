@@ -11,7 +11,7 @@ from handrail.agents.instructions import read_instructions
 from handrail.agents.programs import PROXY, find_program
 from handrail.model.workflow.settings import Access
 from handrail.ports.agent_profiles import ProjectFiles
-from handrail.ports.agents import Abilities, AgentCall, Launch
+from handrail.ports.agents import Abilities, AgentCall, Launch, TranscriptReader
 
 _SANDBOX: dict[Access, str] = {"read": "read-only", "edit": "workspace-write", "full": "danger-full-access"}
 _TRIED = """codex=$1 mode=$2 trust=$3; shift 3
@@ -76,6 +76,12 @@ class CodexAgent:
     def lines(self) -> CodexLines:
         """Give a reader for one call."""
         return CodexLines()
+
+    def transcript(self) -> TranscriptReader:
+        """Give a reader of the kinds of its lines."""
+        from handrail.agents.codex.transcript import CodexTranscript  # noqa: PLC0415 - most calls are never transcribed
+
+        return CodexTranscript()
 
     def glimpse(self, line: bytes) -> str | None:
         """Say what a line shows it doing: a command, an edit, or what it says."""

@@ -88,7 +88,7 @@ class CodexLines:
         if kind == "command_execution":
             self._ran = self._ran or item.get("exit_code") == 0
             return _ran(item)
-        return _doing(item) or ""
+        return doing(item) or ""
 
     def _completed(self) -> AgentOutcome:
         used = _usage(part(self._final, "usage"))
@@ -110,14 +110,15 @@ def glimpse_of(line: bytes) -> str | None:
     said = skim(line)
     match said.get("type"):
         case "item.started" | "item.completed":
-            return _doing(part(said, "item"))
+            return doing(part(said, "item"))
         case "error":
             return text(said, "message") or None
         case _:
             return None
 
 
-def _doing(item: Line) -> str | None:
+def doing(item: Line) -> str | None:
+    """Say what an item shows the agent doing; None for one that shows nothing."""
     match item.get("type"):
         case "command_execution":
             return f"$ {_command(item)}"

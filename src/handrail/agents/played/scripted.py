@@ -7,7 +7,7 @@ from handrail.agents.played.files import read_script
 from handrail.agents.played.launch import EVERYTHING, play
 from handrail.agents.played.scripted_lines import ScriptedLines, glimpse_of
 from handrail.errors import UsageError
-from handrail.ports.agents import SCRIPTED, Abilities, AgentCall, Launch
+from handrail.ports.agents import SCRIPTED, Abilities, AgentCall, Launch, TranscriptReader
 
 if TYPE_CHECKING:
     from handrail.agents.played.scripted_task import Task
@@ -49,6 +49,12 @@ class ScriptedAgent:
     def lines(self) -> ScriptedLines:
         """Give a reader for one call."""
         return ScriptedLines()
+
+    def transcript(self) -> TranscriptReader:
+        """Give a reader of the kinds of its lines."""
+        from handrail.agents.played.scripted_transcript import ScriptedTranscript  # noqa: PLC0415 - most calls are never transcribed
+
+        return ScriptedTranscript()
 
     def glimpse(self, line: bytes) -> str | None:
         """Say what a line shows it doing: a tool with its argument, or what it says."""

@@ -90,12 +90,17 @@ def _usage(value: JsonValue) -> Usage:
 
 def _tool(said: Line) -> str:
     """A tool with what it was called with, and how a command that failed ended."""
-    words = _words(said.get("input"))
-    shown = " ".join([f"{text(said, 'name')}:", *words]) if words else text(said, "name")
+    shown = call_words(said)
     code = said.get("exit_code")
     if not isinstance(code, int) or code == 0:
         return shown
     return "\n".join([f"{shown} (exit code {code})", *text(said, "output").splitlines()])
+
+
+def call_words(said: Line) -> str:
+    """Give a tool with what it was called with."""
+    words = _words(said.get("input"))
+    return " ".join([f"{text(said, 'name')}:", *words]) if words else text(said, "name")
 
 
 def _words(given: JsonValue) -> list[str]:

@@ -17,7 +17,7 @@ from handrail.cli.live.keyboard import Keyboard
 from handrail.cli.live.view import View
 from handrail.late_import import late_import
 from handrail.operations.driving.drive import Drive, Follower, Happened, RunClaim
-from handrail.operations.views.run_tree import root_of
+from handrail.operations.views.run_tree import root_of, standing
 from handrail.wiring.session import Session
 from handrail.wiring.system import tell_people
 
@@ -190,7 +190,9 @@ class Attendance:
     def _closed(self, loop: asyncio.AbstractEventLoop) -> None:
         """The terminal is gone: a wait goes on in the background, a step that is under way is left to be resumed."""
         activity = self.view.activity
-        if (activity.breaks or activity.is_queued) and not activity.efforts:
+        rests = (activity.breaks or activity.is_queued) and not activity.efforts
+        # What is shown may be a moment behind.
+        if rests or standing(self.session.log, self.run).state.status == "queued":
             self.hung_up = True
             return
         loop.remove_signal_handler(signal.SIGHUP)

@@ -54,10 +54,11 @@ def command(*, run: str, step: str | None, prompt: bool, transcript: bool, as_js
 
 
 def _tmux_session(session: "Session", run: str) -> str | None:
-    from handrail.operations.views.attach import open_session
+    from handrail.operations.views.attach import open_sessions
     from handrail.operations.views.run_tree import root_of
 
-    return open_session(session.machine, session.system.folder / "runs", root_of(session.log, run))
+    root = root_of(session.log, run)
+    return root if root in open_sessions(session.machine, session.system.folder / "runs") else None
 
 
 def _prompt(session: "Session", run: str, step: str | None) -> str:

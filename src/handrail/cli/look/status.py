@@ -230,7 +230,7 @@ def _write_documents(run: str | None, wanted: dict[str, Any]) -> None:
 
     if run is not None:
         with run_session() as session:
-            write_json({"runs": [_document(session, session.find(run))], "driver": _driver_document()})
+            write_json({"runs": _documents(session, [session.find(run)]), "driver": _driver_document()})
         return
     with existing_session() as found:
         if found is None:
@@ -240,18 +240,18 @@ def _write_documents(run: str | None, wanted: dict[str, Any]) -> None:
         # Programs get everything that fits, unless they say how much they want.
         listing = list_runs(runs, _asked(wanted, runs)._replace(every=True))
         lines = sorted(listing.lines, key=lambda line: -line.started_at)
-        documents = [_document(found, line.run) for line in lines]
+        documents = _documents(found, [line.run for line in lines])
     older = listing.older or None
     write_json({"runs": documents, "cut": older is not None, "older": older, "driver": _driver_document()})
 
 
-def _document(session: "Session", run: str) -> "dict[str, Any]":
-    from handrail.operations.views.attach import open_session
+def _documents(session: "Session", runs: "list[str]") -> "list[dict[str, Any]]":
+    from handrail.operations.views.attach import open_sessions
     from handrail.operations.views.run_document import listed_document
 
-    document = listed_document(session.log, run)
-    folder = session.system.folder / "runs"
-    return {**document, "tmux_session": open_session(session.machine, folder, str(document["root"]))}
+    sessions = open_sessions(session.machine, session.system.folder / "runs")
+    documents = [listed_document(session.log, run) for run in runs]
+    return [{**each, "tmux_session": each["root"] if each["root"] in sessions else None} for each in documents]
 
 
 def _show_one(run: str) -> None:

@@ -18,6 +18,7 @@ def transcript_lines(transcripts: "Transcripts", calls: "tuple[AgentStream, ...]
         yield harmless(f"── {call.step}, call {call.number} · {call.words} · {local_moment(call.at)}")
         for entry in transcripts.entries(call):
             first, *others = harmless_lines(entry.text)
-            yield f"• {first}"
+            # What a tool answered stands below its call.
+            yield f"  {first}" if entry.kind == "tool_result" else f"• {first}"
             yield from (f"  {line}" for line in others)
         yield harmless(f"── {transcripts.ending(call)}")

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from handrail.engine.contracts.javascript_values import is_number
 from handrail.engine.text.globs import glob_problem
 from handrail.engine.text.plain_json import read_plain, require_plain
 from handrail.frozen import frozen
@@ -31,8 +30,9 @@ from handrail.model.workflow.types import (
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
-    from handrail.engine.contracts import schema
+    from handrail.engine.contracts import javascript_values, schema
 else:
+    javascript_values = late_import("handrail.engine.contracts.javascript_values")
     schema = late_import("handrail.engine.contracts.schema")
 
 MOST_PROBLEMS = 20
@@ -226,10 +226,14 @@ def _is_glob(value: JsonValue) -> bool:
     return isinstance(value, str) and glob_problem(value) is None
 
 
+def _is_number(value: JsonValue) -> bool:
+    return javascript_values.is_number(value)
+
+
 SCALARS: dict[ScalarKind, tuple[Callable[[JsonValue], bool], str]] = {
     "string": (lambda value: isinstance(value, str), "a text"),
-    "int": (lambda value: is_number(value) and isinstance(value, int), "a whole number"),
-    "number": (is_number, "a number"),
+    "int": (lambda value: _is_number(value) and isinstance(value, int), "a whole number"),
+    "number": (_is_number, "a number"),
     "bool": (lambda value: isinstance(value, bool), "true or false"),
     "path": (_is_path, "a path below the workspace, relative, with '/' and without '..'"),
     "slug": (_is_slug, "a short name of a-z, 0-9 and '-' that begins and ends with a letter or digit"),

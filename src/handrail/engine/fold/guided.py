@@ -6,6 +6,7 @@ from dataclasses import replace
 from rpds import HashTrieMap
 
 from handrail.engine.state.agent_calls import OF_AGENTS
+from handrail.engine.state.given import context_given
 from handrail.engine.state.transitions import IllegalMove
 from handrail.model.history.events import (
     CapabilityObserved,
@@ -30,8 +31,7 @@ OUTSIDE = frozenset({"guided", "delegate", "agent-loop", "parallel-agents", "mer
 
 def first_context(started: RunStarted) -> "HashTrieMap[str, JsonValue]":
     """Give the context that a run begins with: what it is asked to do, and its inputs."""
-    context: HashTrieMap[str, JsonValue] = HashTrieMap(started.inputs)
-    return context.insert("goal", started.task) if started.task else context
+    return HashTrieMap(context_given(started.inputs, started.task))
 
 
 def merged(context: "HashTrieMap[str, JsonValue]", changes: Mapping[str, JsonValue]) -> "HashTrieMap[str, JsonValue]":

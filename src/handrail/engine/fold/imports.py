@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from rpds import HashTrieMap
 
@@ -25,10 +25,16 @@ def imported(state: RunState, event: ev.RunImported) -> RunState:
 
 def at_home(state: RunState, event: ev.RunReleased) -> RunState:
     """Give an imported run the place that the person who releases it names."""
-    place = {"source": event.source, "tree": event.tree, "workspace": event.workspace, "pass_env": event.pass_env}
+    place: dict[str, Any] = {
+        "source": event.source,
+        "tree": event.tree,
+        "workspace": event.workspace,
+        "pass_env": event.pass_env,
+    }
     # Where it goes on in the tree of its caller, that is looked at before the next step.
     seen = "" if event.tree is not None else state.snapshot
-    return replace(state, foreign=False, snapshot=seen, agents=event.agents or state.agents, **place)
+    place |= {"agents": event.agents or state.agents, "admission": event.admission}
+    return replace(state, foreign=False, snapshot=seen, **place)
 
 
 def without_places(state: RunState) -> RunState:
@@ -82,6 +88,7 @@ def before_import(before: RunState, now: RunState) -> RunState:
         foreign=now.foreign,
         imported=now.imported,
         born=now.born,
+        admission=now.admission,
     )
 
 

@@ -13,11 +13,11 @@ from handrail.engine.fold.steps import RUNNING
 from handrail.engine.prompts import person_messages as messages
 from handrail.engine.state.agent_calls import OF_AGENTS, taken_back
 from handrail.engine.state.codec import decode_state
+from handrail.engine.state.given import names_given, put_back
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.history import events as ev
 from handrail.model.history.run_state import Frame, Pending, RunState, StepState, changed, step_of
-from handrail.model.names import spoken
 from handrail.model.workflow.values import JsonValue
 
 if TYPE_CHECKING:
@@ -37,10 +37,9 @@ MOST_TRIED = 20
 def begun(event: ev.Event, blobs: Blobs) -> RunState:
     """Give the first state of a run."""
     if isinstance(event, ev.RunForked):
-        return _copy(event, decode_state(blobs(event.state)))
-    started = cast("ev.RunStarted", event)
+        return _copy(event, decode_state(blobs(event.state), blobs))
+    started = put_back(cast("ev.RunStarted", event), blobs)
     around = _around(blobs(started.scope)) if started.scope else _AROUND
-    inputs: dict[str, JsonValue] = {spoken(name): value for name, value in started.inputs.items()}
     return RunState(
         run=started.run,
         status="running" if started.admission is None else "queued",
@@ -56,7 +55,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         root=started.root,
         generation=started.generation,
         stack=(Frame(started.prefix),),
-        names=around.names.update(inputs),
+        names=around.names.update(names_given(started.inputs)),
         steps=around.steps,
         latest=around.latest,
         turns=around.turns,
@@ -80,6 +79,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
         timeout=started.timeout,
         counts_from=started.at if started.timeout is not None and started.admission is None else None,
         env=started.env,
+        given=started.given,
         unresolved=tuple(name for name, found in started.references.items() if _is_missing(found)),
     )
 
@@ -201,7 +201,7 @@ def _goes_on(state: RunState, kept: Pending | None) -> RunState:
 
 def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
     """Stand where the run stood before a step."""
-    before = decode_state(blobs(event.state))
+    before = decode_state(blobs(event.state), blobs)
     if event.seq <= state.imported:
         before = imports.before_import(before, state)
     rewound = replace(

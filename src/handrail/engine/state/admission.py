@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Literal
 
 from rpds import HashTrieMap
 
+from handrail.engine.state.given import names_given
 from handrail.engine.state.scope import rendered, value_of
 from handrail.errors import UsageError
 from handrail.frozen import frozen
 from handrail.language.problems import EvaluationError
 from handrail.model.history.events import Admission, RunStarted
 from handrail.model.history.run_state import RunState
-from handrail.model.names import spoken
 
 if TYPE_CHECKING:
     from handrail.model.workflow.plan import Plan
-    from handrail.model.workflow.values import JsonValue, Value
+    from handrail.model.workflow.values import Value
 
 LONGEST_KEY = 200
 """Characters of a key."""
@@ -36,8 +36,18 @@ def with_admission(plan: "Plan", started: RunStarted, around: Admission | None =
     if plan.concurrency is None:
         return started if around is None else replace(started, admission=Admission(around.scope, places=around.places))
     known = around or Admission(_scope(started))
-    given = {"key": _key(plan.concurrency.key, plan.name, started), "if_running": plan.concurrency.if_running}
-    return replace(started, admission=replace(known, **given))
+    key = _key(plan.concurrency.key, plan.name, _first_state(started))
+    return replace(started, admission=replace(known, key=key, if_running=plan.concurrency.if_running))
+
+
+def admission_here(plan: "Plan", state: RunState, around: Admission | None) -> Admission | None:
+    """Give what an imported run needs before it goes on, with the places of where it goes on, or of its caller."""
+    if plan.concurrency is None or around is None:
+        return around if around is None else Admission(around.scope, places=around.places)
+    # A key is what the run was given, whatever its steps have made of that since.
+    first = replace(state, names=HashTrieMap(names_given(state.inputs)), steps=HashTrieMap(), latest=HashTrieMap())
+    key = _key(plan.concurrency.key, plan.name, first)
+    return replace(around, key=key, if_running=plan.concurrency.if_running)
 
 
 def _scope(started: RunStarted) -> str:
@@ -47,9 +57,8 @@ def _scope(started: RunStarted) -> str:
     return started.workspace if started.tree is None else started.tree.repository
 
 
-def _key(value: "Value", workflow: str, started: RunStarted) -> str:
-    names: dict[str, JsonValue] = {spoken(name): value for name, value in started.inputs.items()}
-    state = RunState(
+def _first_state(started: RunStarted) -> RunState:
+    return RunState(
         run=started.run,
         status="queued",
         plan=started.plan,
@@ -60,9 +69,12 @@ def _key(value: "Value", workflow: str, started: RunStarted) -> str:
         started_at=started.at,
         checks=started.checks,
         task=started.task,
-        names=HashTrieMap(names),
+        names=HashTrieMap(names_given(started.inputs)),
         project=started.project,
     )
+
+
+def _key(value: "Value", workflow: str, state: RunState) -> str:
     try:
         key = rendered(value_of(value, state)).strip()
     except EvaluationError as error:

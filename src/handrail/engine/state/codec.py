@@ -2,7 +2,7 @@
 
 import gc
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from rpds import HashTrieMap, Queue
 
+from handrail.engine.state.given import context_given, leave_out, names_given, read_given
 from handrail.model.codec import decode
 from handrail.model.history.events import Parent
 from handrail.model.history.run_state import (
@@ -29,6 +30,7 @@ from handrail.model.history.run_state import (
 from handrail.model.history.spending import Spent
 from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import AgentPolicy, Budget, Project
+from handrail.model.workflow.values import JsonValue
 
 _Data = dict[str, Any]
 _MAPS = (
@@ -45,6 +47,8 @@ _RECORDS: dict[str, type[Any]] = {
 }
 _NO_ADDRESS = 2
 """Fields of a flow's call in states of older versions."""
+_LEFT_OUT = "as_given"
+"""Names the values of a record that stand as the run was given them, and are not written with it."""
 _STEP_DEFAULTS = tuple(StepState("waiting"))
 
 
@@ -73,13 +77,47 @@ def encode_state(state: RunState, texts: StepTexts | None = None) -> bytes:
     steps = ",".join([text(address, state.steps[address]) for address in sorted(state.steps)])
     rest = _plain(state)
     del rest["steps"]
+    if state.given:
+        rest |= _without_given(state)
     return f'{_dumps(rest)[:-1]},"steps":{{{steps}}}}}'.encode()
 
 
-def decode_state(data: bytes) -> RunState:
-    """Give the state that bytes stand for."""
+def _without_given(state: RunState) -> _Data:
+    """What a state holds of what the run was given, without it."""
+    names = names_given(state.inputs)
+    kept, same = leave_out(dict(state.names.items()), names)
+    context, alike = leave_out(dict(state.context.items()), context_given(state.inputs, state.task))
+    frames = [_plain(each) if each.group is None else _frame_without(each, names) for each in state.stack]
+    left = {"inputs": {}, "task": "", "names": kept, "context": context, "stack": frames}
+    return {**left, _LEFT_OUT: {"names": same, "context": alike}}
+
+
+def _frame_without(frame: Frame, names: Mapping[str, JsonValue]) -> _Data:
+    group = cast("GroupState", frame.group)
+    kept, same = leave_out(dict(group.names.items()), names)
+    return {**_plain(frame), "group": {**_plain(group), "names": kept, _LEFT_OUT: same}}
+
+
+def decode_state(data: bytes, blobs: Callable[[str], bytes]) -> RunState:
+    """Give the state that bytes stand for; what its run was given may be a content of its own."""
     with _no_collecting():
-        return _state(json.loads(data))
+        read = json.loads(data)
+        if read.get("given"):
+            _put_back_given(read, blobs)
+        return _state(read)
+
+
+def _put_back_given(read: _Data, blobs: Callable[[str], bytes]) -> None:
+    read["inputs"], read["task"] = read_given(read["given"], blobs)
+    left_out, names = read.pop(_LEFT_OUT), names_given(read["inputs"])
+    _put_back(read, "names", left_out["names"], names)
+    _put_back(read, "context", left_out["context"], context_given(read["inputs"], read["task"]))
+    for group in (frame["group"] for frame in read["stack"] if frame.get("group") is not None):
+        _put_back(group, "names", group.pop(_LEFT_OUT), names)
+
+
+def _put_back(record: _Data, field_name: str, left_out: list[str], given: Mapping[str, JsonValue]) -> None:
+    record[field_name] |= {name: given[name] for name in left_out}
 
 
 @contextmanager

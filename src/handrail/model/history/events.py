@@ -45,7 +45,7 @@ ShortfallCode: TypeAlias = Literal[
     "not_proven",
 ]
 
-VERSION = 5
+VERSION = 6
 """Shape of the events here; older ones are lifted when they are read."""
 
 
@@ -139,6 +139,8 @@ class RunStarted:
     """The run that a person started, from which it comes; empty where that is this one."""
     generation: int = 0
     """How many runs are around it."""
+    given: BlobDigest = ""
+    """The inputs and the task, where they are large: both are empty here then."""
     kind: Literal["run_started"] = "run_started"
 
 
@@ -842,6 +844,8 @@ class RunReleased:
     """Names of variables that everything run in the work tree of an imported run sees."""
     agents: AgentPolicy | None = None
     """Whom an imported run turns to here where its steps name no agent, and how agents are confined."""
+    admission: Admission | None = None
+    """What an imported run waits for before it goes on; without it, it goes on at once."""
     kind: Literal["run_released"] = "run_released"
 
 

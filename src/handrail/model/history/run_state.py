@@ -23,7 +23,7 @@ from handrail.model.history.trees import Tree, TreeSource
 from handrail.model.workflow.settings import NO_POLICY, NO_PROJECT, AgentPolicy, Budget, Project
 from handrail.model.workflow.values import JsonValue
 
-REDUCER = 17
+REDUCER = 18
 """Version of the fold; a checkpoint of another version is not used."""
 
 CLOCK_JUMP = 0.5
@@ -335,6 +335,8 @@ class RunState:
     """Since when its time counts; none while it waits for a person or for its turn."""
     env: dict[str, str] = field(default_factory=dict[str, str])
     """The environment variables that its expressions read."""
+    given: BlobDigest = ""
+    """The inputs and the task, where they are large: a kept state names them instead of holding them."""
     deciding: str = ""
     """The step that is being decided on, while it is; no kept state has it."""
 

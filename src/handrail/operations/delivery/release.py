@@ -4,14 +4,17 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from handrail.engine.state.admission import admission_here
 from handrail.errors import UsageError, WorkspaceFault
 from handrail.frozen import frozen
 from handrail.model.codec import encode
+from handrail.model.history.events import Admission
 from handrail.model.history.run_state import RunState
 from handrail.model.history.trees import TreeSource
 from handrail.model.workflow.settings import AgentPolicy
 from handrail.operations.agents.configured_agents import ConfiguredAgents, policy_of
 from handrail.operations.runs.lifecycle import point
+from handrail.operations.runs.prepare import limits_here
 from handrail.operations.runs.worktree_source import Ground, ground_of
 from handrail.operations.views.inner_steps import way_of_a_copy
 from handrail.operations.views.run_tree import family, root_of
@@ -39,6 +42,8 @@ class ReleaseQuestion:
     """The folder in which it works, where there is no repository."""
     pass_env: tuple[str, ...]
     agents: AgentPolicy
+    admission: Admission | None = None
+    """What it waits for before it goes on."""
 
 
 def is_imported(log: Log, run: str) -> bool:
@@ -66,6 +71,7 @@ def examine_release(log: Log, machine: Machine, place: Place, run: str) -> Relea
         workspace="" if source is not None else str(place.cwd or Path.cwd()),
         pass_env=() if ground is None else ground.pass_env,
         agents=policy_of(configured, () if state.agent else known.installed()),
+        admission=_admission(log, machine, place, state),
     )
 
 
@@ -82,7 +88,16 @@ def release_imported(writer: RunWriter, question: ReleaseQuestion, by: str) -> N
         workspace=question.workspace,
         pass_env=list(question.pass_env),
         agents=encode(question.agents),
+        admission=None if question.admission is None else encode(question.admission),
     )
+
+
+def _admission(log: Log, machine: Machine, place: Place, state: RunState) -> Admission | None:
+    """Say what the run waits for here, as one that is started here does."""
+    called = pinned_plans(log.get_blob(state.calls)).values() if state.calls else ()
+    plan = plan_of(log, state.plan)
+    limits = limits_here(machine, place, read_configured(place), (plan, *called))
+    return admission_here(plan, state, limits)
 
 
 def _commands(log: Log, run: str, source: TreeSource | None) -> tuple[ListedCommand, ...]:

@@ -17,7 +17,7 @@ HEAD = """\
 """
 ABOUT = {
     "project": "# Where the product's code is, where work goes, and how packages are listed and updated.",
-    "agent": "# The agent of steps that name none.",
+    "agent": "# The agent of steps that name none. Its own settings choose the model, unless one follows: NAME/MODEL.",
     "checks": "# Commands that must pass; `checks: project` in a workflow runs them all.",
     "checks.test_one": "# Runs the tests of $FILE. What follows tells a failing test from one that does not compile.",
     "worktrees": "# Runs work in fresh worktrees: what makes one ready, and ignored files to copy there.",
@@ -25,7 +25,7 @@ ABOUT = {
 """Each table with the comment that stands in it."""
 EMPTY = {
     "project": '# Nothing was found. For example: sources = ["src/**"]',
-    "agent": '# None was found. For example: default = "claude/sonnet"',
+    "agent": '# None was found. For example: default = "claude"',
     "checks": '# None were found. For example: test = "make test"',
     "worktrees": '# Nothing is needed. For example: setup = ["npm ci"] and copy = [".env"]',
 }

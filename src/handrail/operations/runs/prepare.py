@@ -139,7 +139,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
         () if ground is None else ground.pass_env,
         policy,
         project=project,
-        admission=_admission(machine, place, configured, (pinned.plan, *called)),
+        admission=limits_here(machine, place, configured, (pinned.plan, *called)),
     )
     request = _with_start_values(machine, place, configured, request, called)
     if wanted.with_changes and ground is None:
@@ -157,7 +157,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
     return Prepared(request, bound, diagnostics, ground.uncommitted, (*ground.notices, *prepares))
 
 
-def _admission(
+def limits_here(
     machine: Machine, place: Place, configured: Configured | None, plans: tuple[Plan, ...]
 ) -> Admission | None:
     """Say how many runs may run at once, and in which repository keys count; None where nothing limits the run."""

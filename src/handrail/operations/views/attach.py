@@ -56,9 +56,9 @@ def want_windows(windows: WindowSystem, folder: Path, root: str) -> None:
     wish(folder, root)
 
 
-def open_session(machine: Machine, folder: Path, root: str) -> str | None:
-    """Name the tmux session in which agents of a run, and of the runs that come from it, are shown; None for none."""
-    return root if not machine.windows.missing() and machine.windows.at(folder.parent).has_session(root) else None
+def open_sessions(machine: Machine, folder: Path) -> frozenset[str]:
+    """Name the tmux sessions that are open: each shows the agents of a run, and of the runs that come from it."""
+    return frozenset() if machine.windows.missing() else machine.windows.at(folder.parent).list_sessions()
 
 
 def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None) -> Attached:

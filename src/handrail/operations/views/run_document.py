@@ -11,7 +11,7 @@ from handrail.model.history.run_lines import Filter, Row, whole
 from handrail.model.history.run_state import RunState, StepState
 from handrail.model.names import spoken
 from handrail.model.workflow.values import JsonValue
-from handrail.operations.views.run_tree import Standing, family_rows, standing
+from handrail.operations.views.run_tree import Standing, standing
 from handrail.operations.views.step_addresses import members, own_states, step_status
 from handrail.ports.log import Holder, Log
 from handrail.runtime.event_records import from_log
@@ -125,8 +125,14 @@ def _steps(log: Log, state: RunState) -> list[tuple[str, StepState, str]]:
 
 def listed_document(log: Log, run: str) -> dict[str, JsonValue]:
     """Give a run without its steps; one whose history cannot be read shows what is known of it."""
-    row = next(iter(log.summaries(Filter(key=run))), Row(run, 0, {}))
-    return _listed(log, row)
+    try:
+        return _document(log, standing(log, run))
+    except (StorageDamaged, StorageTooNew) as error:
+        row = next(iter(log.summaries(Filter(key=run))), Row(run, 0, {}))
+        known = whole(row.document)
+        known.update(status="blocked", reason="fault", error=error.message, outputs={}, input={}, root=row.facts.root)
+        known.update(started_at=iso(known.get("started_at")), completed_at=iso(known.get("completed_at")))
+        return {key: known.get(key) for key in DOCUMENT}
 
 
 def exit_code(document: dict[str, JsonValue]) -> int:
@@ -171,16 +177,6 @@ class LoggedRuns:
             return None
 
 
-def _listed(log: Log, row: Row) -> dict[str, JsonValue]:
-    try:
-        return _document(log, standing(log, row.key))
-    except (StorageDamaged, StorageTooNew) as error:
-        known = whole(row.document)
-        known.update(status="blocked", reason="fault", error=error.message, outputs={}, input={}, root=row.facts.root)
-        known.update(started_at=iso(known.get("started_at")), completed_at=iso(known.get("completed_at")))
-        return {key: known.get(key) for key in DOCUMENT}
-
-
 def _document(log: Log, where: Standing) -> dict[str, JsonValue]:
     state, acting = where.state, where.acting
     known = {**whole(summary_of(state)), "input": dict(state.inputs), **_place(state)}
@@ -203,8 +199,8 @@ def _place(state: RunState) -> dict[str, JsonValue]:
 
 def _last_activity(log: Log, state: RunState) -> float:
     """When anything was recorded last of a run, or of those that come from it."""
-    newest = max(family_rows(log, state.run).values(), key=lambda row: row.position, default=None)
-    of = state.run if newest is None or state.parent is not None else newest.key
+    newest = () if state.parent is not None else log.summaries(Filter(root=state.run, limit=1))
+    of = newest[0].key if newest else state.run
     last = log.read(of, after=log.last(of).seq - 1, limit=1)
     return from_log(last[0]).at if last else state.started_at
 

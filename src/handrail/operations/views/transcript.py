@@ -9,7 +9,7 @@
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from handrail.model.secrets.redaction import Redactor
 from handrail.operations.views.event_sentences import agent_words
 from handrail.operations.views.run_document import iso
 from handrail.operations.views.step_addresses import FoundStep, Try, find_steps, members, tries
-from handrail.ports.agents import Agent, Agents
+from handrail.ports.agents import Agent, Agents, EntryKind, Part, Transcribing
 from handrail.ports.log import Log
 from handrail.ports.processes import Ended, Gone, Processes, Running
 from handrail.runtime.glimpses import newest_start
@@ -30,6 +30,8 @@ from handrail.runtime.history import state_of
 
 SETTLED = 1.0
 """Seconds after which the keeper of a call has taken the secrets out of what was printed."""
+MOST_RESULT = 2_000
+"""Characters of what a tool answered."""
 PIECE = 4 << 20
 """Bytes that are read at once."""
 
@@ -59,6 +61,7 @@ class Entry:
     offset: int
     """The byte of the stream after the line that shows it: from there a reader can go on."""
     text: str
+    kind: EntryKind = "printed"
 
 
 @frozen
@@ -81,18 +84,19 @@ class Transcripts:
 
     def entries(self, call: AgentStream, after: int = 0) -> Iterator[Entry]:
         """Give what an agent said and did, from a byte of its stream on; once it works no more, up to its end."""
-        agent = self._agent(call)
-        reader, last = agent.lines(), ""
+        feed, last = _sorter(self._agent(call)), Part("printed", "")
         lines = self._kept_lines(call.printed, after) if call.printed else self._lines(call.place, after)
         for offset, line in lines:
-            said = reader.feed(line).strip() or (agent.glimpse(line) or "").strip()
-            if said and said != last:
-                last = said
-                yield Entry(offset, self.redactor.text(said))
+            for part in feed(line):
+                found = Part(part.kind, part.text.strip())
+                if found.text and found != last:
+                    last = found
+                    yield Entry(offset, self.redactor.text(_shortened(found)), found.kind)
 
     def text(self, call: AgentStream) -> str:
         """Write down what an agent said and did, one entry after the other, and how the call stands."""
-        return "\n".join((*(each.text for each in self.entries(call)), f"({self.ending(call)})"))
+        told = (f"{each.kind}: {each.text}" for each in self.entries(call))
+        return "\n".join((*told, f"({self.ending(call)})"))
 
     def ending(self, call: AgentStream) -> str:
         """Say how a call stands: at work, ended, killed, or no longer there."""
@@ -173,6 +177,22 @@ class Transcripts:
         return size if isinstance(found, Ended) else 0
 
 
+def _sorter(agent: Agent) -> Callable[[bytes], tuple[Part, ...]]:
+    """Give what sorts the lines of a call; of an agent that cannot, everything is what it printed."""
+    sorts = agent.transcript() if isinstance(agent, Transcribing) else None
+    if sorts is not None:
+        return sorts.feed
+    reader = agent.lines()
+    return lambda line: (Part("printed", reader.feed(line).strip() or agent.glimpse(line) or ""),)
+
+
+def _shortened(part: Part) -> str:
+    """Give a text, of what a tool answered only the beginning."""
+    if part.kind != "tool_result" or len(part.text) <= MOST_RESULT:
+        return part.text
+    return f"{part.text[:MOST_RESULT]} ... ({len(part.text) - MOST_RESULT} more characters)"
+
+
 def _called(one: Try) -> dict[str, Any] | None:
     call = call_of(one.begin) if isinstance(one.begin, StepBegan) else None
     return call if call is not None and "prompt" in call else None
@@ -185,9 +205,9 @@ def _printed(one: Try) -> Stream:
 def transcript_data(transcripts: Transcripts, call: AgentStream) -> dict[str, Any]:
     """Give a call with its entries as JSON data."""
     try:
-        entries = [{"offset": each.offset, "text": each.text} for each in transcripts.entries(call)]
+        entries = [{"offset": each.offset, "kind": each.kind, "text": each.text} for each in transcripts.entries(call)]
     except HandrailError as error:
-        entries = [{"offset": 0, "text": error.message}]
+        entries = [{"offset": 0, "kind": "notice", "text": error.message}]
     return {
         "run": call.run,
         "step": call.step,

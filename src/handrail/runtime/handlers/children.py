@@ -10,7 +10,7 @@ from handrail.errors import HandrailError, NotFound, VersionConflict
 from handrail.frozen import frozen
 from handrail.late_import import late_import
 from handrail.model.codec import encode
-from handrail.model.history.events import ChildStarted, Parent, RunStarted, StepEnded
+from handrail.model.history.events import Admission, ChildStarted, Parent, RunStarted, StepEnded
 from handrail.model.history.run_state import Pending, RunState
 from handrail.model.workflow.actions import DynamicAction
 from handrail.model.workflow.plan import with_project_values
@@ -154,9 +154,10 @@ class ChildHandler:
     def _release(self, state: RunState, pending: Pending) -> None:
         """Let a child that was imported with its caller go on in the caller's work tree, once that was released."""
         child = state_of(self.log, pending.child)
-        if not child.foreign or child.status in OVER:
+        if state.foreign or not child.foreign or child.status in OVER:
             return
         writer = RunWriter(self.log, self.environments.for_run(state.run).redactor)
+        needs = self._needs(state, child)
         writer.send(
             child.run,
             f"release:parent:{state.run}:{pending.seq}",
@@ -167,7 +168,16 @@ class ChildHandler:
             workspace=state.workspace,
             pass_env=list(state.pass_env),
             agents=encode(state.agents),
+            admission=None if needs is None else encode(needs),
         )
+
+    def _needs(self, state: RunState, child: RunState) -> Admission | None:
+        """Say what a child that was imported with its caller waits for."""
+        plan = plan_of(self.log, child.plan)
+        if state.admission is None and plan.concurrency is None:
+            return None
+        place = state.workspace if state.tree is None else state.tree.repository
+        return admission.admission_here(plan, child, state.admission or Admission(place))
 
     def _called(self, state: RunState, began: ChildStarted) -> "_Called":
         """Give the workflow that was pinned when the run started; what was not there then is looked for now."""

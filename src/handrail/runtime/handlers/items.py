@@ -9,6 +9,7 @@ import rfc8785
 
 from handrail.engine.state.budgets import around_children, left_for_children
 from handrail.engine.state.codec import step_rows
+from handrail.engine.state.given import names_given
 from handrail.engine.state.position import holder
 from handrail.engine.state.scope import names_inside
 from handrail.errors import EnvironmentFault, VersionConflict
@@ -75,6 +76,9 @@ class ItemHandler:
             raise EnvironmentFault(why, next_step="start the run inside a git repository, without --in")
         inner = rfc8785.dumps(encode(fan_out.item_plan(plan, step)))
         names = names_inside(state, {str(work.data["item"]): _item(work, key)})
+        # Its inputs are those of this run, and are read before the names around it.
+        own = names_given(state.inputs)
+        names = {name: value for name, value in names.items() if name not in own}
         seen = {"names": names, "latest": dict(state.latest.items()), "steps": step_rows(state)}
         scope = json.dumps({**seen, "previous": state.previous})
         started = RunStarted(

@@ -1,0 +1,44 @@
+"""Sorts the JSON lines of Claude Code for a transcript: what it said, thought, called and was answered."""
+
+from collections.abc import Iterator
+
+from handrail.agents.claude.lines import blocks, tool_words
+from handrail.agents.json_lines import Line, read_line, text
+from handrail.ports.agents import Part
+
+
+class ClaudeTranscript:
+    """The reader of one call."""
+
+    def feed(self, line: bytes) -> tuple[Part, ...]:
+        """Take one line; give what it shows, in order."""
+        said = read_line(line)
+        match said.get("type"):
+            case "assistant":
+                return tuple(_said(said))
+            case "user":
+                return tuple(Part("tool_result", _result(each)) for each in blocks(said, "tool_result"))
+            case _:
+                return ()
+
+
+def _said(said: Line) -> Iterator[Part]:
+    for each in blocks(said):
+        match each.get("type"):
+            case "text":
+                # What the service refuses is told in the agent's voice.
+                yield Part("notice" if text(said, "error") else "said", text(each, "text"))
+            case "thinking":
+                yield Part("thought", text(each, "thinking"))
+            case "tool_use":
+                yield Part("tool_call", tool_words(each))
+            case _:
+                pass
+
+
+def _result(block: Line) -> str:
+    """What a tool answered, which may be a text or a list of them."""
+    content = block.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    words = "\n".join(text(each, "text") for each in parts if isinstance(each, dict))
+    return f"failed: {words}" if block.get("is_error") is True else words
