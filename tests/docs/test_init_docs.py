@@ -31,7 +31,7 @@ def test_the_configuration_of_the_page_is_read_without_a_word(tmp_path: Path) ->
     (tmp_path / ".handrail").mkdir()
     (tmp_path / ".handrail" / "config.toml").write_text(block.text, "utf-8")
     report = Report()
-    assert read_repository_config(tmp_path, report).agent == "claude/sonnet"
+    assert read_repository_config(tmp_path, report).agent == "claude"
     assert list(report) == []
 
 
