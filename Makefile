@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 SOAKS := soak-crashes soak-language soak-engine soak-runtime soak-surfaces
 BUSY := runtime cli agents serve operations/pull workspace processes
 
-.PHONY: test test-system test-busy lint types contracts unit soak $(SOAKS) run bench format requirements clean
+.PHONY: test test-system test-busy lint types contracts unit style soak $(SOAKS) run bench format requirements clean
 
 # Needs Python, git and make alone.
 test: lint types contracts unit
@@ -36,6 +36,10 @@ contracts: $(READY)
 
 unit: $(READY)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not system"
+
+# How names and texts read, with limits; LIST=--all shows every place.
+style: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m support.style.report $(LIST)
 
 # What needs other programs, real agents, a disk that may be mounted, or much time.
 test-system: $(READY)
