@@ -34,7 +34,7 @@ def command(*, run: str, as_json: bool) -> int:
 
 
 def _report(session: "Session", run: str, *, as_json: bool) -> int:
-    """Say how a run stands that cannot be read."""
+    """Report the state of a run that cannot be read."""
     from handrail.operations.views.run_document import listed_document
 
     if as_json:
