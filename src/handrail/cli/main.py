@@ -16,7 +16,7 @@ MORE = "All commands: handrail help commands. Topics: handrail help. One command
 GARBAGE = 20_000
 """The number of allocated objects between two garbage collections."""
 LEAST_COLUMNS = 52
-"""The width below which click must be given the number of columns: otherwise it writes 50."""
+"""The width below which click must be given the number of columns: otherwise it uses 50."""
 
 
 class Handrail(CommandGroup):

@@ -10,7 +10,7 @@ from handrail.sources.folders import Folders
 
 
 def move_on(log: Log, folders: Folders, programs: Programs, run: str) -> None:
-    """Start a background driver if there is none and an earlier run has no driver or an unread message."""
+    """Start a background driver if there is none, and runs of other trees could move but have no driver."""
     if who(folders) is None and _are_left(log, run):
         ensure(folders, programs)
 

@@ -11,7 +11,7 @@ ensures this; nobody stores calls or answers:
 3. The answer to a call is the first state after that outcome from which only the outside can continue (`first_stand`):
    the holder, a person, a timer, or nothing. The events up to there never change, and the state is folded from them
    alone, so the same token leads to the same answer, whichever process gives it.
-4. Until that state is reached, the answer is not settled: the agent is told that the engine works, and looks again.
+4. Until that state is reached, the answer is not settled: the agent learns that the engine is at work, and asks again.
 5. To continue from an earlier point never rewrites history: a token made there names a branch, and the first call
    with it forks the run (`branches`).
 """

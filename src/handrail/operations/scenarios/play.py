@@ -110,7 +110,7 @@ class Player:
             self.room.clock.jump(until)
 
     def _answer(self, acting: RunState) -> tuple[Trouble, str]:
-        """Give the answer of the test in place of the person, if it has one."""
+        """Answer for the person with what the test says, if it says something."""
         pending = acting.pending
         own = "" if pending is None else pending.address
         answer = self.answers.take(self._shown(acting), own)

@@ -65,7 +65,7 @@ class TrustQuestion:
     """The difference of only those files that are not trusted as they are."""
     contents: tuple[FileContent, ...]
     own: tuple[Path, ...] = ()
-    """The folders or files from which trust is withdrawn together."""
+    """The files and folders that lose their trust when it is withdrawn."""
     problem: str = ""
     """Why it cannot be trusted whatever it holds: its main file cannot be used."""
 

@@ -21,7 +21,7 @@ class ToolResult:
     """The result of a call."""
 
     texts: tuple[str, ...]
-    """One item each."""
+    """The texts for the agent, each sent as a separate item."""
     data: dict[str, Any] = field(default_factory=dict[str, Any])
     is_error: bool = False
     question: Question | None = None
