@@ -1,12 +1,12 @@
 """The composition root: a log with everything that drives its runs.
 
 The engine is pure, and the runtime and the operations know ports (protocols in `handrail.ports`), never what implements
-them. This package makes that choice, so that everything above it can be tested with other parts:
+them. This package makes that choice, so that they can be tested with other parts:
 
 1. `machine.this_machine` puts this machine behind its ports: git, processes, SQLite, built-in agents, sandbox, tmux.
 2. `open_system` opens the user's log, and joins it with that machine, the configured agents, the files that the user
    trusts, and the environment of each run. `System.supervisor` builds the handlers of all effects from these.
-3. `session.open_session` adds the place in which a command was called. Commands and servers start with a session.
+3. `session.open_session` adds the place in which a command was called. Most commands and the MCP servers open one.
 4. A test of a workflow (`scenario_room`) builds the same `System` with another clock, other environments and replaced
    commands, so that what is tested is what runs.
 
@@ -197,5 +197,6 @@ def _fetch(data: Path, run: str) -> Mapping[str, str] | None:
 
 def _redactor_for(environments: RunEnvironments, folder: str) -> Redactor:
     """Return the redactor of a run's secrets for the output of its commands, by the folder of one of them."""
+    # The folder of a command is `runs/RUN/SEQ/SLOT`.
     run = folder.split("/")[-3:-2]
     return environments.for_run(run[0] if run else "").redactor

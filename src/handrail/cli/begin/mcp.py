@@ -82,6 +82,7 @@ def _late_calls(stack: ExitStack) -> "LateCalls[Calls]":
         from handrail.serve.mcp.desk_factory import desk_of
         from handrail.wiring.session import open_session
 
+        # If anything fails here, the session is closed at once; otherwise it stays open as long as the outer stack.
         with ExitStack() as trial:
             session = trial.enter_context(open_session())
             calls = Calls(desk_of(session.system, session.place))

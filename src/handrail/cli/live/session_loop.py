@@ -83,6 +83,7 @@ class Attendance:
         """Whether nothing moves and nobody is asked; asks the next question if one is due."""
         idle = self._moving.done()
         if idle:
+            # Raises whatever went wrong while the run was driven.
             self._moving.result()
         if self._question is None and self.keyboard is not None and (self._look or idle):
             self._look = False

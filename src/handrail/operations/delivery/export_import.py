@@ -199,6 +199,7 @@ def _arrival(
 
 def _free_id(log: Log, root: str, workflow: str, arrival: Arrival) -> str:
     """Choose the id of a run here: its own, unless that or an id derived from it is taken."""
+    # An id that ends in a dot and a number would look like that of a child run.
     here = root if _NAME.fullmatch(root) and not re.search(r"\.[0-9]+$", root, re.ASCII) else ""
     name = workflow if _NAME.fullmatch(workflow) else "imported"
     number = next_number(log, name)

@@ -102,6 +102,7 @@ def drive(
     roots = Roots(log)
     supervisor.is_attended = lambda run: attendant_of(log, roots(run)) is not None
     while True:
+        # The socket is opened before the lock is taken, since the lock file names it.
         other = lock.take(programs.environment_marks(os.environ), holder.open())
         if other is not None:
             holder.close()

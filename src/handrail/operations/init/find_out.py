@@ -185,6 +185,7 @@ def _head(repositories: Repositories, root: Path) -> Head:
     try:
         return repositories.head(root)
     except WorkspaceFault as error:
+        # Any other fault has its own next step.
         if "no commit" not in error.message:
             raise
         step = 'git add -A && git commit --allow-empty -m "Start", then: handrail init'

@@ -38,6 +38,7 @@ def read_list(place: Place, stamp: Stamp | None) -> tuple[Offered, ...] | None:
 
 def keep_list(place: Place, stamp: Stamp | None, offered: tuple[Offered, ...]) -> None:
     """Store the list of a place; if that fails, it is built again the next time."""
+    # The result of a Python workflow may depend on anything, so no list with one is stored.
     if stamp is None or any(each.about.form == "python" for each in offered):
         return
     path = _path(place)
