@@ -62,15 +62,15 @@ WORKFLOWS: dict[str, tuple[str, str]] = {
     "trust": ("handrail.cli.workflows.trust:command", "Look at what a workflow may run, and trust it."),
     "import": ("handrail.cli.workflows.import_:command", "Bring in workflows written for other tools."),
 }
-"""Name: where the command is, and its line in the help."""
+"""Command name -> where the command is, and its line in the help."""
 
 DAILY = ("init", "run", "status", "logs", "diff", "approve", "revise", "reject", "resume", "stop", "rewind", "doctor")
-"""The dozen that `--help` shows."""
+"""The twelve commands that `--help` shows."""
 
 GROUPS: dict[str, tuple[dict[str, tuple[str, str]], str]] = {
     "workflow": (WORKFLOWS, "The same commands, as `handrail workflow list`."),
 }
-"""Groups of commands: name, its commands, and what its own help says."""
+"""Groups of commands: name -> its commands, and its own help text."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Begin": ("init", "demo", "run", "connect", "mcp"),
@@ -81,19 +81,19 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Workflows": tuple(WORKFLOWS),
     "Help": ("doctor", "notify", "help", "completion"),
 }
-"""Every command by what it is for: the page of all commands."""
+"""Every command by purpose: the page of all commands."""
 
 ALIASES = {"ps": "status"}
 """Other names of commands."""
 
 INSTEAD = dict.fromkeys(("plan", "code", "review"), 'handrail run WORKFLOW "..." (handrail list shows the workflows)')
-"""What people try that is no command, with what to type instead."""
+"""What people type that is not a command, with what to type instead."""
 
 HIDDEN: dict[str, str] = {
     "drive": "handrail.cli.steer.background_driver:command",
     "view": "handrail.cli.look.agent_window:command",
 }
-"""Commands that Handrail itself calls, not people: name, and where the command is."""
+"""Commands that Handrail itself calls, not people: name -> where the command is."""
 
 PEOPLES: dict[str, str] = {
     "approve": "it decides what a run asks a person",
@@ -118,7 +118,7 @@ PEOPLES: dict[str, str] = {
     "notify": "it runs the person's own command, and sends in their name",
     "mcp": "a new key makes tokens of connected agents void",
 }
-"""Commands that speak for a person, with the reason: called by an agent or the command of a step they are refused."""
+"""Commands that act for a person, with the reason: an agent or the command of a step may not call them."""
 
 CHILDRENS: dict[str, str] = {
     "stop": "it ends a run for good",
@@ -139,10 +139,10 @@ ANYONES: dict[str, str] = {
     "stamp": "it writes a workflow, which needs trust",
     "drive": "it goes on with what was decided, and asks nobody",
 }
-"""Commands that speak for nobody, with the reason."""
+"""Commands that act for nobody in particular, with the reason."""
 
 ONLY_LOOKS = {"trust": "show", "clean": "dry_run"}
-"""The option with which a command of people changes nothing, so that anybody may call it."""
+"""The option that makes a command of `PEOPLES` read-only, so that anybody may call it."""
 
 ACTS_WITH = {"doctor": "repair", "mcp": "rotate_key"}
-"""The option without which a command of people is anybody's."""
+"""The option without which anybody may call a command of `PEOPLES`."""

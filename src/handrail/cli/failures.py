@@ -1,4 +1,4 @@
-"""What a person or a program sees when a command cannot do what it was asked."""
+"""Shows a person or a program why a command failed."""
 
 import os
 import sys
@@ -14,11 +14,11 @@ from handrail.errors import HandrailError, InvalidWorkflow, NotConfigured
 
 INTERRUPTED = 130
 PIPE_CLOSED = 1
-"""The same code that click gives when it meets the closed pipe first."""
+"""The code that click uses when it notices the closed pipe first."""
 
 
 def show(error: Exception, *, as_json: bool) -> int:
-    """Say what happened, where it belongs, and give the exit code."""
+    """Print what happened, to stdout or stderr as the caller expects, and return the exit code."""
     if isinstance(error, BrokenPipeError):
         return _leave_closed_pipe()
     if isinstance(error, click.Abort):

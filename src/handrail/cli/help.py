@@ -26,7 +26,7 @@ TOPICS: dict[str, str] = {
     "json": "the documents that --json prints",
     "testing": "trying a workflow without a model",
 }
-"""Topics with what they are about; each is a page in `topics/`."""
+"""Topics and what they are about; each is a page in `topics/`."""
 MOST_COLUMNS = 80
 
 
@@ -54,7 +54,7 @@ def command(ctx: click.Context, *, words: tuple[str, ...]) -> None:
 
 
 def topic_text(name: str) -> str:
-    """Give the page of a topic as it was written."""
+    """Return the page of a topic as it was written."""
     return (Path(__file__).parent / "topics" / f"{name}.md").read_text("utf-8")
 
 
@@ -63,7 +63,7 @@ def _columns() -> int:
 
 
 def _page(text: str) -> None:
-    """Show a text; on a terminal that is too small for it, page by page."""
+    """Show a text, through a pager if the terminal is too small for it."""
     long = text.count("\n") >= shutil.get_terminal_size().lines - 1
     if long and sys.stdout.isatty():
         click.echo_via_pager(text)
@@ -106,7 +106,7 @@ def _see_also(name: str) -> str:
 
 
 def _help_of(ctx: click.Context, words: "Sequence[str]") -> str:
-    """Give the help of a command, as it is given by the command itself."""
+    """Return the help of a command, exactly as the command itself prints it."""
     parent = ctx.find_root()
     found: click.Command = parent.command
     for name in words:

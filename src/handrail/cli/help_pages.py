@@ -1,6 +1,6 @@
-"""A topic's page as text: headings, prose, lists, tables and blocks of code, fitted to the columns there are.
+"""A topic's page as text: headings, prose, lists, tables and blocks of code, wrapped to the width of the terminal.
 
-Knows the little of Markdown that the pages use. Code is never broken: whoever copies it needs it whole.
+Supports the small part of Markdown that the pages use. Code is never wrapped: whoever copies it needs it whole.
 """
 
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ INDENT = "  "
 
 
 def render_page(text: str, columns: int) -> str:
-    """Give a page that fits into so many columns."""
+    """Render a page that fits into `columns` columns."""
     blocks = [_rendered(kind, lines, columns) for kind, lines in _blocks(text)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The blocks of a page, each with its kind."""
+    """Split a page into blocks, each with its kind."""
     lines, fenced = text.splitlines(), False
     marked: list[tuple[int, str]] = []
     number = 0
@@ -57,7 +57,7 @@ def _rendered(kind: str, lines: list[str], columns: int) -> str:
 
 
 def _table(lines: list[str], columns: int) -> str:
-    """A table of two columns; its head says nothing that the page does not."""
+    """Render a table of two columns without its head, which says nothing that the page does not say."""
     rows = [[cell.strip() for cell in line.strip("|").split("|", 1)] for line in lines[2:]]
     formatter = click.HelpFormatter(width=columns)
     formatter.indent()

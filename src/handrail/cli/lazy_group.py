@@ -1,4 +1,4 @@
-"""A group whose commands are named in a table and loaded when they are called."""
+"""A click group whose commands are named in a table and loaded when they are called."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -11,14 +11,14 @@ from handrail.cli.command_table import ANYONES, HIDDEN, INSTEAD
 
 Table: TypeAlias = dict[str, tuple[str, str]]
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
-"""Commands take over from their group which options ask for the help."""
+"""Commands inherit from their group which options show the help."""
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
 class CommandGroup(click.Group):
-    """Commands from a table of `name: (module:attribute, help)`, and other names for some of them."""
+    """Commands from a table of `name: (module:attribute, help)`, with aliases for some of them."""
 
     def __init__(self, name: str, table: Table, help_text: str, aliases: Mapping[str, str] | None = None) -> None:
         super().__init__(name, invoke_without_command=True, callback=show_help, help=help_text)
@@ -27,7 +27,7 @@ class CommandGroup(click.Group):
         self.aliases = aliases or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
-        """Name all commands, in the order of the table."""
+        """List all commands, in the order of the table."""
         return [*self.table, *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -44,7 +44,7 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is meant, or say which one was probably meant."""
+        """Find the command that is meant, or suggest the one that was probably meant."""
         known = [*self.list_commands(ctx), *self.aliases]
         if args[0] not in known and args[0] not in HIDDEN and not args[0].startswith("-") and not ctx.resilient_parsing:
             from handrail.model.suggest import did_you_mean
@@ -54,7 +54,7 @@ class CommandGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the commands from the table alone."""
+        """Write the commands from the table, without loading them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in self.table.items()])
 
@@ -77,7 +77,7 @@ def _renamed(command: click.Command | None, name: str, target: str) -> click.Com
 
 
 def _guarded(command: click.Command, name: str) -> click.Command:
-    """Give a command that looks first whether a person calls it."""
+    """Wrap a command so that it first checks whether a person calls it."""
     callback = command.callback
     if callback is None:
         return command
@@ -95,6 +95,6 @@ def _guarded(command: click.Command, name: str) -> click.Command:
 
 @click.pass_context
 def show_help(ctx: click.Context) -> None:
-    """Show a group's help where no command of it was called."""
+    """Show a group's help if none of its commands was called."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -1,4 +1,4 @@
-"""The entry point: finds the command, runs it, and turns whatever happens into words and an exit code."""
+"""The entry point: finds the command, runs it, and turns every outcome into output and an exit code."""
 
 import gc
 import os
@@ -14,9 +14,9 @@ from handrail.cli.lazy_group import CommandGroup
 
 MORE = "All commands: handrail help commands. Topics: handrail help. One command: handrail help run."
 GARBAGE = 20_000
-"""Objects that are made until garbage is looked for."""
+"""The number of allocated objects between two garbage collections."""
 LEAST_COLUMNS = 52
-"""Columns below which click has to be told how many there are: it writes in 50 otherwise."""
+"""The width below which click must be given the number of columns: otherwise it uses 50."""
 
 
 class Handrail(CommandGroup):
@@ -48,7 +48,7 @@ class Handrail(CommandGroup):
         return code if isinstance(code, int) else 0
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the dozen of every day, the groups, and where the rest is; it fits a small terminal."""
+        """Write the twelve daily commands, the groups, and where to find the rest, so that it fits a small terminal."""
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
         with formatter.section("Commands"):
@@ -78,7 +78,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 @click.pass_context
 def _what_needs_me(ctx: click.Context) -> int | None:
-    """The bare command: what needs me, what runs, what ended; what to do first while there are no runs."""
+    """Show what needs the user, what runs and what ended, or the first steps while there are no runs."""
     if ctx.invoked_subcommand is not None:
         return None
     from handrail.cli.look.status import show_overview
@@ -101,6 +101,6 @@ for _name, (_table, _text) in GROUPS.items():
 
 def main() -> None:
     """Run the command line of this process."""
-    # What is imported is no garbage: looking for some after every 700 objects is a tenth of a short command's time.
+    # Imported objects are not garbage: a collection every 700 objects takes a tenth of a short command's time.
     gc.set_threshold(GARBAGE)
     cli.main()

@@ -1,4 +1,4 @@
-"""What several commands take: `--json`, names of workflows, and the place where the command was called."""
+"""Options and arguments of several commands: `--json`, names of workflows, and where the command was called."""
 
 import os
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ sarif_option = click.option(
 
 
 def current_place() -> "Place":
-    """Give the place where the command was called."""
+    """Return the place where the command was called."""
     from handrail.wiring.place import current_place as found
 
     return found()
@@ -36,7 +36,7 @@ workflows_argument = click.argument("workflows", metavar="[NAME|PATH]...", nargs
 
 
 MOST_COMPLETED = 200
-"""Runs that a shell is offered."""
+"""The number of runs that the shell is offered."""
 
 
 def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -49,7 +49,7 @@ def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str)
     try:
         with open_run_list(user_folders(os.environ).data) as runs:
             begun = Filter(prefix=incomplete, limit=MOST_COMPLETED, order="started")
-            # Runs that a run started are many, and meant only where somebody has begun to write the id of one.
+            # Child runs are many, and meant only if somebody has begun to type the id of one.
             own = runs.rows(begun._replace(top=True)) if "." not in incomplete else ()
             return [row.key for row in own or runs.rows(begun)]
     except NeedsWholeLog:

@@ -1,4 +1,4 @@
-"""Writing a command's result: one JSON document, or text."""
+"""Writes a command's result: one JSON document, or text."""
 
 import json
 from typing import Any
@@ -12,5 +12,5 @@ def write_json(data: Any) -> None:
 
 
 def note(text: str) -> None:
-    """Write a line that is no part of the result."""
+    """Write a line that is not part of the result."""
     click.echo(text, err=True)

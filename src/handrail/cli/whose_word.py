@@ -1,4 +1,4 @@
-"""Whose word a command is: what is for people is refused to agents, recorded, and the person is told."""
+"""Decides who may call a command: commands for people are refused to agents, recorded, and reported to the person."""
 
 import shlex
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from handrail.model.actors import Actor
 from handrail.wiring.session import Session, current_actor, existing_session
 
 NAMED = ("run", "workflow")
-"""Arguments of commands that say what a command is about."""
+"""The arguments that say what a command is about."""
 
 
 def require_person(command: str, given: Mapping[str, Any]) -> None:
-    """Refuse a command that an agent calls in the place of a person."""
+    """Refuse a command that an agent calls in place of a person."""
     if given.get(ONLY_LOOKS.get(command, "")) or not given.get(ACTS_WITH.get(command, ""), command not in ACTS_WITH):
         return
     actor = current_actor()
@@ -31,7 +31,7 @@ def require_person(command: str, given: Mapping[str, Any]) -> None:
 
 
 def _is_own_child(session: Session, actor: Actor, about: str, command: str) -> bool:
-    """Whether an agent means a run that its own run started; more budget is a person's to give even there."""
+    """Whether an agent means a run that its own run started; even then, only a person may grant more budget."""
     from handrail.operations.views.questions import kind_of
     from handrail.operations.views.run_tree import belongs_to, standing
 
@@ -44,7 +44,7 @@ def _is_own_child(session: Session, actor: Actor, about: str, command: str) -> b
 
 
 def _record(session: Session, actor: Actor, command: str, about: str) -> None:
-    """Note it in the agent's own run, else in the run that was meant; where neither takes it, it stays refused."""
+    """Record the attempt in the agent's own run, or else in the run that was meant; without either it stays refused."""
     from handrail.operations.runs.refusals import Attempt, record_attempt
 
     with suppress(HandrailError, OSError):

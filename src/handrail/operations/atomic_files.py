@@ -10,7 +10,7 @@ from handrail.sources.foreign_files import printable, reason
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file's content at once, keeping its permissions."""
+    """Replace a file's content atomically, keeping its permissions."""
     try:
         _replace(path, content)
     except OSError as error:
@@ -36,7 +36,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def refuse_link_elsewhere(path: Path) -> Path:
-    """Give the file that a path means; a link that leads out of its folder is refused."""
+    """Return the file that a path means; refuse a link that leads out of its folder."""
     real = path.resolve()
     if not real.is_relative_to(path.parent.resolve()):
         raise UsageError(

@@ -1,1 +1,1 @@
-"""The composition root: which parts of this machine stand behind each port."""
+"""The composition root: chooses the parts of this machine that implement each port."""

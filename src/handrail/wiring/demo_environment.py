@@ -6,5 +6,5 @@ from handrail.processes.environment import PASS_ENV, allowed_environment
 
 
 def demo_variables() -> dict[str, str]:
-    """Give the allow-listed variables of this process."""
+    """Return the allow-listed variables of this process."""
     return allowed_environment({**os.environ, PASS_ENV: ""})

@@ -7,7 +7,7 @@ from handrail.runtime.local.driver_lock import who
 
 
 def driver_environments(data: Path) -> SocketEnvironments:
-    """Give the environments that the background driver of a data folder holds."""
+    """Return the environments that the background driver of a data folder holds."""
 
     def find() -> Endpoint | None:
         driver = who(data)

@@ -1,4 +1,4 @@
-"""The private channel to the background driver of a data folder, and what a run is handed over on it."""
+"""Hands runs over to the background driver of a data folder: the channel, and the environment of a run."""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from handrail.wiring.system import System, open_system
 
 
 def make_handover(system: System, folders: Folders) -> Handover:
-    """Give what leaves runs to the background driver, in the environment of this process."""
+    """Build what hands runs over to the background driver, with the environment of this process."""
 
     def choose(run: str) -> Mapping[str, str]:
         return choose_environment(system, run)
@@ -27,11 +27,11 @@ def make_handover(system: System, folders: Folders) -> Handover:
 
 
 def choose_environment(system: System, run: str) -> dict[str, str]:
-    """Choose what a run is handed of the environment of this process: what its commands and its agents may see."""
+    """Choose which part of this process's environment a run gets: what its commands and its agents may see."""
     try:
         state = state_of(system.log, run)
     except HandrailError:
-        # Whoever drives it says what is wrong with it.
+        # Whoever drives it reports what is wrong with it.
         return handed_environment(os.environ, ())
     source = state.pinned or state.source
     repository = state.workspace if source is None else source.repository

@@ -1,4 +1,4 @@
-"""The machine that this process runs on, behind its ports."""
+"""The machine on which this process runs, behind its ports."""
 
 import os
 from pathlib import Path
@@ -29,13 +29,13 @@ else:
 
 
 def unfinished_applies(folder: Path) -> "tuple[UnfinishedApply, ...]":
-    """List the changes of checkouts that were cut off, by the journals of a data folder."""
+    """List the interrupted applies to checkouts, from the journals of a data folder."""
     is_any = any((folder / "applying").glob("*.json"))
     return git_workspaces.GitWorkspaces(folder).unfinished_applies() if is_any else ()
 
 
 class SqliteFiles:
-    """The port `LogFiles`, on SQLite."""
+    """Implements the port `LogFiles` with SQLite."""
 
     @property
     def version(self) -> str:
@@ -43,20 +43,20 @@ class SqliteFiles:
         return sqlite_version()
 
     def path(self, folder: Path) -> Path:
-        """Give the database file of a folder."""
+        """Return the database file of a folder."""
         return folder / FILE
 
     def open(self, folder: Path) -> Log:
-        """Open the log of a folder, making it when it does not exist; to read it where nothing can be written."""
+        """Open the log of a folder, creating it if it does not exist; read-only if nothing can be written."""
         return open_readable(folder)
 
     def salvage(self, folder: Path) -> "Salvage":
-        """Cut a damaged log back to what is intact."""
+        """Truncate a damaged log to its intact part."""
         return salvage_folder(folder)
 
 
 def this_machine() -> Machine:
-    """Give the machine that this process runs on."""
+    """Return the machine on which this process runs."""
     return Machine(
         GitRepositories(user_folders(os.environ).data),
         LocalProcesses(),

@@ -1,4 +1,4 @@
-"""Joins what drives runs with the ways by which people are told."""
+"""Connects what drives runs with the ways to notify people."""
 
 from handrail.model.diagnostics import Report
 from handrail.operations.driving.notices import Notices
@@ -12,6 +12,6 @@ __all__ = ["attach_notices", "send_notice"]
 
 
 def attach_notices(supervisor: Supervisor, folders: Folders, writer: RunWriter, *, watched: bool) -> None:
-    """Let a supervisor tell people what its runs need, as the user's configuration says."""
+    """Let a supervisor notify people of what its runs need, as the user's configuration says."""
     setting = read_notify(folders, Report())
     supervisor.announce = Notices(supervisor.log, writer, setting, send_notice, watched).announce

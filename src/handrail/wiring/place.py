@@ -1,4 +1,4 @@
-"""The place that a command is called in."""
+"""The place in which a command is called."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from handrail.sources.tiers import Place, here
 
 
 def current_place() -> Place:
-    """Give the current folder with its repository, and the user's folders."""
+    """Return the current folder with its repository, and the user's folders."""
     try:
         cwd = Path.cwd()
     except FileNotFoundError:

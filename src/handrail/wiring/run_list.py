@@ -1,4 +1,4 @@
-"""The list of runs in a folder, for commands that only show it and have to start fast."""
+"""The list of runs in a folder, for commands that only show it and must start fast."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -15,10 +15,10 @@ else:
 
 
 def has_log(folder: Path) -> bool:
-    """Tell whether anything was recorded in a folder."""
+    """Return whether anything was recorded in a folder."""
     return (folder / FILE).exists()
 
 
 def open_run_list(folder: Path) -> "AbstractContextManager[RunList]":
-    """Open the list; `NeedsWholeLog` where it takes the whole log to read it, or to say what is wrong with it."""
+    """Open the list; raise `NeedsWholeLog` if only the whole log can read it, or report what is wrong with it."""
     return run_list.run_list(folder)

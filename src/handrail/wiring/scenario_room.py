@@ -1,4 +1,4 @@
-"""The system of a throw-away room, in which a workflow is tested."""
+"""The system of a temporary room, in which a workflow is tested."""
 
 from handrail.operations.scenarios.room import Room
 from handrail.processes.run_environment import SharedEnvironments

@@ -1,4 +1,4 @@
-"""The secrets that the MCP server needs: the bearer token of its clients, and the keys that tokens are signed with."""
+"""The secrets that the MCP server needs: the bearer token of its clients, and the keys that sign tokens."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ from handrail.store import bearer_token, signing_keys
 
 
 def bearer_token_path(folder: Path) -> Path:
-    """Give the file in which the bearer token of a data folder is kept."""
+    """Return the file that holds the bearer token of a data folder."""
     return folder / bearer_token.FILE
 
 
 def read_bearer_token(path: Path) -> str:
-    """Give the token of a file, which is made when it does not exist."""
+    """Read the token from a file, which is created if it does not exist."""
     return bearer_token.bearer_at(path)
 
 

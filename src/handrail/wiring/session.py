@@ -51,7 +51,7 @@ class Session:
 
     @property
     def writer(self) -> RunWriter:
-        """What writes to the runs of the log."""
+        """The writer to the runs of the log."""
         return self.system.writer
 
     @property
@@ -61,22 +61,22 @@ class Session:
 
     @property
     def handover(self) -> "Handover":
-        """What leaves runs to the background driver, in the environment of this process."""
+        """What hands runs over to the background driver, with the environment of this process."""
         return handover.make_handover(self.system, self.place.folders)
 
     def keep_environment(self, run: str) -> None:
-        """Let a run have the environment of this process: it is started here, or a person gives it another one."""
+        """Let a run use the environment of this process: it is started here, or a person changes its environment."""
         if isinstance(self.system.environments, HandedEnvironments):
             self.system.environments.keep_own(run)
 
     def offer_environment(self, run: str, *, instead: bool = False) -> None:
-        """Hand the environment of this process to a background driver that is at work, in case it gets the run."""
+        """Offer the environment of this process to a running background driver, in case it gets the run."""
         if any(self.system.folder.glob(SOCKETS)):
             self.handover.offer(run, instead=instead)
 
     @property
     def differences(self) -> "Differences":
-        """What compares the work trees of runs."""
+        """What compares the worktrees of runs."""
         from handrail.operations.views.diff import Differences  # noqa: PLC0415 - few commands need it
 
         return Differences(self.log, self.system.workspaces, self.machine.redactor())
@@ -91,13 +91,13 @@ class Session:
         return Transcripts(self.log, self.machine.processes, system.agents, self.machine.redactor(), folder)
 
     def find(self, words: str) -> str:
-        """Find a run by id, unique beginning or `@last`."""
+        """Find a run by id, unique prefix or `@last`."""
         return find(self.log, words)
 
 
 @contextmanager
 def open_session(place: Place | None = None) -> Generator[Session]:
-    """Open the log, making it when it does not exist; without a place, as seen from the current folder."""
+    """Open the log, creating it if it does not exist; without a place, as seen from the current folder."""
     place = place or current_place()
     system = open_system(place.folders, workflows_seen_from(os.environ, place), this_machine())
     try:
@@ -108,7 +108,7 @@ def open_session(place: Place | None = None) -> Generator[Session]:
 
 @contextmanager
 def existing_session(place: Place | None = None) -> Generator[Session | None]:
-    """Open the log if there is one."""
+    """Open the log if there is one, else yield None."""
     place = place or current_place()
     if not run_list.has_log(place.folders.data):
         yield None
@@ -127,9 +127,9 @@ def run_session(place: Place | None = None) -> Generator[Session]:
 
 
 def current_actor() -> Actor:
-    """Say whose word a command is: the person's at the keyboard, or that of an agent inside whose step or shell we are.
+    """Return who calls a command: the person at the keyboard, or the agent in whose step or shell we are.
 
-    A program of the same user that left no trace above us, such as one that cron starts, passes for the person.
+    A program of the same user that left no trace above us, such as one that cron starts, counts as the person.
     """
     return _agent_above(user_folders(os.environ).data) or make_person(_user())
 
@@ -154,12 +154,12 @@ def _agent_above(data: Path) -> Actor | None:
 
 
 def _is_for(data: Path, environ: Mapping[str, str]) -> bool:
-    """Whether an agent's shell means this data folder; who names another one below it, as tests do, means that one."""
+    """Whether an agent's shell means this data folder; a caller below it may name another one, as tests do."""
     return HOME not in os.environ or user_folders(environ).data.resolve() == data.resolve()
 
 
 def _address(data: Path, inside: Inside) -> str:
-    """Give the address of a step; nothing where the log does not tell, as in a sandbox."""
+    """Return the address of a step; empty if the log does not say, as in a sandbox."""
     try:
         if not inside.seq or not run_list.has_log(data):
             return ""

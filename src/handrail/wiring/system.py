@@ -1,4 +1,17 @@
-"""A log with everything that drives its runs."""
+"""The composition root: a log with everything that drives its runs.
+
+The engine is pure, and the runtime and the operations know ports (protocols in `handrail.ports`), never what implements
+them. This package makes that choice, so that they can be tested with other parts:
+
+1. `machine.this_machine` puts this machine behind its ports: git, processes, SQLite, built-in agents, sandbox, tmux.
+2. `open_system` opens the user's log, and joins it with that machine, the configured agents, the files that the user
+   trusts, and the environment of each run. `System.supervisor` builds the handlers of all effects from these.
+3. `session.open_session` adds the place in which a command was called. Most commands and the MCP servers open one.
+4. A test of a workflow (`scenario_room`) builds the same `System` with another clock, other environments and replaced
+   commands, so that what is tested is what runs.
+
+What only some commands need is imported when it is first used (`late_import`): a command has to start fast.
+"""
 
 import os
 from collections.abc import Mapping
@@ -63,12 +76,12 @@ else:
 
 @frozen
 class ShellCommands:
-    """Commands for the machine's own shell."""
+    """Prepares commands for the machine's own shell."""
 
     def prepare(
         self, command: Command, values: Mapping[str, object], folder: str, written: Mapping[str, str]
     ) -> Prepared | str:
-        """Give what to run, or why a value cannot be passed."""
+        """Return what to run, or why a value cannot be passed."""
         made = prepare(command, values, folder, written)
         if isinstance(made, Refused):
             return "; ".join(f"{each.message}: {each.hint}" for each in made.refusals)
@@ -78,22 +91,22 @@ class ShellCommands:
 ENVIRONMENTS = SharedEnvironments(BuiltInCatalog().account, find_login=BuiltInCatalog().missing_login)
 """Every run works in the environment of the process that drives it."""
 SOCKETS = "driver/*.socket"
-"""Where background drivers listen, seen from their data folder."""
+"""The sockets on which background drivers listen, relative to their data folder."""
 FLOWS = Flows(lambda words, env: flow_process.start_flow(words, env), builtins)  # noqa: PLW0108 (loaded when used)
 
 
 def make_starts() -> Starts:
-    """Make what starts commands on this machine."""
+    """Build what starts commands on this machine."""
     return Starts(this_machine().processes, ShellCommands(), ENVIRONMENTS)
 
 
 def make_writer(log: Log, environments: RunEnvironments | None = None) -> RunWriter:
-    """Make what writes to the runs of a log without the secrets of this process, and those of the runs it writes to."""
+    """Build the writer to the runs of a log, which removes the secrets of this process and of these runs."""
     return RunWriter(log, redactor_here(), environments)
 
 
 def tell_people(supervisor: Supervisor, folders: Folders, writer: RunWriter, *, watched: bool = False) -> None:
-    """Let a supervisor tell people what its runs need, where the user's configuration says how."""
+    """Let a supervisor notify people of what its runs need, if the user's configuration says how."""
     try:
         said = (folders.config / "config.toml").read_bytes()
     except OSError:
@@ -113,16 +126,16 @@ class System:
     commands: Commands = field(default_factory=ShellCommands)
     environments: RunEnvironments = ENVIRONMENTS
     instead: Instead = as_begun
-    """Puts other commands in the place of a step's own, where a workflow is only tested."""
+    """Replaces a step's own commands with others when a workflow is only tested."""
     agents: Agents = field(default_factory=KnownAgents)
     bare: bool = False
-    """Whether agents are started in no sandbox and without windows: where a workflow is only tested."""
+    """Whether agents are started without sandbox and windows, as when a workflow is only tested."""
     machine: Machine = field(default_factory=this_machine)
     trusted: "TrustedFiles | None" = None
-    """Tells which files of a repository the user has trusted; without it none are."""
+    """Says which files of a repository the user has trusted; without it none are."""
 
     def supervisor(self, name: str) -> Supervisor:
-        """Make a supervisor for the runs of this log."""
+        """Build a supervisor for the runs of this log."""
         folder, starts = self.folder / "runs", Starts(self.machine.processes, self.commands, self.environments)
         NURSERY.open()
         trees = TreeHandler(self.workspaces, starts, folder, self.clock)
@@ -147,17 +160,17 @@ class System:
 
     @property
     def writer(self) -> RunWriter:
-        """Give what writes to runs without the secrets of this process and of the runs."""
+        """The writer to runs, which removes the secrets of this process and of the runs."""
         return make_writer(self.log, None if self.environments is ENVIRONMENTS else self.environments)
 
     @property
     def glimpses(self) -> "glimpses.Glimpses":
-        """Give what looks at the agents that are at work."""
+        """What looks at the agents that are at work."""
         return glimpses.Glimpses(self.machine.processes, self.agents, self.folder / "runs")
 
     @property
     def workspaces(self) -> GitWorkspaces:
-        """Give what makes and keeps work trees."""
+        """What creates and manages worktrees."""
         return GitWorkspaces(self.folder)
 
 
@@ -178,11 +191,12 @@ def open_system(folders: Folders, workflows: Workflows, machine: Machine, *, is_
 
 
 def _fetch(data: Path, run: str) -> Mapping[str, str] | None:
-    """Ask the background driver for the environment of a run; mostly there is none to ask."""
+    """Ask the background driver for the environment of a run; usually there is none to ask."""
     return driver_channel.driver_environments(data).fetch(run) if any(data.glob(SOCKETS)) else None
 
 
 def _redactor_for(environments: RunEnvironments, folder: str) -> Redactor:
-    """Give what takes the secrets of a run out of what its commands wrote, by the folder of one of them."""
+    """Return the redactor of a run's secrets for the output of its commands, by the folder of one of them."""
+    # The folder of a command is `runs/RUN/SEQ/SLOT`.
     run = folder.split("/")[-3:-2]
     return environments.for_run(run[0] if run else "").redactor

@@ -9,5 +9,5 @@ from handrail.workspace.git_workspaces import GitWorkspaces
 
 
 def new_trial(folder: Path, timeout: int, progress: Callable[[str], None]) -> Trial:
-    """Get a trial ready whose worktree and files are below a data folder."""
+    """Prepare a trial whose worktree and files are below a data folder."""
     return Trial(folder / "trials", GitWorkspaces(folder), make_starts(), timeout, progress)

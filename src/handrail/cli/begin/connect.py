@@ -24,7 +24,7 @@ FOR_AGENT = ""
 
 @frozen
 class _Wanted:
-    """How it was called."""
+    """The options of the call."""
 
     agent: str | None
     project: bool

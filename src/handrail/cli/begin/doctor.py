@@ -53,7 +53,7 @@ def command(*, run: str | None, repair: bool, as_json: bool) -> int:
 
 
 def _queue(place: "Place") -> "dict[str, dict[str, Any]]":
-    """Give the runs that wait for their turn, each with what it waits for."""
+    """List the runs that wait for their turn, each with what it waits for."""
     from handrail.model.history.run_lines import Filter
     from handrail.operations.views.queue import OPEN, queue_data
     from handrail.ports.run_list import NeedsWholeLog
@@ -65,7 +65,7 @@ def _queue(place: "Place") -> "dict[str, dict[str, Any]]":
         with open_run_list(place.folders.data) as runs:
             known = runs.rows(Filter(statuses=OPEN))
     except NeedsWholeLog:
-        # What is wrong with the log is among the findings.
+        # The findings already report what is wrong with the log.
         return {}
     return {row.key: queue_data(row.key, known) for row in known if row.document.get("status") == "queued"}
 
@@ -139,7 +139,7 @@ def _next_lines(found: "Health") -> list[str]:
 
 
 def _first_step(place: "Place") -> str:
-    """What fits where the command was called: outside of a repository, in one, in one that is set up."""
+    """Suggest a first command that fits the current folder: outside a repository, in one, or in one that is set up."""
     from handrail.operations.workflows.list import repository_workflows
 
     if place.repository is None:
@@ -151,7 +151,7 @@ def _first_step(place: "Place") -> str:
 
 
 def _task(place: "Place", name: str) -> str:
-    """Leave room for a task where the workflow asks for one."""
+    """Return a placeholder for the task if the workflow asks for one."""
     from handrail.errors import HandrailError
     from handrail.operations.workflows.inputs import task_input
     from handrail.operations.workflows.inspect import inspect_workflow

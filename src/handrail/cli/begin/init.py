@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @frozen
 class _Options:
-    """How it was called."""
+    """The options of the call."""
 
     yes: bool
     as_json: bool
@@ -25,7 +25,7 @@ class _Options:
 
     @property
     def asks(self) -> bool:
-        """Whether there is somebody to ask."""
+        """Whether somebody can be asked."""
         return not self.yes and not self.as_json and sys.stdin.isatty()
 
 
@@ -82,7 +82,7 @@ def _look() -> "Report":
 
 
 def _about_present(options: _Options, report: "Report") -> "Report":
-    """Ask once about what was there before anything of it is used; without anybody to ask it stays untrusted."""
+    """Ask once about what was already there before any of it is used; if nobody can be asked, it stays untrusted."""
     question = report.found.present
     if question is None or not options.asks:
         return report
@@ -97,7 +97,7 @@ def _about_present(options: _Options, report: "Report") -> "Report":
 
 
 def _tried(options: _Options, report: "Report") -> "Report":
-    """Try it, and without anybody to ask keep only what is green."""
+    """Try the draft, and if nobody can be asked, keep only what passed."""
     from dataclasses import replace
 
     from handrail.errors import UsageError
@@ -138,7 +138,7 @@ def _silent(_text: str) -> None:
 
 
 def _written(options: _Options, report: "Report") -> "Report | None":
-    """Write what is missing, after asking; None where the answer is no."""
+    """Write what is missing after asking; return None if the answer is no."""
     from dataclasses import replace
 
     from handrail.operations.init.write import write_config, write_workflow
@@ -160,7 +160,7 @@ def _written(options: _Options, report: "Report") -> "Report | None":
 
 
 def _draft(report: "Report") -> str | None:
-    """The configuration as it would be; none where nothing is missing in it."""
+    """Build the text of the new configuration, or None if nothing is missing in it."""
     from handrail.operations.init.config_text import added_text, new_text
 
     found, fresh = report.found, report.fresh
@@ -171,7 +171,7 @@ def _draft(report: "Report") -> str | None:
 
 
 def _asked(report: "Report", text: str | None) -> str | None:
-    """Ask once; gives the text to write, empty for none, or None for no."""
+    """Ask once; return the text to write, an empty text to write none, or None if the answer is no."""
     from handrail.cli.render.init import row
 
     bad = [each for each in report.tried or () if each.outcome != "green" and each.name != "worktree"]
@@ -195,7 +195,7 @@ def _asked(report: "Report", text: str | None) -> str | None:
 
 
 def _sound(report: "Report") -> "Report":
-    """Give the report with only what passed the trial."""
+    """Return the report with only what passed the trial."""
     from dataclasses import replace
 
     from handrail.operations.init.find_out import together
@@ -206,7 +206,7 @@ def _sound(report: "Report") -> "Report":
 
 
 def _edited(text: str) -> str:
-    """Let a person change the draft in their editor; what is not TOML is said, and asked about again."""
+    """Let a person change the draft in their editor; if the result is not TOML, say so and return the old draft."""
     import tomllib
 
     changed = click.edit(text, extension=".toml", require_save=True)

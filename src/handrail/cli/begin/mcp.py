@@ -24,7 +24,7 @@ _LATE = (
     "handrail.serve.mcp.desk_factory",
     "handrail.serve.mcp.shelf",
 )
-"""What the first call of a client needs."""
+"""The modules that the first call of a client needs."""
 
 
 @click.command("mcp", epilog="Example: claude mcp add handrail -- handrail mcp")
@@ -54,9 +54,9 @@ def _serve_client() -> None:
 
 
 def _shelf_opener(calls: "LateCalls[Calls]", *, in_repository: bool) -> "OpenShelf":
-    """Open prompts and resources when they are first asked for.
+    """Return a function that opens prompts and resources when they are first requested.
 
-    A client that starts the server does so in the folder it works in; who connects over HTTP works anywhere.
+    A client that starts the server does so in the folder it works in; a client that connects over HTTP works anywhere.
     """
 
     async def opened() -> "Shelf":
@@ -70,7 +70,7 @@ def _shelf_opener(calls: "LateCalls[Calls]", *, in_repository: bool) -> "OpenShe
 
 
 def _late_calls(stack: ExitStack) -> "LateCalls[Calls]":
-    """What a client's first call needs is loaded then: before it, a client is only greeted."""
+    """Return the calls of a client, loaded at its first call: until then the client is only greeted."""
     from handrail.serve.mcp.lazy_calls import LateCalls
 
     def load() -> None:
@@ -82,6 +82,7 @@ def _late_calls(stack: ExitStack) -> "LateCalls[Calls]":
         from handrail.serve.mcp.desk_factory import desk_of
         from handrail.wiring.session import open_session
 
+        # If anything fails here, the session is closed at once; otherwise it stays open as long as the outer stack.
         with ExitStack() as trial:
             session = trial.enter_context(open_session())
             calls = Calls(desk_of(session.system, session.place))
@@ -98,7 +99,7 @@ def _refused(error: "HandrailError | OSError") -> "ToolResult":
 
 
 def _serve_agent() -> None:
-    """Serve the agent of a step; what it may use and who it is stands in the environment."""
+    """Serve the agent of a step; the environment says which tools it may use and who it is."""
     from handrail.serve.mcp.lazy_calls import LateCalls
     from handrail.serve.mcp.server import serve_stdio
     from handrail.serve.mcp.step_tools import offered

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from handrail.wiring.session import Session
 
 CASSETTE = "cassette"
-"""The agent that plays what was recorded."""
+"""The agent that replays a recording."""
 
 
 @click.command("run", epilog='Example: handrail run fix-bug "login times out after 30 s" --input base=main')
@@ -90,7 +90,7 @@ def _require_recordable(record: str, agent: str, *, detach: bool) -> None:
 
 
 def _tell_recorded(session: "Session", run: str, record: str | None) -> None:
-    """Write the cassette; of a replay, say which prompts were not the recorded ones."""
+    """Write the cassette; after a replay, report which prompts differed from the recorded ones."""
     from pathlib import Path
 
     from handrail.cli.render.safe_text import harmless
@@ -109,9 +109,9 @@ def _tell_recorded(session: "Session", run: str, record: str | None) -> None:
 
 
 def _introduce(session: "Session", run: str, prepared: "Prepared", *, as_json: bool) -> None:
-    """Say what begins: the run, its version, what it may take at most and where it works.
+    """Announce the run: its name, its version, what it may use at most and where it works.
 
-    The worktree is told on a terminal alone; a folder that is worked on as it is, everywhere.
+    The worktree is shown only on a terminal; a folder that is used as it is, everywhere.
     """
     from handrail.cli.live.area import terminal_columns
     from handrail.cli.live.view import is_live
@@ -146,7 +146,7 @@ def _tell_left_out(files: tuple[str, ...]) -> None:
 
 
 def _request(session: "Session", prepared: "Prepared", *, with_changes: bool) -> "Request":
-    """Give what the run starts from, with the uncommitted files of the checkout where they are wanted."""
+    """Return what the run starts from, with the uncommitted files of the checkout if they were requested."""
     from dataclasses import replace
 
     from handrail.operations.runs.worktree_source import take_along
@@ -158,7 +158,7 @@ def _request(session: "Session", prepared: "Prepared", *, with_changes: bool) ->
 
 
 def _prepared(place: "Place", wanted: "Wanted", *, may_ask: bool) -> "Prepared":
-    """Get the run ready; on a terminal, ask for the trust that is missing."""
+    """Prepare the run; on a terminal, ask for the trust that is missing."""
     from handrail.errors import Untrusted
     from handrail.operations.runs.prepare import prepare
     from handrail.wiring.machine import this_machine

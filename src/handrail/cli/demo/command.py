@@ -63,7 +63,7 @@ def _say_where(screen: "Screen", place: "DemoPlace") -> None:
 
 @contextmanager
 def _ended_by_signals() -> Generator[Callable[[], None]]:
-    """Let signals that end a process end the demo in order; gives what lets nothing disturb the tidying up."""
+    """Let signals that end a process end the demo cleanly; yield a function that ignores signals during clean-up."""
 
     def end(number: int, _: FrameType | None) -> NoReturn:
         sys.exit(128 + number)

@@ -1,4 +1,4 @@
-"""The throw-away folder of the demo: a repository, Handrail's own folder and a home, all of its own."""
+"""The temporary folder of the demo, with its own repository, Handrail folder and home."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ _GIT_CONFIG = "[user]\n\tname = You\n\temail = you@example.org\n[init]\n\tdefaul
 
 @frozen
 class DemoPlace:
-    """Where everything of one demo lies."""
+    """The folders and files of one demo."""
 
     folder: Path
 
@@ -35,12 +35,12 @@ class DemoPlace:
 
     @property
     def home(self) -> Path:
-        """The home of everything that runs in the demo."""
+        """The home folder of everything that runs in the demo."""
         return self.folder / "home"
 
     @property
     def handrail(self) -> Path:
-        """What HANDRAIL_HOME is in the demo."""
+        """The value of HANDRAIL_HOME in the demo."""
         return self.folder / "handrail"
 
     @property
@@ -50,16 +50,16 @@ class DemoPlace:
 
     @property
     def at_work(self) -> Path:
-        """While this file exists, the agent that mends the receipt is at work."""
+        """While this file exists, the agent that fixes the receipt is at work."""
         return self.home / "at-work"
 
     @property
     def witness(self) -> Path:
-        """Where that agent writes a line whenever it is started."""
+        """The file to which that agent adds a line whenever it is started."""
         return self.home / "witness"
 
     def environment(self) -> dict[str, str]:
-        """Give the environment of every command: nothing in it leads to the user's own files or settings."""
+        """Build the environment of every command: nothing in it leads to the user's own files or settings."""
         seen = demo_variables()
         kept = {name: value for name, value in seen.items() if not name.startswith("XDG_")}
         return {
@@ -76,7 +76,7 @@ class DemoPlace:
 
 @contextmanager
 def throw_away(*, keep: bool) -> Generator[DemoPlace]:
-    """Make the folder, and remove it afterwards unless it is to be kept."""
+    """Create the folder, and remove it afterwards unless `keep` is set."""
     if shutil.which("git") is None:
         raise EnvironmentFault("git is not installed, and the demo needs it", next_step="install git, then try again")
     place = DemoPlace(_made())
@@ -130,7 +130,7 @@ def _git(place: DemoPlace, words: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove the folder, also from under a process that is about to end and still writes into it."""
+    """Remove the folder, even while a process that is about to end still writes into it."""
     until = time.monotonic() + _REMOVED_WITHIN
     while folder.exists() and time.monotonic() < until:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What the log of the demo tells: where the run stands, its timeline, and what can be proven from it."""
+"""Reads the log of the demo: the state of the run, its timeline, and what can be proven from it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -41,12 +41,12 @@ def in_the_middle(log: Log) -> bool:
 
 
 def fingerprints(log: Log) -> dict[str, tuple[str, ...]]:
-    """Give the hash of every event of the run and its items, in order."""
+    """Return the hash of every event of the run and its items, in order."""
     return {run: tuple(stored.hash for stored in log.read(run)) for run in family(log, RUN)}
 
 
 def lost_since(log: Log, before: dict[str, tuple[str, ...]]) -> int:
-    """Count the events that were recorded then and are not there any more, or have changed."""
+    """Count the events that were recorded then and have disappeared or changed since."""
     now = fingerprints(log)
     return sum(
         sum(one != other for one, other in zip(hashes, now.get(run, ()), strict=False))
@@ -56,13 +56,13 @@ def lost_since(log: Log, before: dict[str, tuple[str, ...]]) -> int:
 
 
 def timeline(log: Log) -> tuple[Bar, ...]:
-    """Give every step with its beginning and its end, in the order in which they began."""
+    """List every step with its start and its end, in the order in which they started."""
     found = [bar for member in members(log, RUN) for bar in _bars(log, member.run)]
     return tuple(sorted(found, key=lambda bar: bar.began))
 
 
 def repeated(log: Log) -> int:
-    """Count the tries that began or ended more often than once."""
+    """Count the tries that began or ended more than once."""
     began: Counter[tuple[str, str, int]] = Counter()
     ended: Counter[tuple[str, int]] = Counter()
     for run in family(log, RUN):
@@ -82,7 +82,7 @@ def unfinished(log: Log) -> int:
 
 
 def declined(log: Log) -> list[dict[str, Any]]:
-    """Give the findings that the arbiter declined, each with the reason."""
+    """List the findings that the arbiter declined, each with the reason."""
     review = cast("dict[str, Any]", state_of(log, RUN).names.get("review") or {})
     return [{name: each[name] for name in ("file", "message", "reason")} for each in review.get("declined", [])]
 

@@ -1,4 +1,4 @@
-"""What the person sees of the demo: headings, commands, and what the commands really print."""
+"""The output of the demo: headings, commands, and what the commands really print."""
 
 import os
 import textwrap
@@ -17,16 +17,16 @@ PAUSE = 0.6
 
 @dataclass(slots=True)
 class Screen:
-    """Writes lines of at most 80 columns; words that are longer, such as paths, stay whole."""
+    """Writes lines of at most 80 columns; longer words, such as paths, are not broken."""
 
     err: bool
-    """Whether stdout belongs to a JSON document."""
+    """Whether stdout is reserved for a JSON document."""
     pause: float
     count: int = 0
     plain: bool = field(default_factory=lambda: os.environ.get("TERM") == "dumb")
 
     def heading(self, text: str, *, read: bool = True) -> None:
-        """Say what comes next, and leave a moment to read it where more than text follows."""
+        """Announce what comes next, and pause so that it can be read if more than text follows."""
         self.count += 1
         self._write(f"\n{self._styled(f'{self.count}. {text}', bold=True)}")
         time.sleep(self.pause if read else 0)
@@ -46,7 +46,7 @@ class Screen:
             self._write(f"  {row}")
 
     def say(self, text: str = "") -> None:
-        """Write a line of the demo's own."""
+        """Write a line of the demo itself."""
         self._write(text)
 
     def _styled(self, text: str, *, fg: str | None = None, bold: bool | None = None) -> str:
@@ -57,7 +57,7 @@ class Screen:
 
 
 def _wrapped(text: str) -> list[str]:
-    """Break a line that is too long; columns that are in line stay so in all others."""
+    """Wrap a line that is too long; lines that fit are left alone, so that their columns stay aligned."""
     if width(text) <= WIDTH - 2:
         return [text]
     return textwrap.wrap(text, WIDTH - 2, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""The demo, part by part: each says what it shows, and then it really happens."""
+"""The demo, part by part: each part says what it shows, and then it really happens."""
 
 import subprocess
 import time
@@ -39,7 +39,7 @@ class Part:
 
 @dataclass(slots=True)
 class Story:
-    """One demo while it is told."""
+    """One demo in progress."""
 
     place: DemoPlace
     screen: Screen
@@ -50,11 +50,11 @@ class Story:
     parts: list[Part] = field(default_factory=list[Part])
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
     before: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """What was recorded when the process was killed."""
+    """The hashes of what was recorded when the process was killed."""
     moments: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
 
     def tell(self) -> NotAsShown | None:
-        """Show every part; the first that does not come out ends the story, and is given."""
+        """Show every part; stop at the first that fails and return its error."""
         self.screen.say(INTRO)
         for name, show in PARTS:
             began = time.monotonic()
@@ -73,7 +73,7 @@ class Story:
         return time.monotonic() - self.began
 
     def document(self) -> dict[str, Any]:
-        """Give what was shown and what is proven as data."""
+        """Return what was shown and proven as data."""
         parts = [{"name": each.name, "ok": each.ok, "seconds": round(each.seconds, 3)} for each in self.parts]
         return {"parts": parts, "seconds": round(self.seconds, 3), **self.facts}
 
@@ -202,4 +202,4 @@ PARTS: tuple[tuple[str, Callable[[Story], None]], ...] = (
     ("cost", _cost),
     ("proof", _proof),
 )
-"""Name in the document, and what shows it."""
+"""Each part: its name in the document, and the function that shows it."""

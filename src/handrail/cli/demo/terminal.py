@@ -1,4 +1,4 @@
-"""Runs commands as a person would type them, each a process of its own, and shows what they print."""
+"""Runs commands as a person would type them, each in its own process, and shows what they print."""
 
 import os
 import signal
@@ -21,9 +21,9 @@ _BOOT = "import sys; sys.path.append(sys.argv.pop(1)); from handrail.cli.main im
 _LOOK_EVERY = 0.02
 _SHOWN_WITHIN = 2.0
 _QUIET = 0.3
-"""Seconds after its last line in which a command that is at work may say more about the same moment."""
+"""Seconds after its last line during which a running command may print more about the same moment."""
 _PATIENCE = 60.0
-"""Seconds for a command of the demo; each takes a few on a slow machine."""
+"""Timeout in seconds for a command of the demo; each takes a few seconds on a slow machine."""
 
 
 class NotAsShown(HandrailError):
@@ -40,14 +40,14 @@ class Terminal:
     screen: Screen
     running: "list[subprocess.Popen[str]]" = field(default_factory=list["subprocess.Popen[str]"])
     over: bool = False
-    """Whether the run has ended, and nothing of it can be at work."""
+    """Whether the run has ended, so that none of its processes can be running."""
     _reader: threading.Thread | None = None
     _last_line: float = 0.0
     _broken: OSError | None = None
-    """Why nothing more can be shown: whoever read it is gone."""
+    """Why nothing more can be shown: the reader of the output is gone."""
 
     def handrail(self, *words: str, shown: str = "", code: int = 0) -> str:
-        """Call Handrail, show what it prints, and give that."""
+        """Call Handrail, show what it prints, and return it."""
         self.screen.command(f"handrail {shown or ' '.join(words)}".rstrip())
         return self._finished(_program(words), f"handrail {words[0] if words else ''}".rstrip(), code)
 
@@ -58,7 +58,7 @@ class Terminal:
         return self._finished(["/bin/sh", "-c", command], command, 0, quiet=quiet)
 
     def until(self, words: Sequence[str], shown: str, when: Callable[[], bool]) -> "subprocess.Popen[str]":
-        """Call Handrail, and come back in the middle of it, at the moment that `when` names, when all is shown."""
+        """Call Handrail, and return while it still runs: as soon as `when` holds and everything is shown."""
         self.screen.command(f"handrail {shown}")
         child = self._start(_program(words))
         self._reader = threading.Thread(target=self._read_along, args=(child,), daemon=True)
@@ -74,7 +74,7 @@ class Terminal:
         return child
 
     def kill(self, child: "subprocess.Popen[str]") -> None:
-        """Kill such a command for real; it gets no chance to say or save anything."""
+        """Kill such a command with SIGKILL: it gets no chance to print or save anything."""
         self.screen.command(f"kill -9 {child.pid}")
         os.kill(child.pid, signal.SIGKILL)
         child.wait(_PATIENCE)
@@ -82,7 +82,7 @@ class Terminal:
             self._reader.join(_PATIENCE)
 
     def _settle(self) -> None:
-        """Wait until the moment is on the screen as well: what a command shows comes a little after the log."""
+        """Wait until the screen has caught up: a command prints a little after it writes to the log."""
         holds = time.monotonic()
         while self._last_line < holds and time.monotonic() < holds + _SHOWN_WITHIN:
             time.sleep(_LOOK_EVERY)
@@ -96,7 +96,7 @@ class Terminal:
             self._broken = error
 
     def end(self) -> None:
-        """End whatever is still at work, as after Ctrl-C: the run is stopped, and its agents with it."""
+        """End whatever is still running, as after Ctrl-C: the run is stopped, and its agents with it."""
         for child in self.running:
             child.kill()
             child.wait()
@@ -137,7 +137,7 @@ class Terminal:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
-            # Ctrl-C is for the demo, which ends its commands itself.
+            # Ctrl-C is meant for the demo, which ends its commands itself.
             start_new_session=True,
         )
         self.running.append(child)

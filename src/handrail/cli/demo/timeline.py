@@ -1,4 +1,4 @@
-"""The timeline of the demo: one line for each step, with a bar where it lies in time."""
+"""The timeline of the demo: one line per step, with a bar for its place in time."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,11 +7,11 @@ from handrail.cli.render.safe_text import crop, pad
 from handrail.operations.views.money import duration
 
 COLUMNS = 24
-"""Of the bars."""
+"""The width of the bars."""
 
 
 def render_timeline(steps: Sequence[Bar], moments: Iterable[tuple[float, str]]) -> list[str]:
-    """Give the lines of steps, with those of other moments between them."""
+    """Render the steps as lines, with the other moments between them."""
     begins = min(bar.began for bar in steps)
     scale = COLUMNS / max(0.001, max(bar.ended for bar in steps) - begins)
     lines = [(bar.began, _line(bar, begins, scale)) for bar in steps]

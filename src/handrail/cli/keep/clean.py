@@ -81,6 +81,6 @@ def _data(left: "Leftover") -> dict[str, Any]:
 
 
 def size_words(size: int) -> str:
-    """Give a number of bytes as people say it: `170 MB`."""
+    """Format a number of bytes for people: `170 MB`."""
     kilobytes = max(1, round(size / 1000))
     return f"{kilobytes} kB" if kilobytes < 1000 else f"{size / 1_000_000:,.0f} MB"

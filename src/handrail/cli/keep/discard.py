@@ -49,7 +49,7 @@ def command(*, run: str, set_aside: bool, as_json: bool) -> None:
 
 
 def _stop(session: "Session", run: str) -> None:
-    """A run whose files are gone can never go on."""
+    """Stop the run for good: once its files are gone, it can never continue."""
     from handrail.cli.live.follow_run import refuse_if_driven, take_up, watch
     from handrail.operations.driving.resume import stop_family
     from handrail.operations.driving.stop_damaged import stop_damaged

@@ -1,9 +1,9 @@
-"""The lower end of a terminal: lines that scroll by, and below them a few that are written over again and again.
+"""The lower end of a terminal: lines that scroll by, and below them a few lines that are redrawn again and again.
 
-1. The cursor stands at the beginning of the line below, and is never hidden: whenever the process dies, the shell's
-   prompt comes out where it should.
+1. The cursor stays at the beginning of the line below and is never hidden: whenever the process dies, the shell's
+   prompt appears where it should.
 2. A line is never as wide as the terminal, so that none wraps.
-3. While a person is asked, nothing moves: what has to be told is told after the answer.
+3. While a person is asked, nothing moves: new lines are written after the answer.
 """
 
 import errno
@@ -18,16 +18,16 @@ from handrail.cli.render.safe_text import width
 
 
 def terminal_columns() -> int:
-    """Give how many columns a line may take on this terminal."""
+    """Return how many columns a line may take on this terminal."""
     return max(1, shutil.get_terminal_size().columns - 1)
 
 
 class Writer(Protocol):
-    """Where what happens is written."""
+    """Writes what happens in a run to the output."""
 
     @property
     def columns(self) -> int:
-        """Give how many columns a line may take."""
+        """The number of columns that a line may take."""
         ...
 
     def say(self, line: str) -> None:
@@ -35,19 +35,19 @@ class Writer(Protocol):
         ...
 
     def draw(self, rows: Sequence[str]) -> None:
-        """Show lines that stay until the next ones."""
+        """Show lines that stay until the next ones are drawn."""
         ...
 
     def ask(self, lines: Sequence[str], prompt: str) -> None:
-        """Write what a person is asked, and hold everything else back."""
+        """Write a question to a person, and hold back everything else."""
         ...
 
     def answered(self, note: str | None = None) -> None:
-        """Go on after the answer; a note says why there was none."""
+        """Continue after the answer; a note says why there was none."""
         ...
 
     def typed(self) -> None:
-        """Make up for a line that was typed although nobody was asked."""
+        """Correct for a line that was typed although nobody was asked."""
         ...
 
 
@@ -74,7 +74,7 @@ class LiveArea:
         self._write(f"{self._back()}{self._painted(line)}\x1b[K\n{self._drawn()}\x1b[J")
 
     def draw(self, rows: Sequence[str]) -> None:
-        """Write the live lines over the ones before."""
+        """Draw the live lines over the previous ones."""
         height = max(1, shutil.get_terminal_size().lines - 2)
         new = tuple(rows)[-height:]
         if self._held is not None or (new == self._rows and not self._extra):
@@ -84,13 +84,13 @@ class LiveArea:
         self._write(f"{back}{self._drawn()}\x1b[J")
 
     def ask(self, lines: Sequence[str], prompt: str) -> None:
-        """Put a question in the place of the live lines."""
+        """Replace the live lines with a question."""
         self.draw(())
         self._held = self._held or []
         self._write("\r" + "".join(f"{self._painted(line)}\x1b[K\n" for line in lines) + prompt)
 
     def answered(self, note: str | None = None) -> None:
-        """Tell what was held back."""
+        """Write what was held back."""
         held, self._held = self._held or [], None
         self._extra = 0
         if note is not None:
@@ -99,11 +99,11 @@ class LiveArea:
             self.say(line)
 
     def typed(self) -> None:
-        """The Enter key moved the cursor down."""
+        """Count the line by which the Enter key moved the cursor down."""
         self._extra += 1
 
     def _back(self) -> str:
-        """Go back to the first live line; one that a narrower window has broken takes several."""
+        """Return to the first live line; a line that a narrower window has wrapped takes several."""
         size = shutil.get_terminal_size()
         taken = sum(max(1, -(-width(click.unstyle(row)) // size.columns)) for row in self._rows) + self._extra
         self._extra = 0
@@ -121,38 +121,38 @@ class LiveArea:
             self.out.write(text)
             self.out.flush()
         except OSError as error:
-            # The window was closed a moment ago: the signal that says so is about to be heard, and decides.
+            # The window has just been closed: the signal that reports it is about to arrive, and decides what to do.
             if error.errno != errno.EIO:
                 raise
 
 
 @dataclass(slots=True)
 class PlainLines:
-    """A `Writer` for pipes and terminals that only know lines; questions go to stderr."""
+    """A `Writer` for pipes and for terminals that cannot move the cursor; questions go to stderr."""
 
     err: bool
     columns: int
     _held: list[str] | None = field(default=None)
 
     def say(self, line: str) -> None:
-        """Write a line, after the answer if somebody is asked."""
+        """Write a line, or hold it back until somebody who is asked has answered."""
         if self._held is None:
             click.echo(line, err=self.err)
         else:
             self._held.append(line)
 
     def draw(self, rows: Sequence[str]) -> None:
-        """Show nothing: a line that was written cannot be taken back."""
+        """Draw nothing: a line that was written cannot be replaced."""
 
     def ask(self, lines: Sequence[str], prompt: str) -> None:
-        """Write what a person is asked."""
+        """Write a question to a person."""
         self._held = self._held or []
         for line in lines:
             click.echo(line, err=True)
         click.echo(prompt, err=True, nl=False)
 
     def answered(self, note: str | None = None) -> None:
-        """Tell what was held back."""
+        """Write what was held back."""
         held, self._held = self._held or [], None
         if note is not None:
             click.echo(f"\n{note}", err=True)
@@ -160,4 +160,4 @@ class PlainLines:
             self.say(line)
 
     def typed(self) -> None:
-        """Nothing was drawn that could be out of place."""
+        """Do nothing: nothing was drawn that could be out of place."""

@@ -1,4 +1,4 @@
-"""A run that a person watches: driven here, shown as it goes, and how it stands in the end."""
+"""Follows a run for a person: drives it here, shows its progress, and reports its state at the end."""
 
 import asyncio
 
@@ -27,7 +27,7 @@ HUNG_UP = 129
 
 @frozen
 class Watch:
-    """How a run is driven and shown: by whom, and whether as one JSON document at the end."""
+    """How a run is driven and shown: by which command, and whether as one JSON document at the end."""
 
     session: Session
     run: str
@@ -36,14 +36,14 @@ class Watch:
     follower: Follower
     activity: Activity
     claim: RunClaim
-    """Keeps the background driver from the run until it is clear who drives it."""
+    """Keeps the background driver away from the run until it is clear who drives it."""
     past: tuple[Happened, ...] = ()
-    """What happened before: steps that began then end now."""
+    """The earlier events: steps that began in them end now."""
     instead: bool = False
-    """Whether the run gets the environment of this process in the place of the one that it had: it lacked a login."""
+    """Whether the environment of this process replaces the one that the run had, which lacked a login."""
 
     def go(self) -> int:
-        """Drive the run until it is over or needs somebody, say how it stands, and give the exit code."""
+        """Drive the run until it ends or needs somebody, report its state, and return the exit code."""
         self.session.offer_environment(root_of(self.session.log, self.run), instead=self.instead)
         attended = self.move(asks=True)
         if attended.hung_up:
@@ -52,7 +52,7 @@ class Watch:
         return INTERRUPTED if attended.left else self.report(attended.drive.pausing)
 
     def report(self, pausing: bool = False) -> int:
-        """Say how the run stands."""
+        """Report the state of the run, and return the exit code."""
         document = run_document(self.session.log, self.run)
         if self.as_json:
             write_json(document)
@@ -63,13 +63,13 @@ class Watch:
         return 0 if self._is_with_agent() else exit_code(document)
 
     def _is_with_agent(self) -> bool:
-        """Whether the run has gone on as far as its connected agent, which does the next step: nobody is needed."""
+        """Whether the run has reached its connected agent, which does the next step: nobody is needed."""
         at = standing(self.session.log, self.run).acting
         return at.status == "running" and bool(at.held_by)
 
     def move(self, *, asks: bool = False) -> Attendance:
-        """Drive the run as far as it goes; whether a person at the terminal is asked on the way."""
-        # An agent that has a terminal is not asked: its answer would pass for the person's.
+        """Drive the run as far as it goes; `asks` says whether a person at the terminal is asked on the way."""
+        # An agent that has a terminal is not asked: its answer would count as the person's.
         typed = keyboard() if asks and not self.as_json and current_actor().decides else None
         view = view_of(self.session, self.run, self.activity, as_json=self.as_json, in_place=typed is not None)
         for happened in self.past:
@@ -80,7 +80,7 @@ class Watch:
 
 
 def watch(session: Session, run: str, name: str, *, as_json: bool, claim: RunClaim | None = None) -> Watch:
-    """Get ready to watch a run and to drive it: from now on, or from its beginning where it is claimed already."""
+    """Prepare to watch and drive a run: from now on, or from its beginning if it is claimed already."""
     follower = Follower(session.log, run)
     from_now = claim is None
     claim = claim or RunClaim(session.log, name)
@@ -97,7 +97,7 @@ def watch(session: Session, run: str, name: str, *, as_json: bool, claim: RunCla
 
 
 def echo_fitting(lines: list[str]) -> None:
-    """Write lines whole; on a terminal they are broken at their spaces, so that no word is."""
+    """Write lines; on a terminal they are wrapped at spaces, so that no word is broken."""
     from handrail.cli.live.area import terminal_columns
 
     for line in map(harmless, lines):
@@ -117,7 +117,7 @@ def refuse_if_driven(session: Session, run: str) -> None:
 
 
 def go_on(watched: Watch) -> int:
-    """Let a run go on after a message: here, or where it is driven already."""
+    """Continue a run after a message: here, or in the process that already drives it."""
     session = watched.session
     holder = holder_of(session.log, watched.run)
     if holder is None:
@@ -131,7 +131,7 @@ def go_on(watched: Watch) -> int:
 
 
 def go_on_detached(watched: Watch) -> int:
-    """Leave a run to whoever drives it, else to the background driver, and come back at once."""
+    """Leave a run to whoever drives it, or else to the background driver, and return at once."""
     from handrail.operations.driving.handover import keep_going
 
     session, run = watched.session, watched.run
@@ -150,7 +150,7 @@ def go_on_detached(watched: Watch) -> int:
 
 
 def take_up(watched: Watch) -> None:
-    """See to it that a message is taken up: by whoever drives the run, or here."""
+    """Make sure that a message is processed: by whoever drives the run, or here."""
     log = watched.session.log
     if holder_of(log, watched.run) is None:
         watched.move()

@@ -1,4 +1,4 @@
-"""Lines that are typed at the terminal, taken without waiting for them."""
+"""Reads lines typed at the terminal without blocking."""
 
 import os
 import select
@@ -12,18 +12,18 @@ LONGEST = 1 << 16
 
 @frozen
 class Keyboard:
-    """The terminal at stdin, as long as this process is the one in front."""
+    """The terminal at stdin, as long as this process runs in the foreground."""
 
     fd: int
 
     def line(self) -> str | None:
-        """Give the line that was typed, empty for Ctrl-D at its beginning; None while there is none."""
+        """Return the line that was typed, empty for Ctrl-D at its beginning, or None if there is none yet."""
         if not self.in_front() or not select.select([self.fd], [], [], 0)[0]:
             return None
         try:
             return os.read(self.fd, LONGEST).decode(errors="replace")
         except OSError:
-            # The terminal was closed: what becomes of the run then is decided elsewhere.
+            # The terminal was closed: what happens to the run then is decided elsewhere.
             return None
 
     def forget(self) -> None:
@@ -32,7 +32,7 @@ class Keyboard:
             termios.tcflush(self.fd, termios.TCIFLUSH)
 
     def in_front(self) -> bool:
-        """Whether what is typed is meant for this process: reading in the background would stop it."""
+        """Whether this process runs in the foreground: reading from the background would stop it."""
         try:
             return os.tcgetpgrp(self.fd) == os.getpgrp()
         except OSError:
@@ -40,5 +40,5 @@ class Keyboard:
 
 
 def keyboard() -> Keyboard | None:
-    """Give the keyboard, if stdin is a terminal."""
+    """Return the keyboard if stdin is a terminal, else None."""
     return Keyboard(sys.stdin.fileno()) if sys.stdin.isatty() else None

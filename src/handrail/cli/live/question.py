@@ -1,6 +1,6 @@
-"""A question that a run puts to the person at the terminal: what is shown, and what becomes of what is typed.
+"""A question of a run to the person at the terminal: what is shown, and how typed lines are interpreted.
 
-Only an offered letter or the whole word decides. Anything else, and a line that was not ended, asks again.
+Only an offered letter or the whole word decides. Anything else, and a line without its end, asks again.
 """
 
 import json
@@ -23,7 +23,7 @@ from handrail.wiring.session import Session, current_actor
 PROMPT = "> "
 Choice: TypeAlias = Literal["approve", "revise", "reject", "diff", "go on", "stop"]
 LETTERS: dict[Choice, str] = {"approve": "a", "revise": "r", "diff": "d", "reject": "j", "go on": "g", "stop": "s"}
-"""The letter that stands for each choice; the word itself counts as well."""
+"""The letter that stands for each choice; the whole word counts as well."""
 MORE: Mapping[Choice, str] = {"revise": "  what should change: ", "reject": "  why (may be empty): "}
 _SHOWN: dict[Choice, str] = {
     "approve": "[a]pprove",
@@ -34,12 +34,12 @@ _SHOWN: dict[Choice, str] = {
     "stop": "[s]top for good",
 }
 MOST_SHOWN = 20
-"""Lines of a value that are shown with an approval."""
+"""The number of lines of a value that are shown with an approval."""
 
 
 @dataclass(slots=True)
 class Question:
-    """What one run asks; lines are typed until it is answered."""
+    """The question of one run; lines are typed until it is answered."""
 
     session: Session
     asks: RunState
@@ -47,16 +47,16 @@ class Question:
     prompt: str = PROMPT
     _decision: Decision | None = None
     _looked: bool = False
-    """Whether something long was shown since it was asked."""
+    """Whether something long was shown since the question was asked."""
 
     @property
     def key(self) -> tuple[str, int]:
-        """Name the question for good."""
+        """The permanent identity of the question."""
         return self.asks.run, asked_at(self.asks)
 
     @property
     def later(self) -> str:
-        """Say how it can be answered at another time."""
+        """Return the command that answers the question later."""
         match self.kind:
             case "approval":
                 return f"handrail approve {self.asks.run}"
@@ -66,7 +66,7 @@ class Question:
                 return f"handrail resume {self.asks.family}"
 
     def lines(self, columns: int, meanwhile: tuple[str, ...] = ()) -> list[str]:
-        """Give what is shown above the prompt; `meanwhile` names the steps that go on."""
+        """Return the lines shown above the prompt; `meanwhile` names the steps that continue."""
         said = [line for each in harmless_lines(self.asks.message or "approve?") for line in _indented(each, columns)]
         others = f"meanwhile {', '.join(map(harmless, meanwhile))} {'goes' if len(meanwhile) == 1 else 'go'} on"
         more = wrapped(others, columns, first="  ", later="  ") if meanwhile else []
@@ -74,14 +74,14 @@ class Question:
         return [*head, *said, *self._shown(columns), *more, *self._choices(columns)]
 
     def again(self, columns: int) -> list[str]:
-        """Give what is shown above the prompt after a line that was not the answer: after a difference the choices."""
+        """Return the lines above the prompt after a line that was not the answer: the choices, if a diff was shown."""
         looked, self._looked = self._looked, False
         return self._choices(columns) if looked else []
 
     def take(self, typed: str) -> bool:
-        """Take a line that was typed; whether that was the answer."""
+        """Process a typed line, and return whether it was the answer."""
         if not typed.endswith("\n"):
-            # Ctrl-D hands over what stands in the line without ending it.
+            # Ctrl-D passes on what is in the line without ending it.
             return False
         words = typed.strip()
         try:
@@ -124,7 +124,7 @@ class Question:
         return choice is not None
 
     def _choose(self, typed: str) -> Choice | None:
-        """Give the choice that was typed; says what can be typed where it is none."""
+        """Return the choice that was typed; if it is not a choice, print what can be typed."""
         offered = self._offered()
         choice = choose(typed, offered)
         if choice is None and typed.strip():
@@ -151,7 +151,7 @@ class Question:
                 return flow([f"  {first}", *others, later], columns)
 
     def _shown(self, columns: int) -> list[str]:
-        """The values that an approval wants shown."""
+        """Format the values that an approval shows."""
         asked = approval_of(self.session.log, self.asks) if self.kind == "approval" else None
         found: list[str] = []
         for name, value in ({} if asked is None else asked.show).items():
@@ -164,7 +164,7 @@ class Question:
 
 
 def choose(typed: str, offered: Iterable[Choice]) -> Choice | None:
-    """Give the offered choice that a typed line names, by its letter or by the whole word; None for anything else."""
+    """Return the offered choice that a typed line names, by letter or whole word, or None for anything else."""
     word = " ".join(typed.split()).lower()
     return next((each for each in offered if word in (LETTERS[each], each)), None)
 

@@ -1,8 +1,8 @@
-"""Attends to a run: drives it, shows it, takes what is typed, and pauses it on Ctrl-C.
+"""Attends to a run: drives it, shows it, reads what is typed, and pauses it on Ctrl-C.
 
-1. Whoever is asked may take their time: what does not wait for the answer goes on meanwhile.
-2. Ctrl-C asks for a pause and waits until it is recorded; a second one ends this process at once.
-3. A run that only waits for a time or for its turn when its terminal is closed goes on in the background.
+1. Whoever is asked may take their time: what does not depend on the answer continues meanwhile.
+2. Ctrl-C requests a pause and waits until it is recorded; a second one ends this process at once.
+3. A run that only waits for a time or for its turn when its terminal is closed continues in the background.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ else:
     question_view = late_import("handrail.cli.live.question")
 
 EVERY = 0.1
-"""Seconds between two looks at the keyboard and at what is being done."""
+"""Seconds between two looks at the keyboard and at the progress."""
 ASKS = frozenset({"approval_requested", "question_asked", "run_blocked"})
 SETTLES = frozenset({"approval_decided", "question_answered", "run_resumed", "run_rewound", "run_ended"})
 
@@ -46,12 +46,12 @@ class Attendance:
     view: View
     follower: Follower
     keyboard: Keyboard | None
-    """Where questions are answered; None where nobody can be asked."""
+    """Where questions are answered; None if nobody can be asked."""
     claim: RunClaim
-    """That of this process on the run."""
+    """The claim of this process on the run."""
     drive: Drive = field(init=False)
     left: bool = False
-    """Whether the person went away from a question, and nothing else was under way."""
+    """Whether the person left a question unanswered while nothing else was in progress."""
     hung_up: bool = False
     _moving: "asyncio.Task[None]" = field(init=False)
     _question: "question_view.Question | None" = None
@@ -80,9 +80,10 @@ class Attendance:
             await asyncio.wait({self._moving}, timeout=EVERY)
 
     def _is_over(self) -> bool:
-        """Whether nothing moves and nobody is asked; asks, where that is due."""
+        """Whether nothing moves and nobody is asked; asks the next question if one is due."""
         idle = self._moving.done()
         if idle:
+            # Raises whatever went wrong while the run was driven.
             self._moving.result()
         if self._question is None and self.keyboard is not None and (self._look or idle):
             self._look = False
@@ -116,7 +117,7 @@ class Attendance:
             return
         question = question_view.Question(self.session, *found)
         if not (self._moving.done() or self.follower.has_told(*question.key)):
-            # What led to it is shown first; it asks to be looked at itself then.
+            # What led to the question is shown first; its own event then asks for another look.
             return
         self._question = question
         keyboard.forget()
@@ -130,7 +131,7 @@ class Attendance:
         return tuple(sorted(each.address for each in self.view.activity.efforts))
 
     def _listen(self) -> None:
-        """Take what was typed: for the question, or for nobody."""
+        """Read what was typed, and pass it to the question if there is one."""
         typed = None if self.keyboard is None else self.keyboard.line()
         question = self._question
         if typed is None:
@@ -149,7 +150,7 @@ class Attendance:
             self._prompt(question.again(self.view.writer.columns))
 
     def _take(self, question: "question_view.Question", typed: str) -> bool:
-        """Give what was typed to the question; the background driver does not get the answer before us."""
+        """Pass what was typed to the question; the claim keeps the background driver from taking the answer first."""
         idle = self._moving.done()
         if idle:
             self.claim.attend(root_of(self.session.log, self.run))
@@ -159,7 +160,7 @@ class Attendance:
         return taken
 
     def _leave(self, question: "question_view.Question") -> None:
-        """Let a question wait; what does not depend on it goes on."""
+        """Leave a question open; what does not depend on it continues."""
         self._passed_over.add(question.key)
         self._question = None
         self._look = True
@@ -188,7 +189,7 @@ class Attendance:
             self._leave(self._question)
 
     def _closed(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The terminal is gone: a wait goes on in the background, a step that is under way is left to be resumed."""
+        """Handle a closed terminal: a wait continues in the background, a running step is left to be resumed."""
         activity = self.view.activity
         rests = (activity.breaks or activity.is_queued) and not activity.efforts
         # What is shown may be a moment behind.

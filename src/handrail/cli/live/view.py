@@ -1,4 +1,4 @@
-"""What a person sees of a run while it is driven: a line for what is done, and live lines for what is being done."""
+"""The view of a run while it is driven: a line for each thing done, and live lines for what is in progress."""
 
 import os
 import sys
@@ -21,12 +21,12 @@ from handrail.operations.views.run_state import plan_of, state_of, whole_limits
 from handrail.wiring.session import Session
 
 WIDEST_NAME = 16
-"""Columns up to which the names of steps are brought in line."""
+"""The number of columns up to which the names of steps are aligned."""
 
 
 @dataclass(slots=True)
 class View:
-    """Shows events as they come, and what is under way."""
+    """Shows events as they arrive, and what is in progress."""
 
     session: Session
     run: str
@@ -35,7 +35,7 @@ class View:
     lines: StepLines
     live: bool
     glimpse: Callable[[str, int, str | None], str]
-    """Says what the agent of an effort is doing."""
+    """Describes what the agent of an effort is doing."""
     _limit: float | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class View:
             self.writer.say(line)
 
     def tick(self, *, pausing: bool) -> None:
-        """Bring the live lines up to date."""
+        """Update the live lines."""
         if not self.live:
             return
         hint = PAUSING if pausing else HINT
@@ -65,7 +65,7 @@ class View:
         self.writer.draw(rows(self.activity, self._glimpse, around))
 
     def close(self) -> None:
-        """Take the live lines away."""
+        """Remove the live lines."""
         self.writer.draw(())
 
     def _glimpse(self, effort: Effort) -> str:
@@ -85,7 +85,7 @@ class View:
         return whole_limits(plan_of(self.session.log, state.plan), state).get("usd")
 
     def _fixing(self, happened: Happened, effort: Effort | None) -> str:
-        """Say which fix follows checks that failed."""
+        """Describe which fix follows checks that failed."""
         event = happened.event
         if not self.live or effort is None or not isinstance(event, ev.StepEnded) or event.status != "failed":
             return ""
@@ -101,7 +101,7 @@ class View:
 
 
 def view_of(session: Session, run: str, activity: Activity, *, as_json: bool, in_place: bool) -> View:
-    """Give the view that fits where the output goes."""
+    """Build the view that fits the output."""
     live = is_live(as_json=as_json)
     on_terminal = sys.stdout.isatty() and not as_json
     columns = terminal_columns() if on_terminal else WIDTH
@@ -116,7 +116,7 @@ def _no_glimpse(run: str, seq: int, agent: str | None) -> str:  # noqa: ARG001 (
 
 
 def is_live(*, as_json: bool = False) -> bool:
-    """Whether stdout is a terminal on which lines can be written over."""
+    """Whether stdout is a terminal on which lines can be redrawn."""
     return not as_json and sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in ("", "dumb")
 
 

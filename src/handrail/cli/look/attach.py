@@ -27,7 +27,7 @@ def command(*, run: str, step: str | None) -> int:
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise UsageError("handrail attach needs a terminal", next_step=f"handrail logs {found}")
         attached = attach(session.log, session.machine, session.system.folder / "runs", found, step)
-    # A terminal that is in tmux already may show another server's session in it.
+    # A terminal that already runs tmux may show another server's session in it.
     own = {name: value for name, value in os.environ.items() if name != "TMUX"}
     code = subprocess.run(attached.words(), env=own, check=False).returncode  # noqa: S603 (the user's own tmux)
     if attached.window is not None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from handrail.operations.views.compare import Side
 
 WIDEST = 40
-"""Columns for the outcome of one run."""
+"""The widest column for the outcome of one run."""
 
 
 @click.command("compare", epilog="Example: handrail compare fix-bug-1 fix-bug-2 fix-bug-3")

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 LOOK_EVERY = 0.2
 PATIENCE = 5.0
-"""Seconds after which a run that no process drives counts as interrupted: one that was just started has none yet."""
+"""Seconds until a run without a driver counts as interrupted: one that was just started has none yet."""
 INTERRUPTED = 130
 LEFT = 48
-"""Columns of number, time and kind."""
+"""The columns of number, time and kind."""
 
 
 @click.command("logs", epilog="Example: handrail logs fix-bug-1 --json | jq .kind")
@@ -47,7 +47,7 @@ def command(*, run: str, step: str | None, follow: bool, tail: int | None, as_js
             for news in _news(session, found, step, seen):
                 _write(news, root, as_json=as_json)
         except KeyboardInterrupt:
-            # Only the following ends: the run is driven by others.
+            # Only the following ends: another process drives the run.
             return INTERRUPTED
         return _exit_code(session, found)
 
@@ -55,7 +55,7 @@ def command(*, run: str, step: str | None, follow: bool, tail: int | None, as_js
 def _news(
     session: "Session", run: str, step: str | None, seen: set[tuple[int, str, str]]
 ) -> Iterator[list[tuple[int, str, "Event"]]]:
-    """Give what happens as it is recorded, until the run goes on no more by itself."""
+    """Yield events as they are recorded, until the run can no longer continue automatically."""
     from handrail.operations.views.history import history
 
     changed, moved = -1, time.monotonic()
@@ -72,7 +72,7 @@ def _news(
 
 
 def _stands(session: "Session", run: str, moved: float) -> bool:
-    """Whether a run is over, needs somebody, or is driven by nobody."""
+    """Whether a run has ended, needs somebody, or has no driver."""
     from handrail.operations.views.run_tree import holder_of, standing
 
     at = standing(session.log, run).acting
@@ -121,14 +121,14 @@ def _line(seq: int, address: str, event: "Event") -> str:
 
 
 def _cut(text: str) -> str:
-    """Fit the fields of an event into a line of the terminal; a pipe gets them whole."""
+    """Crop the fields of an event to a line of the terminal; a pipe gets them whole."""
     import shutil
 
     return crop(text, max(40, shutil.get_terminal_size().columns - LEFT)) if sys.stdout.isatty() else text
 
 
 def _prompt_lines(address: str, event: "Event", root: str) -> list[str]:
-    """Name the prompt file that an agent is given, and its version."""
+    """Name the prompt file that an agent receives, and its version."""
     from handrail.operations.views.event_sentences import prompt_words
 
     words = prompt_words(event, root)

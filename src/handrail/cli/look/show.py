@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from handrail.wiring.session import Session
 
 TAIL = 40
-"""Lines of a command's output that are shown."""
+"""The number of lines of a command's output that are shown."""
 
 
 @click.command("show", epilog="Example: handrail show fix-bug-1 checks")
@@ -68,7 +68,7 @@ def _prompt(session: "Session", run: str, step: str | None) -> str:
     if step is None:
         raise UsageError("the prompt of which step?", next_step=f"handrail show {run} STEP --prompt")
     text = prompt_of(session.log, run, step)
-    # On a terminal it must not move the cursor; a pipe gets it to the letter.
+    # On a terminal it must not move the cursor; a pipe gets it unchanged.
     return "\n".join(harmless_lines(text)) if sys.stdout.isatty() else text
 
 
@@ -107,7 +107,7 @@ def _head(document: dict[str, Any]) -> list[str]:
 
 
 def _named(title: str, name: str, value: object) -> list[str]:
-    """A value under its name: a plain one in the same line, others below it."""
+    """Format a value under its name: a plain one on the same line, others below it."""
     lines = readable(value)
     if len(lines) == 1 and _is_plain(value):
         return [harmless(f"{title:<10} {name} = {_json(value)}")]
@@ -128,7 +128,7 @@ def _outputs(outputs: dict[str, Any]) -> list[str]:
 
 
 def _approval(document: dict[str, Any]) -> list[str]:
-    """What is to be approved, with the values that are shown."""
+    """Format what is to be approved, with the values that it shows."""
     asked = document.get("approval")
     if asked is None:
         return []
@@ -141,7 +141,7 @@ def _approval(document: dict[str, Any]) -> list[str]:
 
 
 def step_lines(details: dict[str, Any]) -> str:
-    """Show what is known of one step."""
+    """Format what is known about one step."""
     facts = {
         "for": details["description"],
         "status": step_words(details["status"]) + (f", try {details['attempts']}" if details["attempts"] else ""),
@@ -177,7 +177,7 @@ def _output(value: object) -> list[str]:
 
 
 def _agent(details: dict[str, Any]) -> str | None:
-    """Who performed it, and why that one."""
+    """Describe which agent performed the step, and why that one."""
     return f"{details['agent']} ({details['chosen']})" if details["chosen"] else details["agent"]
 
 

@@ -61,7 +61,7 @@ def command(*, run: str | None, as_json: bool, **wanted: Any) -> int:
 
 
 def show_overview() -> int:
-    """Show all runs, or what to do first where there are none: the bare command."""
+    """Show all runs, or the first steps if there are none: the bare command."""
     if not _show_all({}):
         columns = min(shutil.get_terminal_size().columns, 80)
         formatter = click.HelpFormatter(width=columns)
@@ -71,7 +71,7 @@ def show_overview() -> int:
 
 
 def known_lines() -> "list[Line]":
-    """Give a line for each run that is open, and for those that ended with something to know."""
+    """List a line for each open run, and for each that ended with something to know."""
     from handrail.operations.views.run_listing import list_inbox
 
     return _read_list(list_inbox) or []
@@ -89,7 +89,7 @@ def _list_runs(wanted: dict[str, Any]) -> "Listing":
 
 
 def _read_list(read: "Callable[[RunList], Found]") -> "Found | None":
-    """Read the list without the rest of the log; nothing where nothing was recorded yet."""
+    """Read the list of runs without the rest of the log; return None if nothing was recorded yet."""
     from handrail.ports.run_list import NeedsWholeLog
     from handrail.wiring.run_list import has_log, open_run_list
 
@@ -104,7 +104,7 @@ def _read_list(read: "Callable[[RunList], Found]") -> "Found | None":
 
 
 def _read_log(read: "Callable[[RunList], Found]") -> "Found | None":
-    """The same from the log as a whole, which updates an older one, and says what is wrong with a broken one."""
+    """Read the list through the whole log, which updates an older one and reports what is wrong with a broken one."""
     from handrail.operations.views.run_document import LoggedRuns
     from handrail.wiring.session import existing_session
 
@@ -113,7 +113,7 @@ def _read_log(read: "Callable[[RunList], Found]") -> "Found | None":
 
 
 def _asked(wanted: dict[str, Any], runs: "RunList") -> "Asked":
-    """Give what is wanted as the list knows it; `--before` takes a run as every command does."""
+    """Convert the options into a query of the list; `--before` accepts a run as every command does."""
     from handrail.operations.views.run_listing import Asked
 
     if not wanted:
@@ -135,7 +135,7 @@ def _find_before(words: str, runs: "RunList") -> str:
 
 
 def _repositories(wanted: dict[str, Any]) -> tuple[str, ...]:
-    """Name the checkouts of the repository that the current folder is in: linked worktrees are of the same one."""
+    """List the checkouts of the repository that contains the current folder: linked worktrees share one repository."""
     if not wanted["here"]:
         return ()
     from pathlib import Path
@@ -171,7 +171,7 @@ def _more_words(listing: "Listing", wanted: dict[str, Any]) -> str:
 
 
 def _filters(wanted: dict[str, Any]) -> str:
-    """Write the filters that the command was called with, each after a space."""
+    """Format the filters that the command was called with, each after a space."""
     from shlex import quote
 
     words = ["--here"] if wanted.get("here") else []
@@ -181,7 +181,7 @@ def _filters(wanted: dict[str, Any]) -> str:
 
 
 def _show_unfinished(run: str | None = None) -> None:
-    """Say which changes of a checkout were cut off; mostly there is not even a folder for them."""
+    """Report which changes of a checkout were cut off; mostly there is not even a folder for them."""
     folder = _data_folder()
     if not (folder / "applying").is_dir():
         return
@@ -237,7 +237,7 @@ def _write_documents(run: str | None, wanted: dict[str, Any]) -> None:
             write_json({"runs": [], "cut": False, "older": None, "driver": _driver_document()})
             return
         runs = LoggedRuns(found.log)
-        # Programs get everything that fits, unless they say how much they want.
+        # Programs get everything that matches, unless they say how much they want.
         listing = list_runs(runs, _asked(wanted, runs)._replace(every=True))
         lines = sorted(listing.lines, key=lambda line: -line.started_at)
         documents = _documents(found, [line.run for line in lines])

@@ -1,1 +1,1 @@
-"""Results as text, JSON documents, SARIF."""
+"""Results as text, JSON documents and SARIF."""

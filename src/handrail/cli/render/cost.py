@@ -1,4 +1,4 @@
-"""What runs took, as a table."""
+"""The cost of runs as a table."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ HEAD = ("", "cost", "tokens", "agent calls", "time")
 
 
 def render_cost(cost: Cost) -> str:
-    """Give what a run took, step by step and in all."""
+    """Render the cost of a run, step by step and in total."""
     rows = [HEAD, *(_row(share.address, share.spent) for share in cost.shares), _row(cost.run, cost.total)]
     lines = [render_table(rows, right=(1, 2, 3, 4)), f"took {duration(cost.elapsed)} from beginning to end"]
     if cost.budget:
@@ -23,7 +23,7 @@ def render_cost(cost: Cost) -> str:
 
 
 def render_total(costs: Sequence[Cost], total: Spent) -> str:
-    """Give what several runs took together."""
+    """Render the total cost of several runs."""
     price = price_words(total) or "$0.00"
     return f"{len(costs)} runs: {price}, {total.tokens} tokens, {_calls(total.agent_calls)}"
 

@@ -1,4 +1,4 @@
-"""Diagnostics as people read them: place, words, the source line with a mark under it, the fix."""
+"""Diagnostics for people: place, message, the source line with a mark under it, and the fix."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,19 +10,19 @@ from handrail.model.diagnostics import Diagnostic, Severity
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.ADVICE: "cyan"}
 LINE_WIDTH = 100
-"""Columns for the source line; longer ones are cropped around the mark."""
+"""The columns for the source line; longer ones are cropped around the mark."""
 BEFORE_MARK = 30
 NEAR = 1000
-"""Characters on each side of the mark that are looked at, so that a huge line costs no more than a long one."""
+"""The characters read on each side of the mark, so that a huge line costs no more than a long one."""
 
 
 def render_diagnostics(diagnostics: Iterable[Diagnostic], line_width: int = LINE_WIDTH) -> str:
-    """Give diagnostics one under the other."""
+    """Render diagnostics one under the other."""
     return "\n".join(render_diagnostic(found, line_width) for found in diagnostics)
 
 
 def render_diagnostic(found: Diagnostic, line_width: int = LINE_WIDTH) -> str:
-    """Give one diagnostic with its source line."""
+    """Render one diagnostic with its source line."""
     lines = [f"{_place(found)}: {severity(found.severity)}: {harmless(found.message)} [{found.code}]"]
     if found.text.strip():
         lines += _excerpt(found, line_width)
@@ -33,12 +33,12 @@ def render_diagnostic(found: Diagnostic, line_width: int = LINE_WIDTH) -> str:
 
 
 def severity(of: Severity) -> str:
-    """Give a severity's word in its colour."""
+    """Return the name of a severity in its colour."""
     return click.style(of.value, fg=COLOURS[of], bold=True)
 
 
 def diagnostic_data(found: Diagnostic) -> dict[str, Any]:
-    """Give a diagnostic as JSON data."""
+    """Convert a diagnostic to JSON data."""
     return {
         "severity": found.severity.value,
         "code": found.code,
@@ -51,7 +51,7 @@ def diagnostic_data(found: Diagnostic) -> dict[str, Any]:
 
 
 def count(diagnostics: Sequence[Diagnostic]) -> str:
-    """Say how many there are: `2 errors, 1 warning`."""
+    """Format the number of diagnostics by severity: `2 errors, 1 warning`."""
     said: list[str] = []
     for kind, plural in ((Severity.ERROR, "errors"), (Severity.WARNING, "warnings"), (Severity.ADVICE, "advice")):
         number = sum(1 for found in diagnostics if found.severity is kind)
@@ -79,7 +79,7 @@ def _excerpt(found: Diagnostic, line_width: int) -> list[str]:
 
 
 def _window(widths: list[int], start: int, line_width: int) -> tuple[int, int]:
-    """Choose the stretch of a line that is shown: all of it, or what fits around the mark."""
+    """Choose the part of a line that is shown: all of it, or what fits around the mark."""
     if sum(widths) <= line_width:
         return 0, len(widths)
     first = start if sum(widths[:start]) > BEFORE_MARK else 0

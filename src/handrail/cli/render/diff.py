@@ -1,4 +1,4 @@
-"""Patches on a terminal, and as they are everywhere else."""
+"""Patches in colour on a terminal, and unchanged everywhere else."""
 
 import re
 import sys
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from handrail.ports.workspaces import FileChange
 
 OBJECTS = re.compile(r"index [0-9a-f]{40,}\.\.[0-9a-f]{40,}")
-"""The names of the contents, which tell a person nothing."""
+"""The line with the object ids, which are of no use to a person."""
 COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def echo_patch(text: str, *, err: bool = False) -> None:
-    """Write a patch: harmless and in colour for a terminal, else to the letter, so that `git apply` takes it."""
+    """Write a patch: safe and in colour for a terminal, otherwise unchanged, so that `git apply` accepts it."""
     if not (sys.stderr if err else sys.stdout).isatty():
         click.echo(text, nl=False, err=err)
         return
@@ -29,7 +29,7 @@ def echo_patch(text: str, *, err: bool = False) -> None:
 
 
 def file_data(change: "FileChange") -> dict[str, object]:
-    """Give a changed file as JSON data."""
+    """Convert a changed file to JSON data."""
     return {
         "path": change.path,
         "change": change.change,

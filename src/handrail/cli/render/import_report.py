@@ -15,7 +15,7 @@ GROUPS = {
 
 
 def render_import(result: ImportResult) -> str:
-    """Give what was written, then the notes by how things fared, then the verdict."""
+    """Render what was written, then the notes grouped by outcome, then the verdict."""
     lines = [f"wrote {path}" for path in result.written]
     for fate, title in GROUPS.items():
         notes = [note for note in result.notes if note.severity == fate]
@@ -26,7 +26,7 @@ def render_import(result: ImportResult) -> str:
 
 
 def import_data(result: ImportResult) -> dict[str, Any]:
-    """Give the result as JSON data."""
+    """Convert the result to JSON data."""
     return {
         "kind": result.kind,
         "written": list(result.written),

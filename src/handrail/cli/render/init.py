@@ -18,20 +18,20 @@ WIDEST = 120
 WIDE = " " * 10
 RUN = "handrail run"
 FILLED_BY = {"node_modules": ("npm ", "pnpm ", "yarn ", "bun "), "vendor": ("composer ", "bundle ")}
-"""Which package managers fill a folder."""
+"""The package managers that fill a folder."""
 LONG_SETUP = 5.0
-"""Seconds of set-up that are worth a word."""
+"""The seconds of set-up from which it is mentioned."""
 
 
 @frozen
 class Report:
-    """Everything that there is to say."""
+    """Everything that `init` reports."""
 
     found: Survey
     fresh: Settings
-    """What is not in the configuration yet."""
+    """The settings that are not in the configuration yet."""
     whole: Settings
-    """What holds once it is written."""
+    """The settings that hold once it is written."""
     tried: tuple[Tried, ...] | None = None
     wrote: tuple[Wrote, ...] = ()
 
@@ -49,7 +49,7 @@ class Report:
 
 
 def found_lines(report: Report) -> list[str]:
-    """Say what was found."""
+    """Render what was found."""
     lines = [
         *row("Repository", _repository(report.found)),
         *row("Agent", _agent(report), WIDE),
@@ -64,7 +64,7 @@ def found_lines(report: Report) -> list[str]:
 
 
 def tried_lines(report: Report) -> list[str]:
-    """Say how the trial went; the end of the output of what is not green."""
+    """Render the result of the trial, with the end of the output of whatever did not pass."""
     tried = report.tried
     if tried is None:
         return row("Trying it", ["not tried (--no-try)"])
@@ -80,7 +80,7 @@ def tried_lines(report: Report) -> list[str]:
 
 
 def _repeated(tried: tuple[Tried, ...], installed: tuple[str, ...]) -> list[str]:
-    """Say what set-up costs each run, where that is worth a thought, and how to have it for less."""
+    """Render what set-up costs each run if it is slow, and how to make it cheaper."""
     setup = [each for each in tried if each.name == "setup" and each.outcome == "green"]
     seconds = sum(each.seconds for each in setup)
     if seconds < LONG_SETUP:
@@ -101,7 +101,7 @@ def _calls(setup: Sequence[Tried], tools: tuple[str, ...]) -> bool:
 
 
 def wrote_lines(report: Report) -> list[str]:
-    """Say what was written, what was left out, and what comes next."""
+    """Render what was written, what was left out, and what comes next."""
     lines: list[str] = []
     for each in report.fresh.left_out:
         lines += row("Left out", [f"{each.name}: {_value(each)} ({each.why})"])
@@ -117,7 +117,7 @@ def wrote_lines(report: Report) -> list[str]:
 
 
 def _first(report: Report) -> str:
-    """What has to be done before a run is worth starting; empty when nothing has."""
+    """Describe what to do before a run is worth starting; empty if there is nothing."""
     if not report.next.startswith(RUN):
         return ""
     red = [each for each in report.fresh.left_out if each.table == "checks"]
@@ -133,7 +133,7 @@ def _first(report: Report) -> str:
 
 
 def init_data(report: Report) -> dict[str, Any]:
-    """Give all of it as JSON data."""
+    """Convert the report to JSON data."""
     found, tried = report.found, report.tried
     return {
         "repository": str(found.root),
@@ -232,7 +232,7 @@ def _worktrees(report: Report) -> list[str]:
 
 
 def _new(report: Report, fresh: bool) -> str:
-    """Mark what is added to a configuration that is there."""
+    """Mark what is added to a configuration that already exists."""
     return " (new)" if fresh and report.found.text is not None else ""
 
 
@@ -285,7 +285,7 @@ def _columns() -> int:
 
 
 def row(label: str, parts: Sequence[str], between: str = ", ") -> list[str]:
-    """Lay parts out behind a label; a part that does not fit goes to the next line, and a long one is folded."""
+    """Lay out parts after a label; a part that does not fit goes to the next line, and a long one is wrapped."""
     room = _columns() - LABEL
     lines: list[str] = []
     for number, part in enumerate(map(harmless, parts)):

@@ -1,4 +1,4 @@
-"""One workflow, opened up, as text."""
+"""The details of one workflow as text."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ EMPTY_CONTEXT = "this workflow is Python; it is shown as it is without any input
 
 
 def render_inspection(found: Inspection) -> str:
-    """Give everything about a workflow, section by section."""
+    """Render everything about a workflow, section by section."""
     lines = [*_head(found), *_inputs(found.inputs), *_section("Steps", _steps(found.steps, 1))]
     lines += _section("Names", _names(found.steps))
     lines += _section("Files", (_file(each) for each in found.files))
@@ -98,7 +98,7 @@ def _about(step: ShownStep) -> Iterator[str]:
 
 
 def _names(steps: tuple[ShownStep, ...]) -> Iterator[str]:
-    """Say which names each step may use; a type is said once, where its name first appears."""
+    """List the names that each step may use; a type is shown once, where its name first appears."""
     scopes = list(_scopes(steps))
     if not scopes:
         return

@@ -1,4 +1,4 @@
-"""One workflow, opened up, as JSON data."""
+"""The details of one workflow as JSON data."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from handrail.operations.workflows.outline import ShownStep
 
 
 def inspection_data(found: Inspection) -> dict[str, Any]:
-    """Give everything about a workflow as JSON data."""
+    """Convert everything about a workflow to JSON data."""
     return {
         **listed_data(found.about),
         "steps": [_step(step) for step in found.steps],
@@ -29,7 +29,7 @@ def inspection_data(found: Inspection) -> dict[str, Any]:
 
 
 def bound_data(bound: CallBound) -> dict[str, Any]:
-    """Give a bound on agent calls as JSON data."""
+    """Convert a bound on agent calls to JSON data."""
     return {"least": bound.least, "most": bound.most}
 
 

@@ -1,4 +1,4 @@
-"""Fits texts into the columns of a terminal: parts that flow over several lines, prose, and shortened paths."""
+"""Fits text into the columns of a terminal: parts that flow over several lines, prose, and shortened paths."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -7,11 +7,11 @@ from handrail.cli.render.safe_text import width
 
 ELLIPSIS = "…"
 LEAST = 20
-"""Columns below which nothing is fitted any more."""
+"""The columns below which text is no longer fitted."""
 
 
 def flow(parts: Iterable[str], most: int, *, between: str = "  ", indent: str = "  ") -> list[str]:
-    """Set harmless parts side by side, and go on in a new line where the next one does not fit."""
+    """Put safe parts side by side, and start a new line when the next one does not fit."""
     lines: list[str] = []
     for part in parts:
         if lines and width(lines[-1]) + width(between) + width(part) <= max(most, LEAST):
@@ -24,7 +24,7 @@ def flow(parts: Iterable[str], most: int, *, between: str = "  ", indent: str = 
 
 
 def wrapped(text: str, most: int, *, first: str = "", later: str = "") -> list[str]:
-    """Break harmless prose into lines at its spaces; a word that is longer than a line is broken too."""
+    """Wrap safe prose at its spaces; a word that is longer than a line is broken too."""
     most = max(most, LEAST)
     lines, used = [first], width(first)
     for word in _pieces(text, most - max(width(first), width(later))):
@@ -55,7 +55,7 @@ def _pieces(text: str, most: int) -> Iterator[str]:
 
 
 def short_path(path: str, most: int | None = None) -> str:
-    """Give a path with the home folder as `~`; where there is not enough room its middle is left out."""
+    """Shorten a path: the home folder becomes `~`, and if there is not enough room, its middle is left out."""
     home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111 (a home that is not known is left as it is)
     shown = f"~{path[len(home) :]}" if home and (path == home or path.startswith(f"{home}/")) else path
     if most is None or width(shown) <= most:

@@ -1,4 +1,4 @@
-"""What an imported run would run, as text and as JSON data."""
+"""What an imported run would execute, as text and as JSON data."""
 
 from itertools import groupby
 from typing import Any
@@ -10,7 +10,7 @@ _WORDS = {"command": "$", "python": "python", "agent": "agent", "workflow": "wor
 
 
 def render_release(question: ReleaseQuestion) -> str:
-    """Show what would run, step by step, and where."""
+    """Render what would run, step by step, and where."""
     lines = [f"{question.run}  imported, it was {question.original}"]
     source = question.source
     if source is not None:
@@ -32,7 +32,7 @@ def render_release(question: ReleaseQuestion) -> str:
 
 
 def release_data(question: ReleaseQuestion) -> dict[str, Any]:
-    """Give the same as JSON data."""
+    """Convert the question to JSON data."""
     source = question.source
     return {
         "run": question.run,

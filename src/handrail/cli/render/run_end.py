@@ -1,4 +1,4 @@
-"""How a run stands when nobody watches it any more: in a line or two, with where the work is and the next command."""
+"""The state of a run when it is no longer watched: one or two lines, where the work is, and the next command."""
 
 import time
 from typing import TYPE_CHECKING
@@ -23,17 +23,17 @@ else:
     prepared = late_import("handrail.operations.views.prepared")
 
 MOST_DENIED = 3
-"""Steps whose denied tools are named."""
+"""The number of steps whose denied tools are named."""
 
 
 def final_lines(session: Session, run: str, document: dict[str, JsonValue]) -> list[str]:
-    """Say how a run stands, what its agents were started without, and the next command."""
+    """Describe the state of a run, what its agents were started without, and the next command."""
     first, *more = _standing(session, run, document)
     return [first, *_left_out(session, run), *more]
 
 
 def _left_out(session: Session, run: str) -> list[str]:
-    """Say why hooks and servers of the repository did not run."""
+    """Explain why hooks and servers of the repository did not run."""
     found = history.left_out(session.log, run)
     advice = "you have not trusted them, see handrail trust --help"
     return [f"  started without {files} ({steps}): {advice}" for files, steps in found.items()]
@@ -74,7 +74,7 @@ def _waiting(session: Session, run: str, at: RunState, step: str) -> list[str]:
 
 
 def _succeeded(session: Session, run: str) -> list[str]:
-    """What it took, and what can be done with what it changed."""
+    """Describe what the run cost, and what can be done with its changes."""
     state = standing(session.log, run).state
     price = price_words(state.spent)
     most = whole_limits(plan_of(session.log, state.plan), state).get("usd")
@@ -88,19 +88,19 @@ def _succeeded(session: Session, run: str) -> list[str]:
 
 
 def _prepared(session: Session, state: RunState) -> list[str]:
-    """Say what steps have prepared, with the command that completes it."""
+    """List what steps have prepared, with the command that completes it."""
     found = prepared.prepared_steps(session.log, state)
     return [f"  {address}: {said}" for address, said in found.items()]
 
 
 def _gaps(state: RunState) -> list[str]:
-    """Say what was missing although the run went on."""
+    """Mention what was missing although the run continued."""
     count = len(state.open_gaps)
     return [f"  {count} gap{'' if count == 1 else 's'}: see handrail show {state.run}"] if count else []
 
 
 def _denied(session: Session, run: str) -> list[str]:
-    """Say which agents were kept from something: what they were asked for may not all be there."""
+    """List which agents were denied something: not everything they were asked for may be there."""
     found = history.denials(session.log, run)
     more = f" and {len(found) - MOST_DENIED} more, see handrail why {run}" if len(found) > MOST_DENIED else ""
     return [f"  denied: {', '.join(found[:MOST_DENIED])}{more}"] if found else []

@@ -1,4 +1,4 @@
-"""Runs and their steps as text, as wide as the terminal is."""
+"""Runs and their steps as text, fitted to the width of the terminal."""
 
 import json
 import shutil
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from handrail.operations.driving.driver_info import DriverInfo, HeldLogins
 
 WIDTH = 110
-"""Columns where nobody says how many there are: on a pipe."""
+"""The columns if the width is unknown: on a pipe."""
 MOST_WORDS, LEAST_BESIDE, LEAST_WORDS = 60, 32, 24
-"""Columns for what a run says: at most, at least with the command beside it, and at least in one line."""
+"""Columns for the message of a run: at most, at least with the command beside it, and at least on one line."""
 GAP = "  "
 COLORS = {"NEEDS YOU": "yellow", "PAUSED": "yellow", "WAITING": "cyan", "RUNNING": "blue"}
 MARKS = {"succeeded": "✓", "failed": "✗", "waiting": "?", "running": "▸"}
@@ -29,9 +29,9 @@ STEP_WORDS = {"passed_over": "failed, and passed over", "waiting": "needs you"}
 
 
 def render_overview(lines: Sequence[Line], more: str = "") -> str:
-    """Give runs by section, each with the next command, then `more`: how those are seen that were left out.
+    """Render runs by section, each with the next command, then `more`: how to see the runs that were left out.
 
-    The repository of each is shown where they work in several.
+    The repository of each is shown if they work in several.
     """
     columns = shutil.get_terminal_size((WIDTH, 24)).columns
     names = _repository_names(lines)
@@ -41,7 +41,7 @@ def render_overview(lines: Sequence[Line], more: str = "") -> str:
 
 
 def _repository_names(lines: Sequence[Line]) -> dict[str, str]:
-    """Name repositories by as few folders as tell them apart; nothing where all runs work in the same one."""
+    """Name repositories by as few folders as distinguish them; return nothing if all runs work in the same one."""
     found = {line.repository for line in lines}
     if len(found) < 2:
         return {}
@@ -55,7 +55,7 @@ def _repository_names(lines: Sequence[Line]) -> dict[str, str]:
 
 
 def render_notices(lines: Sequence[Line]) -> list[str]:
-    """Say what agents tried that is for people."""
+    """Render what agents tried although only people may do it."""
     columns = shutil.get_terminal_size((WIDTH, 24)).columns
     told = [f"! {harmless(line.notice)}  handrail why {line.run}" for line in lines if line.notice]
     return [row for each in told for row in wrapped(each, columns, first="", later="  ")]
@@ -69,7 +69,7 @@ def _cells(line: Line, repository: str) -> list[str]:
 
 
 def _table(rows: list[list[str]], columns: int) -> list[str] | None:
-    """One line for each run, the command below where it has no room; None where that leaves no room for words."""
+    """Render one line per run, the command below if it does not fit; return None if no room is left for messages."""
     widest = [max((width(row[at]) for row in rows), default=0) for at in range(7)]
     title, run, repository, where, words, cost, command = widest
     others = sum(each + len(GAP) for each in (title, run, repository, where, cost) if each)
@@ -86,7 +86,7 @@ def _table(rows: list[list[str]], columns: int) -> list[str] | None:
 
 
 def _beside(line: str, command: str, columns: int, indent: int) -> str:
-    """Put the command into its column, else at the end of the line, else below it."""
+    """Put the command into its column, or at the end of the line, or below it."""
     if width(line) + len(GAP) + width(command) <= columns:
         return f"{line}{GAP}{command}"
     line = line.rstrip()
@@ -107,7 +107,7 @@ def _painted(text: str, title: str) -> str:
 
 
 def render_steps(document: "dict[str, JsonValue]") -> str:
-    """Give the steps of a run, one per line."""
+    """Render the steps of a run, one per line."""
     steps: Any = document["steps"]
     widest = max((width(harmless(str(each["address"]))) for each in steps), default=0)
     lines: list[str] = []
@@ -119,17 +119,17 @@ def render_steps(document: "dict[str, JsonValue]") -> str:
 
 
 def local_moment(seconds: float) -> str:
-    """Give a time as people read it: by their own clock, to the second."""
+    """Format a time for people: in their own time zone, to the second."""
     return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def moment_words(iso: str) -> str:
-    """Give a time of a JSON document as people read it."""
+    """Format a time from a JSON document for people."""
     return local_moment(datetime.fromisoformat(iso).timestamp())
 
 
 def readable(value: object) -> list[str]:
-    """Give a value as lines that people read: fields below each other, texts as they are."""
+    """Format a value as readable lines: fields below each other, texts as they are."""
     match value:
         case dict() if value:
             fields = cast("dict[str, object]", value)
@@ -149,12 +149,12 @@ def _below(title: str, lines: list[str]) -> list[str]:
 
 
 def step_words(status: str) -> str:
-    """Say how a step stands."""
+    """Describe the state of a step."""
     return STEP_WORDS.get(status, status)
 
 
 def status_words(document: "dict[str, Any]") -> str:
-    """Say how a run stands: `needs you: approval`, `waiting until 14:05`, `paused`."""
+    """Describe the state of a run: `needs you (approval)`, `waiting until 14:05`, `paused`."""
     status, reason = document["status"], document["reason"]
     if status == "blocked":
         return f"needs you ({reason})" if reason else "needs you"
@@ -169,7 +169,7 @@ def status_words(document: "dict[str, Any]") -> str:
 
 
 def driver_data(driver: "DriverInfo", held: "tuple[HeldLogins, ...] | None") -> dict[str, Any]:
-    """Give who the driver is, its own logins by variable, and the runs whose environment it holds with theirs."""
+    """Convert the driver to JSON data: its process, its own logins by variable, and those of the runs it drives."""
     from handrail.operations.views.run_document import iso
 
     own = next((each.logins for each in held or () if not each.run), ())

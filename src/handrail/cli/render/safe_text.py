@@ -1,4 +1,4 @@
-"""Text from files, made harmless for a terminal: no escape sequence, no line break, no hidden direction change."""
+"""Makes text from files safe for a terminal: no escape sequence, no line break, no hidden change of direction."""
 
 from unicodedata import category, combining, east_asian_width
 
@@ -8,19 +8,19 @@ TAB = "    "
 
 
 def harmless(text: str) -> str:
-    """Show control and hidden characters instead of sending them."""
+    """Replace control and hidden characters with visible ones."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(visible(character) for character in text)
 
 
 def harmless_lines(text: str) -> list[str]:
-    """Give the lines of a text, each harmless."""
+    """Split a text into lines, each made safe."""
     return [harmless(line) for line in text.split("\n")]
 
 
 def visible(character: str) -> str:
-    """Give what is shown for one character."""
+    """Return what is shown for one character."""
     if character == "\t":
         return TAB
     code = ord(character)
@@ -34,14 +34,14 @@ def visible(character: str) -> str:
 
 
 def width(text: str) -> int:
-    """Count the columns that a harmless text takes."""
+    """Count the columns that a safe text takes."""
     if text.isascii():
         return len(text)
     return sum(_columns(character) for character in text)
 
 
 def crop(text: str, most: int) -> str:
-    """Shorten a harmless text to a number of columns, ending in `…` where something was left out."""
+    """Shorten a safe text to a number of columns, ending in `…` if something was left out."""
     if width(text) <= most:
         return text
     kept: list[str] = []
@@ -55,7 +55,7 @@ def crop(text: str, most: int) -> str:
 
 
 def pad(text: str, columns: int) -> str:
-    """Fill a harmless text with spaces up to a number of columns."""
+    """Pad a safe text with spaces up to a number of columns."""
     return text + " " * (columns - width(text))
 
 

@@ -14,7 +14,7 @@ LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE:
 
 
 def sarif(diagnostics: Iterable[Diagnostic], base: Path) -> dict[str, Any]:
-    """Give a SARIF log with one run; paths under `base` become relative."""
+    """Build a SARIF log with one run; paths under `base` become relative."""
     found = tuple(diagnostics)
     codes = list(dict.fromkeys([*CODES, *(each.code for each in found)]))
     numbers = {code: number for number, code in enumerate(codes)}

@@ -1,4 +1,4 @@
-"""Outcomes of scenarios as people read them: a line for each, and for a failure what is not as the test says."""
+"""Outcomes of scenarios for people: a line for each, and for a failure what differs from the expectation."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ COLOURS = {"-": "red", "+": "green", " ": None}
 
 
 def render_outcome(outcome: Outcome) -> str:
-    """Give the line of a scenario, and everything about a failure."""
+    """Render the line of a scenario, and everything about a failure."""
     name = harmless(outcome.scenario.name)
     if outcome.scenario.skip:
         return f"  – {name}   skipped: {harmless(outcome.scenario.skip)}"
@@ -46,7 +46,7 @@ def render_outcome(outcome: Outcome) -> str:
 
 
 def render_summary(outcomes: Sequence[Outcome], seconds: float) -> str:
-    """Give the last line."""
+    """Render the last line."""
     failed = sum(1 for each in outcomes if not each.ok)
     skipped = sum(1 for each in outcomes if each.scenario.skip)
     counts = [(len(outcomes) - failed - skipped, "passed"), (failed, "failed"), (skipped, "skipped")]
@@ -74,7 +74,7 @@ def _told(name: str, text: str) -> Iterator[str]:
 
 
 def _walked(visits: Sequence[Visit]) -> Iterator[str]:
-    """The path that the run really took, the end of it where it is long."""
+    """Render the path that the run really took; of a long one only the end."""
     if not visits:
         return
     yield "walked:"
@@ -89,7 +89,7 @@ def _walked(visits: Sequence[Visit]) -> Iterator[str]:
 
 
 def _next(outcome: Outcome) -> str:
-    """The command that looks deeper."""
+    """Return the command that shows more."""
     if outcome.kept:
         home = shlex.quote(f"{outcome.kept}/home")
         return f"HANDRAIL_HOME={home} handrail logs {outcome.run}"

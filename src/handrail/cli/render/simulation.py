@@ -1,4 +1,4 @@
-"""What a simulation showed, as text."""
+"""The result of a simulation as text."""
 
 from collections.abc import Iterator
 from textwrap import wrap
@@ -11,11 +11,11 @@ from handrail.operations.workflows.simulate import Placed, Simulation
 
 WIDTH = 80
 MOST_SHOWN = 12
-"""Lines of a path that are shown; of a longer one the middle is left out."""
+"""The number of steps of a path that are shown; the middle of a longer one is left out."""
 
 
 def render_simulation(found: Simulation) -> str:
-    """Give what was found, the faults first."""
+    """Render what was found, the faults first."""
     lines = [*_head(found), *_findings(found), *_ends(found)]
     return "\n".join(harmless(line).rstrip() for line in lines)
 

@@ -1,4 +1,4 @@
-"""What a simulation showed, as JSON data."""
+"""The result of a simulation as JSON data."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from handrail.operations.workflows.simulate import Placed, Simulation
 
 
 def simulation_data(found: Simulation) -> dict[str, Any]:
-    """Give everything that a simulation showed."""
+    """Convert the result of a simulation to JSON data."""
     budget = found.plan.budget
     return {
         "workflow": found.plan.name,

@@ -1,4 +1,4 @@
-"""The live lines of a run: what is being done, by whom, since when, for how much."""
+"""The live lines of a run: what is in progress, by whom, since when, at what cost."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -10,27 +10,27 @@ from handrail.frozen import frozen
 from handrail.operations.driving.live import Activity, Break, Effort
 
 MOST = 5
-"""Steps at the same time that are shown."""
+"""The number of parallel steps that are shown."""
 LEAST_GLIMPSE = 10
 LEAST_BESIDE = 25
-"""Columns of what an agent does that are left beside the hint."""
+"""The columns that must remain for an agent's activity beside the hint."""
 HINT = "Ctrl-C pauses, nothing is lost"
 PAUSING = "pausing …"
 
 
 @frozen
 class Circumstances:
-    """What the lines depend on beside the activity."""
+    """What the lines depend on besides the activity."""
 
     now: float
     columns: int
     cost: str
-    """What was spent so far, `$0.12 of $6.00`."""
+    """What was spent so far, such as `$0.12 of $6.00`."""
     hint: str = HINT
 
 
 def rows(activity: Activity, glimpse: Callable[[Effort], str], around: Circumstances) -> list[str]:
-    """Give the live lines, each within its columns."""
+    """Render the live lines, each within its columns."""
     efforts, breaks = activity.efforts, activity.breaks
     several = len(efforts) + len(breaks) > 1
     shown = [_effort(each, glimpse(each), around, cost="" if several else around.cost) for each in efforts[:MOST]]
@@ -45,14 +45,14 @@ def rows(activity: Activity, glimpse: Callable[[Effort], str], around: Circumsta
 
 
 def elapsed_words(seconds: float) -> str:
-    """Give a running time: `0:48`, `12:03`, `1:05:00`."""
+    """Format a running time: `0:48`, `12:03`, `1:05:00`."""
     minutes, rest = divmod(max(0, int(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def local_time(seconds: float, now: float) -> str:
-    """Give a time as the clock on the wall shows it, with the day where that is not today: `14:05`."""
+    """Format a local time, with the day if that is not today: `14:05`."""
     at, today = (datetime.fromtimestamp(each).astimezone() for each in (seconds, now))
     return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%H:%M on %A %d %B}"
 
@@ -70,7 +70,7 @@ def _effort(effort: Effort, glimpse: str, around: Circumstances, *, cost: str) -
 
 
 def _details(effort: Effort, time: str, cost: str, room: int) -> str:
-    """Who, which try, since when, for how much; what matters least is left out where there is no room."""
+    """Format who, which try, since when and the cost; the least important is left out if there is no room."""
     most = f" of {effort.attempts}" if effort.attempts else ""
     again = f"try {effort.attempt}{most}" if effort.attempt > 1 else ""
     parts = [effort.who, again, time, cost]

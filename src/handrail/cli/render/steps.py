@@ -1,4 +1,4 @@
-"""One line for each thing that happens to a step, while it happens."""
+"""One line for each thing that happens to a step, as it happens."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -37,22 +37,22 @@ BEGIN = frozenset(
 )
 END = frozenset({"step_ended", "loop_ended", "group_left", "work_left", "item_ended"})
 OF_RUN = frozenset({"workspace_ready", "tree_restored"})
-"""Told of the run that is watched, not of those that come from it."""
+"""Shown for the run that is watched, not for its child runs."""
 WHOLE = OF_RUN | {"git_settings_changed", "gap_recorded"}
-"""Not cut short: a path could not be copied, and a warning not be understood."""
+"""Not cropped: a path could not be copied, and a warning could not be understood."""
 ASKS = frozenset({"approval_requested", "question_asked"})
 MARKS = {"✓": "green", "✗": "red", "?": "yellow", "–": None, "…": None, "▸": None}
 
 
 LIVE = frozenset({"step_began", "item_started"})
-"""Shown by the live lines while it lasts, so that it is worth no line of its own."""
+"""Shown by the live lines while it lasts, so that it needs no line of its own."""
 
 
 class StepLines:
-    """Gives the line of an event; remembers when steps began.
+    """Renders the line of an event; remembers when steps began.
 
-    `live` leaves out what live lines show, `in_place` what the question says that follows; `name` is the width of
-    the steps' names where these stand in a column.
+    `live` leaves out what the live lines show, `in_place` what the following question says; `name` is the width of
+    the steps' names if these form a column.
     """
 
     def __init__(self, *, live: bool = False, in_place: bool = False, name: int = 0) -> None:
@@ -61,14 +61,14 @@ class StepLines:
         self._name = name
         self._began: dict[tuple[str, str], float] = {}
         self._gates: dict[tuple[str, str], bool] = {}
-        """Gates that are under way, with whether their checks failed before."""
+        """Gates that are in progress, with whether their checks have failed before."""
         self._calls: set[tuple[str, str]] = set()
-        """Calls of flows: the run of each tells itself what it does."""
+        """Calls of flows: the run of each reports itself what it does."""
         self._held: set[str] = set()
-        """Runs whose agents' steps a connected agent performs."""
+        """Runs whose agent steps a connected agent performs."""
 
     def line(self, happened: Happened, most: int = WIDTH, more: str = "") -> str | None:
-        """Give the line that an event is worth, if any, in at most so many columns; `more` is added to its words."""
+        """Render the line of an event, if it has one, in at most `most` columns; `more` is added to its text."""
         event = happened.event
         address = address_of(event)
         key = (happened.run, address)
@@ -102,7 +102,7 @@ class StepLines:
         if event.kind in OF_RUN and happened.inner:
             return True
         if isinstance(event, ev.StepBegan) and happened.run in self._held and agent_call_in(event) is not None:
-            # It only waits for its holder: the agent that is named in it is not started.
+            # It only waits for its holder: the agent named in it is not started.
             return True
         made = isinstance(event, ev.WorkspaceReady) and not event.again
         reports = isinstance(event, ev.ToolCalled) and event.success and event.tool == "report_progress"
@@ -115,7 +115,7 @@ class StepLines:
             self._held.discard(happened.run)
 
     def _of_gate(self, key: tuple[str, str], event: ev.Event) -> tuple[str, str] | None:
-        """A gate with a fix is one line when it is over, with a line for each time that its checks failed."""
+        """Describe a gate with a fix in one line when it is done, with a line for each time that its checks failed."""
         if isinstance(event, ev.StepEnded) and event.status == "failed":
             self._gates[key] = True
         elif isinstance(event, ev.StepEnded):
@@ -147,7 +147,7 @@ def _ended(event: ev.StepEnded) -> tuple[str, str]:
 
 
 def _last_line(event: ev.StepEnded) -> str:
-    """What a command that failed said last, which mostly is the reason; that make failed too is none."""
+    """Return the last line of a failed command, which usually is the reason; that make failed too is not one."""
     lines = (line.strip() for line in f"{event.stdout}\n{event.stderr}".splitlines())
     said = [line for line in lines if line and not line.startswith("make:")]
     return said[-1] if said and event.exit_code is not None and said[-1] not in event.error else ""
@@ -219,10 +219,10 @@ _WORDS: dict[str, Callable[[Any], tuple[str, str] | None]] = {
     "run_admitted": lambda event: ("✓", told(event) or "") if event.waited else None,
     "child_started": lambda event: ("▸", f"{event.workflow} as {event.child}"),
     "command_refused": lambda event: ("✗", told(event) or ""),
-    # Other gaps are told at the end: this one says what the run cannot do, while it can be helped.
+    # Other gaps are reported at the end: this one says what the run cannot do, while that can still be changed.
     "gap_recorded": lambda event: ("–", event.message) if event.about == FILTER_GAP else None,
     "git_settings_changed": lambda event: ("✗" if event.changes else "✓", told(event) or ""),
     "tool_called": lambda event: ("▸" if event.success else "✗", told(event) or ""),
     "child_ended": lambda event: ("✓" if event.status == "succeeded" else "✗", told(event) or ""),
 }
-"""Kind of event with what its line says; the others are worth none."""
+"""Kind of event -> the function that words its line; other kinds have no line."""

@@ -1,4 +1,4 @@
-"""Columns of text, harmless and in line."""
+"""Columns of text, safe and aligned."""
 
 from collections.abc import Collection, Sequence
 
@@ -6,7 +6,7 @@ from handrail.cli.render.safe_text import harmless, pad, width
 
 
 def render_table(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
-    """Give rows with their cells in line; the columns named are flush right."""
+    """Render rows with aligned cells; the columns in `right` are right-aligned."""
     safe = [[harmless(cell) for cell in row] for row in rows]
     widths = [max(width(row[at]) for row in safe) for at in range(len(safe[0]))]
     return "\n".join(

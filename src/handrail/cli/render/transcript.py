@@ -1,4 +1,4 @@
-"""The transcript of a step: each call with what its agent said and did, written as it is read."""
+"""The transcript of a step: each call with what its agent said and did, written while it is read."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def transcript_lines(transcripts: "Transcripts", calls: "tuple[AgentStream, ...]") -> Iterator[str]:
-    """Give the lines of a transcript one after the other."""
+    """Yield the lines of a transcript one by one."""
     for position, call in enumerate(calls):
         if position:
             yield ""

@@ -7,7 +7,7 @@ from handrail.operations.workflows.trust import PlannedCommand, TrustQuestion
 
 
 def render_question(question: TrustQuestion) -> str:
-    """Show the files, the commands that will run, and what is new in the files."""
+    """Render the files, the commands that will run, and what is new in the files."""
     lines = [f"{question.name}  {question.path}", f"content {question.digest}", f"trust   {question.reason}"]
     mixed = not question.granted and any(each.trusted for each in question.files)
     marks = (", trusted" if mixed and each.trusted else "" for each in question.files)
@@ -27,7 +27,7 @@ def _command(command: PlannedCommand) -> list[str]:
 
 
 def trust_data(question: TrustQuestion) -> dict[str, Any]:
-    """Give what would be trusted as JSON data."""
+    """Convert what would be trusted to JSON data."""
     return {
         "name": question.name,
         "path": question.path,

@@ -25,7 +25,7 @@ MOST_NAMED = 5
 
 
 def report_validation(validation: Validation, place: "Place", sarif_to: TextIO | None, *, as_json: bool) -> None:
-    """Write the verdict where and how it was asked for."""
+    """Write the verdict in the requested form and place."""
     takes_stdout = sarif_to is not None and sarif_to.name in {"-", "<stdout>"}
     if as_json and takes_stdout:
         raise click.UsageError(
@@ -41,7 +41,7 @@ def report_validation(validation: Validation, place: "Place", sarif_to: TextIO |
 
 
 def advise_stamps(validation: Validation) -> None:
-    """Name the workflows that nobody has reviewed against the present authoring spec; that fails nothing."""
+    """Name the workflows that nobody has reviewed against the current authoring spec; that never fails the command."""
     for level, words in STAMPS.items():
         paths = validation.with_staleness(level)
         if paths:
@@ -51,7 +51,7 @@ def advise_stamps(validation: Validation) -> None:
 
 
 def validation_data(validation: Validation) -> dict[str, Any]:
-    """Give the verdict as JSON data."""
+    """Convert the verdict to JSON data."""
     data: dict[str, Any] = {"ok": validation.ok, "files": [_file_data(file) for file in validation.files]}
     if validation.configuration:
         data["configuration"] = [diagnostic_data(each) for each in validation.configuration]
@@ -59,7 +59,7 @@ def validation_data(validation: Validation) -> dict[str, Any]:
 
 
 def render_validation(validation: Validation) -> str:
-    """Give the findings and a line that sums them up."""
+    """Render the findings and a summary line."""
     found = validation.diagnostics
     lines = [render_diagnostics(found), ""] if found else []
     lines += [f"{harmless(file.path)}: and {file.dropped} more" for file in validation.files if file.dropped]

@@ -1,4 +1,4 @@
-"""A list of workflows as a table, and as JSON data."""
+"""A list of workflows as a table and as JSON data."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -13,16 +13,16 @@ from handrail.operations.workflows.list import Listed, Listing
 WIDTH = 80
 LONGEST_NAME = 40
 UNTRUSTED = "untrusted"
-"""The code of what a workflow lacks that is not broken, but may run code nobody has allowed yet."""
+"""The code for a workflow that is not broken, but may run code that nobody has allowed yet."""
 
 
 def listing_data(listing: Listing, *, everything: bool) -> dict[str, Any]:
-    """Give the list as JSON data."""
+    """Convert the list to JSON data."""
     return {"workflows": [listed_data(each) for each in listing.workflows if each.wins or everything]}
 
 
 def listed_data(listed: Listed) -> dict[str, Any]:
-    """Give one workflow of a list as JSON data."""
+    """Convert one workflow of a list to JSON data."""
     data: dict[str, Any] = {
         "name": listed.name,
         "tier": str(listed.tier),
@@ -43,7 +43,7 @@ def listed_data(listed: Listed) -> dict[str, Any]:
 
 
 def render_listing(listing: Listing, *, everything: bool, width: int = WIDTH) -> str:
-    """Give the list as a table that fits the width, with notes below it."""
+    """Render the list as a table that fits the width, with notes below it."""
     winning = [each for each in listing.workflows if each.wins]
     routines = [each for each in winning if each.routine and each.valid]
     shown = list(listing.workflows) if everything else [each for each in winning if each not in routines]

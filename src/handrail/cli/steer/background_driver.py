@@ -1,4 +1,4 @@
-"""`handrail drive`: be the background driver. Started on demand; people need not call it."""
+"""`handrail drive`: run the background driver, which is started on demand; people need not call it."""
 
 import click
 

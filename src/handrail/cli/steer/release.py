@@ -45,7 +45,7 @@ def command(*, run: str, show: bool, yes: bool, detach: bool, as_json: bool) -> 
 
 
 def _release_imported(session: "Session", run: str, *, show: bool, yes: bool, as_json: bool) -> bool:
-    """Show what an imported run would run, and let it go if a person wants that."""
+    """Show what an imported run would execute, and release it if a person agrees."""
     from handrail.cli.output import write_json
     from handrail.cli.render.release import release_data, render_release
     from handrail.operations.delivery.release import examine_release, release_imported

@@ -55,7 +55,7 @@ def _only(session: "Session", *, may_ask: bool) -> str:
 
 
 def _asked(session: "Session", found: list[str]) -> str:
-    """Let the person choose among the runs that can go on, the newest first."""
+    """Let the person choose among the runs that can be resumed, the newest first."""
     from handrail.cli.render.safe_text import harmless
     from handrail.operations.views.overview import one_line
     from handrail.operations.views.run_document import LoggedRuns

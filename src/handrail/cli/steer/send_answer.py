@@ -1,4 +1,4 @@
-"""Gives a person's answer to a run and lets it go on."""
+"""Sends a person's answer to a run and lets it continue."""
 
 from handrail.cli.live.follow_run import go_on, go_on_detached, watch
 from handrail.errors import UsageError
@@ -9,7 +9,7 @@ from handrail.wiring.session import current_actor, run_session
 
 
 def give(words: str, decision: Decision, text: str, *, detach: bool, as_json: bool) -> int:
-    """Answer the question of a run, or of the child that it waits for."""
+    """Answer the question of a run, or of the child run that it waits for."""
     with run_session() as session:
         run = session.find(words)
         asks = asking(session.log, run)
@@ -20,12 +20,12 @@ def give(words: str, decision: Decision, text: str, *, detach: bool, as_json: bo
         watched = watch(session, root_of(session.log, run), f"handrail {decision}", as_json=as_json)
         answer(session.writer, asks.run, decision, str(current_actor()), text)
         code = go_on_detached(watched) if detach else go_on(watched)
-        # A rejected run that failed did what was asked of it.
+        # A rejected run that failed did what it was asked to do.
         return 0 if decision == "reject" and code == 1 else code
 
 
 def give_words(words: str, text: str, *, detach: bool, as_json: bool) -> int:
-    """Answer the question of a run's agent in words, or of a run that comes from it."""
+    """Answer the question of an agent of a run, or of one of its child runs, with text."""
     with run_session() as session:
         run = session.find(words)
         asks = questioning(session.log, run)

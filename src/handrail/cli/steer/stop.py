@@ -35,7 +35,7 @@ def command(*, run: str, why: str, as_json: bool) -> int:
 
 
 def _report(session: "Session", run: str, *, as_json: bool) -> int:
-    """Say how a run stands that cannot be read."""
+    """Report the state of a run that cannot be read."""
     from handrail.operations.views.run_document import listed_document
 
     if as_json:

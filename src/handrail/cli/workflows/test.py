@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @frozen
 class _Wanted:
-    """What was asked for."""
+    """The options of the call."""
 
     workflows: tuple[str, ...]
     library: bool
@@ -65,7 +65,7 @@ def command(*, junit_to: str | None, as_json: bool, trust: bool, initial: bool, 
 
 
 def _played(place: "Place", wanted: _Wanted) -> "list[Outcome]":
-    """Play what is wanted, and show each as soon as it is over."""
+    """Play the requested scenarios, and show each as soon as it ends."""
     from handrail.errors import Untrusted, UsageError
     from handrail.operations.runs.prepare import pin
     from handrail.operations.scenarios.discover import find_suites
@@ -100,7 +100,7 @@ def _show(outcome: "Outcome", before: "list[Outcome]") -> None:
 
 
 def _report(outcomes: "list[Outcome]", seconds: float, junit_to: str | None, *, as_json: bool) -> None:
-    """Write the verdict where and how it was asked for."""
+    """Write the verdict in the requested form and place."""
     from handrail.cli.render.scenarios import render_summary
     from handrail.operations.scenarios.junit import junit
 

@@ -1,1 +1,1 @@
-"""Which agents there are, and whether a run may use them."""
+"""Finds out which agents there are, and whether a run may use them."""

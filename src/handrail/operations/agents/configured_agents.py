@@ -1,4 +1,4 @@
-"""All agents that are known in a place: those of Handrail, of the user, and of a repository that is trusted."""
+"""All agents that are known in a place: those of Handrail, of the user, and of a trusted repository."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ NO_SANDBOX = ("none", True)
 
 
 class ConfiguredAgents:
-    """The `Agents` that configuration adds to the built-in ones, read when one is asked for."""
+    """The `Agents` that configuration adds to the built-in ones, read when one is looked up."""
 
     def __init__(self, catalog: AgentCatalog, folders: Folders, repository: Path | None = None) -> None:
         self._catalog = catalog
@@ -33,11 +33,11 @@ class ConfiguredAgents:
 
     @property
     def catalog(self) -> AgentCatalog:
-        """What is known of those that come with Handrail."""
+        """The catalog of the agents that come with Handrail."""
         return self._catalog
 
     def find(self, name: str | None, repository: str | None = None) -> Agent:
-        """Give an agent by its name; what only an untrusted configuration describes is refused."""
+        """Look up an agent by its name; one that only an untrusted configuration describes is refused."""
         configured = self._configured(repository or self._repository)
         described = () if configured is None else configured.config.agents
         if configured is not None and any(each.name == name for each in described):
@@ -48,7 +48,7 @@ class ConfiguredAgents:
         return table.find(name)
 
     def installed(self) -> tuple[str, ...]:
-        """Name the agents whose program is here: Handrail's own and the described ones, else those it only knows of."""
+        """List the installed agents: Handrail's own and the configured ones, or else those that Handrail only knows."""
         configured = self._configured(self._repository)
         own = () if configured is None or configured.distrust else configured.config.agents
         described = tuple(each.name for each in (*_users(self._folders), *own))
@@ -57,7 +57,7 @@ class ConfiguredAgents:
         return _here(table, named) or self._known_here(configured)
 
     def variables_in(self, environ: Mapping[str, str], repository: str | None = None) -> tuple[str, ...]:
-        """Name the variables that any agent gets of an environment: Handrail's own, the described and the known."""
+        """List the variables of an environment that any agent gets: Handrail's own, configured and known agents."""
         configured = self._configured(repository or self._repository)
         own = () if configured is None or configured.distrust else configured.config.agents
         described = (each for each in (*self._known(), *_users(self._folders), *own))
@@ -89,7 +89,7 @@ def _is_here(table: AgentTable, name: str) -> bool:
     try:
         return table.is_installed(name)
     except UsageError:
-        # A definition that cannot be used is told to whoever asks for it.
+        # A definition that cannot be used is reported to whoever looks it up.
         return False
 
 
@@ -97,11 +97,11 @@ def _may_define(folders: Folders) -> bool:
     try:
         return any((folders.config / name).exists() for name in ("config.toml", "agents.toml"))
     except OSError:
-        return True  # It is there and cannot be looked at, which reading it says.
+        return True  # It exists and cannot be inspected; reading it reports why.
 
 
 def _users(folders: Folders) -> tuple[Defined, ...]:
-    """The user's own; a file that cannot be read at all is an error, since nobody can tell what it would say."""
+    """Read the user's own agents; an unreadable file is an error, since nobody can know what it would say."""
     if not _may_define(folders):
         return ()
     report = Report()
@@ -113,7 +113,7 @@ def _users(folders: Folders) -> tuple[Defined, ...]:
 
 
 def override_of(agent: str, model: str, names: AgentNames) -> str:
-    """Give what `--agent` and `--model` say together: `AGENT/MODEL`, or `/MODEL` for a model alone."""
+    """Combine `--agent` and `--model`: `AGENT/MODEL`, or `/MODEL` for a model alone."""
     said = names.read(agent)
     if model and said.model and said.model != model:
         message = f"--agent {agent} names the model '{said.model}', --model names '{model}'"
@@ -122,13 +122,13 @@ def override_of(agent: str, model: str, names: AgentNames) -> str:
 
 
 def policy_of(configured: Configured | None, here: tuple[str, ...]) -> AgentPolicy:
-    """Give the agent of steps that name none, and the fallbacks; what is not trusted does not count.
+    """Return the agent of steps that name none, and the fallbacks; an untrusted configuration does not count.
 
     `here` are the agents that are installed.
     """
     usual, why = (here[0], "the only agent that is installed") if len(here) == 1 else ("", "")
     if configured is not None and configured.config.sandbox != NO_SANDBOX:
-        # To pass over a sandbox would be no harmless way of not trusting.
+        # To ignore a sandbox is not a harmless way of not trusting a configuration.
         configured.require("the sandbox of [agent]", "needs")
     if configured is None or configured.distrust:
         return AgentPolicy(usual, why) if usual else NO_POLICY

@@ -1,4 +1,4 @@
-"""The agents of this machine: whether each is there and logged in, and what it can be held to."""
+"""The agents of this machine: whether each is installed and logged in, and which limits it enforces."""
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -23,29 +23,29 @@ KEPT: tuple[tuple[str, str], ...] = (
     ("follow_up", "words in the middle of a call"),
     ("without_project_files", "a start without the repository's files"),
 )
-"""Fields of the abilities, as people call them."""
+"""The fields of the abilities, with their names for people."""
 REFUSED = ("tools", "single_turn", "model", "resume", "mcp", "without_project_files")
-"""Those without which a step that asks for it is refused; the others are made up for."""
+"""The abilities without which a step that asks for them is refused; Handrail makes up for the others."""
 
 
 @frozen
 class AgentHealth:
-    """One agent, as it stands on this machine."""
+    """The state of one agent on this machine."""
 
     name: str
     installed: bool
     version: str | None
     logged_in: bool | None
-    """None where that cannot be told."""
+    """None if that cannot be determined."""
     login: str
-    """How a person logs in, or installs it."""
+    """How a person logs in to it, or installs it."""
     can: Abilities
 
 
 def examine_agents(
     catalog: AgentCatalog, programs: Programs, found: Mapping[str, Installed | None], environ: Mapping[str, str]
 ) -> tuple[AgentHealth, ...]:
-    """Look at every agent whose program was looked for; nothing is asked of its service."""
+    """Examine every agent whose program was looked for, without calling its service."""
     profiles = tuple(each for each in catalog.profiles if each.program in found)
     with ThreadPoolExecutor(max_workers=max(1, len(profiles))) as pool:
         asked = (each if found[each.program] else None for each in profiles)
@@ -57,12 +57,12 @@ def examine_agents(
 
 
 def access_words(can: Abilities) -> str:
-    """Name the levels of access that an agent is kept to: `read, edit, full`."""
+    """Name the levels of access that can be enforced on an agent: `read, edit, full`."""
     return ", ".join(level for level in ORDER if level in can.access)
 
 
 def lacks(can: Abilities) -> tuple[str, ...]:
-    """Name what a step may ask for and the agent cannot be held to."""
+    """List what a step may ask for and the agent cannot enforce."""
     levels = (f"access {level}" for level in ORDER if level not in can.access)
     return (*levels, *(words for name, words in KEPT if name in REFUSED and not getattr(can, name)))
 
@@ -77,7 +77,7 @@ def _health(profile: AgentProfile, found: Installed | None, can: Abilities, *, l
 def _is_logged_in(
     catalog: AgentCatalog, programs: Programs, environ: Mapping[str, str], profile: AgentProfile | None
 ) -> bool | None:
-    """Tell whether an installed agent has a login; what would let it be called for a run is never denied."""
+    """Return whether an installed agent has a login; never False if a run could still call it."""
     if profile is None:
         return None
     login, home = profile.login, environ.get("HOME", "")

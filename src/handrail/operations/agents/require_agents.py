@@ -1,4 +1,4 @@
-"""Whether the agents of a run are here and can be held to what its steps ask of them: looked at before it starts."""
+"""Checks before a run starts whether its agents are installed and can do what its steps ask of them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,9 +32,9 @@ else:
 
 
 def require_agents(plans: tuple[Plan, ...], given: Given, known: Agents, pulled: Plan | None = None) -> tuple[str, ...]:
-    """Name the agents of a run; refuses one that is not here, or that cannot do what a step asks of it.
+    """Name the agents of a run; refuse one that is not installed, or that cannot do what a step asks of it.
 
-    Of a plan that is pulled a connected agent performs the plain steps of agents: nobody has to be here for them.
+    In a pulled plan a connected agent performs the plain agent steps: nothing has to be installed for them.
     """
     given = replace(given, names=known.catalog.names)
     for each in given.policy.fallback:
@@ -60,7 +60,7 @@ def _tasks(plan: Plan, *, pulled: bool = False) -> Iterator[tuple[str, AgentTask
 
 
 def _performer(choice: Choice, known: Agents, names: AgentNames) -> tuple[Agent, str | None]:
-    """The agent that is chosen, or the first of its fallbacks that is here; raises what to install for the chosen."""
+    """Return the chosen agent, or its first installed fallback; if there is none, say how to install the chosen one."""
     if choice.agent is None:
         raise _nobody(known.installed(), known.catalog)
     chain = (Named(choice.agent, choice.model), *(names.read(text) for text in choice.instead))

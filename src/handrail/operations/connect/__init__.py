@@ -1,1 +1,1 @@
-"""Write what connects an agent to Handrail into its configuration, and take exactly that back."""
+"""Writes what connects an agent to Handrail into its configuration, and removes exactly that again."""

@@ -1,4 +1,4 @@
-"""Which client is meant, and what connects it: the entry of its configuration, the skill for its agent."""
+"""Finds the client that is meant, and what connects it: the entry of its configuration, the skill for its agent."""
 
 import shlex
 import shutil
@@ -29,11 +29,11 @@ def find_client(clients: Sequence[ConnectedClient], name: str) -> ConnectedClien
 
 
 def config_target(client: ConnectedClient, place: Place, environ: Mapping[str, str], *, project: bool) -> Target:
-    """Say what is to stand in a client's configuration, the user's or a repository's."""
+    """Describe what a client's configuration should hold, the user's or a repository's."""
     if project:
         if not client.project:
             raise UsageError(f"{client.title} reads no servers from a repository", next_step="leave --project out")
-        # Others have the program elsewhere, and a home of their own.
+        # Others have the program in another place, and another home folder.
         entry = _entry(client, (PROGRAM, "mcp"), {})
         path = path_in_project(_root(place), client.project)
     else:
@@ -44,13 +44,13 @@ def config_target(client: ConnectedClient, place: Place, environ: Mapping[str, s
 
 
 def skill_target(folder: Path) -> Target:
-    """Say what is to stand in a folder of skills."""
+    """Describe what a folder of skills should hold."""
     text = (library_root() / SKILL).read_text("utf-8")
     return Target(path=(folder / "handrail" / "SKILL.md").resolve(), form=None, entry={}, whole=text)
 
 
 def skill_folder(client: ConnectedClient, place: Place, environ: Mapping[str, str], *, project: bool) -> Path:
-    """Give the folder in which a client's agent looks for skills."""
+    """Return the folder in which a client's agent looks for skills."""
     if client.skills is None:
         hint = f"handrail connect --skill DIR, with the folder in which {client.title} looks for them"
         raise UsageError(f"where {client.title} looks for skills is not known", next_step=hint)
@@ -60,12 +60,12 @@ def skill_folder(client: ConnectedClient, place: Place, environ: Mapping[str, st
 
 
 def own_command(client: ConnectedClient) -> str:
-    """Give the command of the client itself that does the same for the user; empty where it has none."""
+    """Return the client's own command that does the same for the user; empty if it has none."""
     return shlex.join((*client.way, program(), "mcp")) if client.way else ""
 
 
 def program() -> str:
-    """Give the program of Handrail by its whole path: clients may look for programs elsewhere."""
+    """Return the absolute path of Handrail's program: clients may have another PATH."""
     beside = Path(sys.executable).parent / PROGRAM
     return str(beside) if beside.is_file() else shutil.which(PROGRAM) or PROGRAM
 

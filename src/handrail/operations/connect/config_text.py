@@ -1,6 +1,6 @@
-"""Puts one server into the text of a configuration, and takes it out, without touching anything else of the text.
+"""Inserts one server into the text of a configuration, and removes it, without changing anything else in the text.
 
-An edit is one insertion. What it gives is read again: it must say what the text said before, and the server.
+An edit is one insertion. The result is parsed again: it must say what the text said before, plus the server.
 """
 
 import json
@@ -18,11 +18,11 @@ UNIT = "  "
 
 
 class UnfitText(Exception):
-    """A text that cannot be edited; says why, as the end of a sentence about the file."""
+    """A text that cannot be edited; its message is the end of a sentence about the file."""
 
 
 def read_config(form: ConfigForm, text: str) -> Data:
-    """Read a configuration; an empty text is an empty one."""
+    """Parse a configuration; an empty text is an empty configuration."""
     if not text.strip():
         return {}
     try:
@@ -36,7 +36,7 @@ def read_config(form: ConfigForm, text: str) -> Data:
 
 
 def find_entry(form: ConfigForm, text: str, table: str) -> Data | None:
-    """Give the entry of Handrail, if there is one."""
+    """Return the entry of Handrail, or None if there is none."""
     servers = read_config(form, text).get(table, {})
     if not isinstance(servers, dict):
         raise UnfitText(f"'{table}' in it is no table")
@@ -45,12 +45,12 @@ def find_entry(form: ConfigForm, text: str, table: str) -> Data | None:
 
 
 def write_entry(form: ConfigForm, table: str, entry: Data) -> str:
-    """Give the lines that a person would put into an empty configuration."""
+    """Return the lines that a person would put into an empty configuration."""
     return _toml_lines(table, entry) if form == "toml" else f"{_whole(table, entry)}\n"
 
 
 def insertion(form: ConfigForm, text: str, table: str, entry: Data) -> tuple[int, str]:
-    """Say what is to be inserted where; raise UnfitText where that would not give what it should."""
+    """Return where to insert what; raise UnfitText if the result would not be right."""
     if find_entry(form, text, table) is not None:
         raise UnfitText("it has such an entry already")
     before = read_config(form, text)
@@ -64,7 +64,7 @@ def insertion(form: ConfigForm, text: str, table: str, entry: Data) -> tuple[int
 
 
 def without(form: ConfigForm, text: str, table: str, *, with_table: bool) -> str:
-    """Take the entry out of a text that was written anew since; with its table where that then is empty."""
+    """Remove the entry from a text that was rewritten since, and its table if that becomes empty."""
     wanted = read_config(form, text)
     del wanted[table][NAME]
     if with_table and not wanted[table]:
@@ -91,7 +91,7 @@ def _json_insertion(text: str, table: str, entry: Data) -> tuple[int, str]:
 
 
 def _unit(text: str, around: list[Member]) -> str:
-    """Give the indentation of a file."""
+    """Return the indentation of a file."""
     line = text[: around[0].start].rpartition("\n")[2] if around else ""
     return line if line and not line.strip() else UNIT
 

@@ -1,4 +1,4 @@
-"""One file that is to hold what connects a client: how it stands, writing it, and taking back what was written."""
+"""One file that connects a client: its state, writing it, and removing what was written."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -29,16 +29,16 @@ _NOT_OURS = "which was not written by this command"
 
 @frozen(kw_only=True)
 class Target:
-    """What is to stand where."""
+    """What a file should hold."""
 
     path: Path
-    """The file itself, behind any link."""
+    """The file itself, with links resolved."""
     form: ConfigForm | None
-    """None where the file as a whole is Handrail's, as a skill is."""
+    """None if the whole file is Handrail's, as a skill is."""
     table: str = ""
     entry: Data
     whole: str = ""
-    """The text of a file that is Handrail's as a whole."""
+    """The text of a file that is entirely Handrail's."""
 
     @property
     def lines(self) -> str:
@@ -48,16 +48,16 @@ class Target:
 
 @frozen
 class Standing:
-    """How a file stands."""
+    """The state of a file."""
 
     state: State
     text: str | None
-    """What it holds; None where there is no file."""
+    """The content; None if there is no file."""
     problem: str = ""
 
 
 def look_at(target: Target, receipts: Receipts) -> Standing:
-    """Say whether a file holds what it is to hold."""
+    """Compare a file with what it should hold."""
     try:
         text = _read(target.path)
         if text is None or (target.form is not None and _entry(target, text) is None):
@@ -71,7 +71,7 @@ def look_at(target: Target, receipts: Receipts) -> Standing:
 
 
 def write(target: Target, receipts: Receipts) -> bool:
-    """Write what is missing; tell whether anything was. What somebody else wrote is never replaced."""
+    """Write what is missing, and return whether anything was; what somebody else wrote is never replaced."""
     standing = look_at(target, receipts)
     if standing.state == "present":
         return False
@@ -87,14 +87,14 @@ def write(target: Target, receipts: Receipts) -> bool:
         raise _refusal(target, str(error)) from error
     made = _make_folders(target.path.parent)
     has_table = target.form is not None and target.table in read_config(target.form, text.removeprefix(_BOM))
-    # Remembered first: what was written and is not remembered could not be taken back.
+    # Recorded first: what was written and not recorded could not be removed again.
     receipts.keep(target.path, Receipt(words, not has_table, made, standing.text is None))
     replace_file(target.path, (text[:at] + words + text[at:]).encode())
     return True
 
 
 def take_back(target: Target, receipts: Receipts) -> bool:
-    """Take back what was written; tell whether there was anything."""
+    """Remove what was written, and return whether there was anything."""
     receipt, text = receipts.find(target.path), _read_or_refuse(target)
     if receipt is None:
         if look_at(target, receipts).state in ("present", "different"):
@@ -111,7 +111,7 @@ def take_back(target: Target, receipts: Receipts) -> bool:
 
 
 def _left(target: Target, text: str, receipt: Receipt) -> str:
-    """Give what stays: exactly the text around the insertion, or where it was written anew, all but the entry."""
+    """Return what remains: the text around the insertion, or if the file was rewritten, all but the entry."""
     if text.count(receipt.text) == 1:
         left = text.replace(receipt.text, "")
         if target.form is None or _is_gone(target, left):
@@ -189,14 +189,14 @@ def _make_folders(folder: Path) -> tuple[str, ...]:
 
 
 def _remove_folders(folders: tuple[str, ...]) -> None:
-    """Remove the folders that were made, as long as nothing else is in them."""
+    """Remove the folders that were created, as long as nothing else is in them."""
     with suppress(OSError):
         for each in reversed(folders):
             Path(each).rmdir()
 
 
 def path_of_user(at: UserPath, environ: Mapping[str, str], home: Path) -> Path:
-    """Give where something of a user's lies."""
+    """Return the path of a user's file or folder."""
     set_to = environ.get(at.variable, "") if at.variable else ""
     base = Path(set_to).expanduser().absolute() if set_to else home
     every = [base / each for each in (at.below if set_to else at.at)]
@@ -205,7 +205,7 @@ def path_of_user(at: UserPath, environ: Mapping[str, str], home: Path) -> Path:
 
 
 def path_in_project(root: Path, name: str) -> Path:
-    """Give a file of a repository; one that leads out of it is refused."""
+    """Return the path of a file in a repository; refuse one that leads out of it."""
     real = (root / name).resolve()
     if not real.is_relative_to(root.resolve()):
         raise UsageError(f"'{name}' of this repository is a link that leads to '{printable(str(real))}'")

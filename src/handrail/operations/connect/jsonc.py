@@ -1,4 +1,4 @@
-"""JSON as editors write it, with comments and commas at the end: read, with the position of each member."""
+"""Parses JSON with comments and trailing commas, as editors write it, with the position of each member."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _DECODER = json.JSONDecoder()
 
 @frozen
 class Member:
-    """One member of an object: its key, and where key and value stand."""
+    """One member of an object: its key, and the positions of key and value."""
 
     key: str
     start: int
@@ -23,7 +23,7 @@ class Member:
 
 
 def blanked(text: str) -> str:
-    """Replace comments and commas at the end by spaces: plain JSON of the same length."""
+    """Replace comments and trailing commas with spaces: plain JSON of the same length."""
     plain = _STRING_OR_COMMENT.sub(lambda found: _blank(found, "/"), text)
     return _LAST_COMMA.sub(lambda found: _blank(found, ","), plain)
 
@@ -34,12 +34,12 @@ def _blank(found: "re.Match[str]", begins: str) -> str:
 
 
 def read_jsonc(text: str) -> object:
-    """Read a text; raise ValueError where it is none."""
+    """Parse a text; raise ValueError if it is not JSON."""
     return json.loads(blanked(text))
 
 
 def members(plain: str, brace: int) -> list[Member]:
-    """Give the members of the object whose brace stands at a position of plain JSON."""
+    """List the members of the object whose brace is at a position in plain JSON."""
     found: list[Member] = []
     at = _skip(plain, brace + 1)
     while plain[at] != "}":

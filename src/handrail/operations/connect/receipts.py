@@ -1,4 +1,4 @@
-"""What Handrail wrote into files of agents, remembered so that exactly that is taken back."""
+"""Records what Handrail wrote into files of agents, so that exactly that can be removed."""
 
 import json
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ class Receipt:
     table: bool = False
     """Whether the table around the entry was written with it."""
     folders: tuple[str, ...] = ()
-    """Folders that were made for the file, the outermost first."""
+    """The folders that were created for the file, the outermost first."""
     file: bool = False
-    """Whether the file was made for it."""
+    """Whether the file was created for it."""
 
 
 @frozen
@@ -34,7 +34,7 @@ class Receipts:
     folder: Path
 
     def find(self, path: Path) -> Receipt | None:
-        """Give what was written into a file."""
+        """Return what was written into a file, or None."""
         found = self._read().get(str(path))
         if not isinstance(found, dict):
             return None
@@ -47,7 +47,7 @@ class Receipts:
             return None
 
     def keep(self, path: Path, receipt: Receipt | None) -> None:
-        """Remember what was written into a file, or forget it."""
+        """Record what was written into a file, or forget it."""
         known = {key: value for key, value in self._read().items() if key != str(path)}
         if receipt is not None:
             known[str(path)] = asdict(receipt)

@@ -1,6 +1,6 @@
-"""Makes a cassette of a run from what was kept of it: its events, what its agents printed, its snapshots.
+"""Builds a cassette of a run from what is stored: its events, its agents' output, its snapshots.
 
-Nothing is recorded while an agent works: all that a cassette holds is kept anyway, and it is without secrets already.
+Nothing extra is recorded while an agent works: everything in a cassette is stored anyway, with secrets removed.
 """
 
 from collections.abc import Iterator
@@ -21,22 +21,22 @@ from handrail.runtime.history import events_by_one_clock, state_before, state_of
 
 @frozen
 class Recording:
-    """Where what was kept of a run is found."""
+    """Where the stored data of a run is found."""
 
     log: Log
     workspaces: Workspaces
     processes: Processes
     redactor: Redactor
     folder: Path
-    """The folder of all runs' processes."""
+    """The folder of the processes of all runs."""
 
     def cassette(self, run: str) -> bytes:
-        """Give the cassette of a run and of all that it started."""
+        """Build the cassette of a run and of all its child runs."""
         calls = [call for member in family(self.log, run) for call in self._calls(run, member)]
         return write_cassette(calls, {"workflow": state_of(self.log, run).workflow, "run": run})
 
     def drifts(self, run: str) -> tuple[str, ...]:
-        """Say which prompts of a replayed run were not the recorded ones."""
+        """List the prompts of a replayed run that differ from the recorded ones."""
         heads = (
             (event.address, self._lines(place)[:1])
             for member in family(self.log, run)

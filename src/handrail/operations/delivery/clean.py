@@ -23,7 +23,7 @@ from handrail.sources.tiers import Place
 
 @frozen
 class Cleaned:
-    """What was removed, or would be; what is kept, each with its reasons; the refs that keep what was in it."""
+    """What was or would be removed; what stays, with the reasons; and the refs that store removed content."""
 
     removed: tuple[Leftover, ...]
     kept: tuple[Leftover, ...]
@@ -31,7 +31,7 @@ class Cleaned:
 
 
 def retention_here(folders: Folders, now: float) -> Retention:
-    """Give how long refs are kept: as the user's configuration says, else the trusted one of the repository."""
+    """Return how long refs are stored: as the user's configuration says, or else the repository's, if it is trusted."""
     own = read_user_config(folders, Report()).keep_snapshots
 
     def days(repository: str) -> int:
@@ -45,7 +45,7 @@ def retention_here(folders: Folders, now: float) -> Retention:
 
 
 def clean(log: Log, workspaces: Delivery, retention: Retention, *, dry_run: bool) -> Cleaned:
-    """Look at everything that runs left, and remove what may be removed."""
+    """Examine everything that runs left behind, and remove what may be removed."""
     known = dict.fromkeys(_repositories(log))
     found = workspaces.survey_leftovers(lambda run: _life(log, run), known, retention)
     if dry_run:
@@ -64,13 +64,13 @@ def clean(log: Log, workspaces: Delivery, retention: Retention, *, dry_run: bool
 
 
 def _life(log: Log, run: str) -> Life:
-    """An item's branch is wanted as long as the run around it may merge it; a failed run can still be resumed."""
+    """Return whether a run still needs its work: an item does until its root ends, and a failed run can be resumed."""
     try:
         state = state_of(log, root_of(log, run))
     except NotFound:
         return "unknown"
     except (StorageDamaged, StorageTooNew):
-        # What it left may be all that is left of it.
+        # What it left behind may be all that remains of it.
         return "alive"
     return "over" if state.over else "alive"
 
@@ -78,7 +78,7 @@ def _life(log: Log, run: str) -> Life:
 def _repositories(log: Log) -> Iterator[str]:
     for row in log.summaries(Filter()):
         if row.document.get("imported"):
-            # What an import's history names are somebody else's places; its own has a record.
+            # The history of an import names places of somebody else; its own place has a record.
             continue
         try:
             source = next((_source(from_log(first)) for first in log.read(row.key, limit=1)), None)

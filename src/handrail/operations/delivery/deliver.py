@@ -1,4 +1,4 @@
-"""What becomes of a run's changes: applied to the user's checkout, merged into the base, or discarded and kept."""
+"""Delivers a run's changes: applied to the user's checkout, merged into the base, or discarded under a ref."""
 
 import time
 from dataclasses import replace
@@ -23,23 +23,23 @@ from handrail.runtime.history import readable_state, state_of
 from handrail.runtime.run_summary import summary_of
 
 _SHOWN = 20
-"""Changed settings that a refusal names."""
+"""The number of changed settings that a refusal names."""
 
 
 @frozen
 class Applied:
-    """What was brought into a checkout, or taken back."""
+    """What was applied to a checkout, or undone."""
 
     run: str
     checkout: str
     files: tuple[str, ...]
     unfinished: bool = False
-    """Whether the run is not over yet."""
+    """Whether the run has not ended yet."""
 
 
 @frozen
 class Delivered:
-    """A run's branch that is in its base now."""
+    """A run's branch that is now in its base."""
 
     run: str
     branch: str
@@ -50,17 +50,17 @@ class Delivered:
 
 @frozen
 class Discarded:
-    """What was removed of a run, and where it is kept."""
+    """What was removed of a run, and where it is stored."""
 
     run: str
     branch: str
     commit: str
-    """Where the branch stood."""
+    """The commit of the branch."""
     ref: str
 
 
 def apply(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> Applied:
-    """Bring a run's changes into the user's checkout as uncommitted changes."""
+    """Apply a run's changes to the user's checkout as uncommitted changes."""
     state = state_of(log, run)
     tree = _own(state)
     _require_known_settings(log, workspaces, state, "apply", accept=accept_git_changes)
@@ -71,7 +71,7 @@ def apply(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool 
 
 
 def undo_apply(log: Log, workspaces: Delivery, run: str | None, root: Path) -> Applied:
-    """Take back what was applied to a checkout last, of one run or of any."""
+    """Undo what was last applied to a checkout, of one run or of any."""
     found = run or _applied_last(log, workspaces, root)
     tree = _own(state_of(log, found))
     files = workspaces.undo_apply(tree, found)
@@ -80,7 +80,7 @@ def undo_apply(log: Log, workspaces: Delivery, run: str | None, root: Path) -> A
 
 
 def merge(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool = False) -> Delivered:
-    """Merge a run's branch, with everything in its work tree, into its base."""
+    """Merge a run's branch, with everything in its worktree, into its base."""
     state = state_of(log, run)
     tree = _own(state)
     _refuse_moving(log, state)
@@ -100,7 +100,7 @@ def merge(log: Log, workspaces: Delivery, run: str, *, accept_git_changes: bool 
 
 
 def require_discardable(log: Log, workspaces: Delivery, run: str) -> bool:
-    """Refuse what `discard` would refuse, before the run is stopped; tell whether it may have a work tree at all."""
+    """Refuse what `discard` would refuse, before the run is stopped; return whether it may have a worktree at all."""
     state = readable_state(log, run)
     if state.foreign:
         return False
@@ -111,17 +111,17 @@ def require_discardable(log: Log, workspaces: Delivery, run: str) -> bool:
 
 
 def discard(log: Log, workspaces: Delivery, repositories: Repositories, run: str) -> tuple[Discarded, ...]:
-    """Remove the work trees and branches of a run and its items; everything is kept under refs first."""
+    """Remove the worktrees and branches of a run and its items; everything is stored under refs first."""
     return tuple(_discarded(workspaces, repositories, state) for state in reversed(_with_trees(log, run)))
 
 
 def set_aside(log: Log, workspaces: Delivery, run: str) -> tuple[str, ...]:
-    """Give up the work trees of a run whose repository is gone; names the folders in which their files are now."""
+    """Give up the worktrees of a run whose repository is gone; return the folders in which their files are now."""
     return tuple(place for each in _with_trees(log, run) if (place := workspaces.set_aside(tree_of(each), each.run)))
 
 
 def _with_trees(log: Log, run: str) -> tuple[RunState, ...]:
-    """The runs of a family that have work trees of their own; a called workflow works in the tree of its caller."""
+    """List the runs of a family that have their own worktrees; a called workflow uses the worktree of its caller."""
     found: dict[str, RunState] = {}
     for each in family(log, run):
         state = readable_state(log, each)
@@ -147,7 +147,7 @@ def _own(state: RunState) -> Tree:
 
 
 def _require_known_settings(log: Log, workspaces: Delivery, state: RunState, call: str, *, accept: bool) -> None:
-    """Refuse to deliver while settings that start programs are not those that the run began with."""
+    """Refuse to deliver if settings that start programs have changed since the run began."""
     tree = _own(state)
     if accept:
         workspaces.accept_settings(tree)
@@ -166,7 +166,7 @@ def _require_known_settings(log: Log, workspaces: Delivery, state: RunState, cal
 
 
 def _record_acceptance(log: Log, run: str) -> None:
-    """Let a run say no more what a person accepted; the driver of one that moves sees it after its next step."""
+    """Record that a person accepted the changed settings; the driver of a moving run sees it after its next step."""
     if not readable_state(log, run).git_changes:
         return
     lease = log.acquire(run, "handrail")

@@ -1,6 +1,6 @@
 """A run as one file: its events with their hashes, its children, and the blobs they name.
 
-A file proves nothing but that it is whole: its hashes are no signature. So an import is a history to be read and, once
+A file proves only that it is complete: its hashes are not a signature. So an import is a history to be read and, once
 a person has released it, to be continued. Ids, folders, branches, refs, conversations and processes that it names are
 somebody else's: no run of this log, no folder and no process here is ever found by them.
 """
@@ -46,12 +46,12 @@ from handrail.runtime.run_summary import summary_of
 FORMAT = "handrail-run"
 VERSION = 1
 ELSEWHERE = " of another log"
-"""Follows the id of the run that an import was copied from: no run of this log has such a name."""
+"""Follows the id of the run that an import was forked from: no run of this log has such a name."""
 INSIDE = re.compile(r"(\.[A-Za-z0-9_-]+)+", re.ASCII)
-"""What the id of a run has after that of the run that it comes from, where it is named after it."""
+"""What follows the id of the parent run in the id of a run that is named after it."""
 _INNER = re.compile(rf"run({INSIDE.pattern})?", re.ASCII)
 _NEXT = re.compile(r"\.[0-9]+", re.ASCII)
-"""What the id of a run that never began has after that of the run that was to start it."""
+"""What follows the id of the parent run in the id of a child that never began."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}", re.ASCII)
 
 
@@ -66,7 +66,7 @@ class Arrival:
 
 @frozen
 class Imported:
-    """What came in: the id it has here, and how many events."""
+    """The imported run: its id here, its original id, and the number of events."""
 
     run: str
     original: str
@@ -75,7 +75,7 @@ class Imported:
 
 
 def export(log: Log, run: str) -> dict[str, Any]:
-    """Give a run, its children and everything they name as JSON data; of a damaged one what can be read."""
+    """Return a run, its children and everything they name as JSON data; of a damaged run, what can be read."""
     found = {each: events for each in family(log, run) or (run,) if (events := readable_events(log, each))}
     if run not in found:
         state_of(log, run)
@@ -86,9 +86,9 @@ def export(log: Log, run: str) -> dict[str, Any]:
 
 
 def import_run(log: Log, data: bytes, arrival: Arrival) -> Imported:
-    """Take in an exported run; refused as a whole when anything in it is not as it was written.
+    """Import an exported run; refuse it as a whole if anything in it is not as it was written.
 
-    It is held, so that its commands do not run before its new owner says so, and owns nothing outside the log.
+    It is held, so that its commands do not run before its new owner agrees, and owns nothing outside the log.
     """
     bundle = _bundle(data)
     blobs = _blobs(bundle)
@@ -122,7 +122,7 @@ def import_run(log: Log, data: bytes, arrival: Arrival) -> Imported:
 
 
 def _require_family(root: str, histories: Mapping[str, list[Event]]) -> dict[str, str]:
-    """Refuse histories that speak for other runs than their own; name the run that started each."""
+    """Refuse histories that belong to other runs than they claim; return the parent of each run."""
     if root not in histories:
         _refuse(f"it does not hold the history of {root!r}")
     parents = {name: _parent(events[0]) for name, events in histories.items()}
@@ -143,7 +143,7 @@ def _require_family(root: str, histories: Mapping[str, list[Event]]) -> dict[str
 
 
 def _require_names(root: str, known: set[str]) -> None:
-    """Refuse ids that would be no ids of runs here, or the same for two runs."""
+    """Refuse ids that would be invalid here, or the same for two runs."""
     here = {name: _renamed(name, root, "run") for name in known}
     bad = [name for name, id_here in here.items() if not _NAME.fullmatch(id_here) or not _INNER.fullmatch(id_here)]
     if bad:
@@ -157,7 +157,7 @@ def _parent(first: Event) -> str:
 
 
 def _way_up(root: str, name: str, parents: Mapping[str, str]) -> list[str]:
-    """Name the runs around a run up to the first one of the file, by what the histories say."""
+    """List the ancestors of a run up to the first one of the file, as the histories name them."""
     found: list[str] = []
     while name != root and name in parents and len(found) < len(parents):
         name = parents[name]
@@ -166,7 +166,7 @@ def _way_up(root: str, name: str, parents: Mapping[str, str]) -> list[str]:
 
 
 def _is_own(name: str, child: str, parents: Mapping[str, str]) -> bool:
-    """Whether a run may name a child: that one says so itself, or it never began and is named after the run."""
+    """Whether a run may name a child: the child's own history says so, or it never began and is named after the run."""
     if child in parents:
         return parents[child] == name
     return child.startswith(name) and _NEXT.fullmatch(child.removeprefix(name)) is not None
@@ -177,7 +177,7 @@ def _child(event: Event) -> str:
 
 
 def _taken_over(root: str, states: Mapping[str, RunState]) -> frozenset[str]:
-    """Name the runs that go on here: the first one, and the called workflows that it stands in."""
+    """List the runs that continue here: the first one, and the called workflows in which it currently is."""
     found = {root}
     at = states[root]
     while at.pending is not None and at.pending.kind == "child" and at.pending.child in states:
@@ -189,7 +189,7 @@ def _taken_over(root: str, states: Mapping[str, RunState]) -> frozenset[str]:
 def _arrival(
     name: str, states: Mapping[str, RunState], arrival: Arrival, taken_over: frozenset[str]
 ) -> tuple[Event, ...]:
-    """Give what follows the history of a run here; items that were under way elsewhere begin anew in other runs."""
+    """Return the events that follow the history of a run here; items that were in progress start over in other runs."""
     imported = RunImported(original=name, by=arrival.by, at=arrival.at)
     if name in taken_over or states[name].status in ("succeeded", "failed", "cancelled"):
         return (imported,)
@@ -198,7 +198,8 @@ def _arrival(
 
 
 def _free_id(log: Log, root: str, workflow: str, arrival: Arrival) -> str:
-    """Give the id that a run gets here: its own if nobody has it, or anything that comes from it."""
+    """Choose the id of a run here: its own, unless that or an id derived from it is taken."""
+    # An id that ends in a dot and a number would look like that of a child run.
     here = root if _NAME.fullmatch(root) and not re.search(r"\.[0-9]+$", root, re.ASCII) else ""
     name = workflow if _NAME.fullmatch(workflow) else "imported"
     number = next_number(log, name)
@@ -208,12 +209,12 @@ def _free_id(log: Log, root: str, workflow: str, arrival: Arrival) -> str:
 
 
 def _is_known(log: Log, run: str) -> bool:
-    # Also those whose line in lists is lost.
+    # Also those that have lost their row in lists.
     return log.last(run).seq > 0 or any(each.startswith(f"{run}.") for each in log.streams())
 
 
 def ids_in_use(folder: Path, workspaces: Delivery) -> Callable[[str], bool]:
-    """Give a test of whether a data folder holds files of a run, also of one that its log does not know any more."""
+    """Return a test for whether a data folder holds files of a run, even of one that its log no longer knows."""
     return lambda run: (folder / "runs" / run).exists() or bool(workspaces.repositories_of(run))
 
 
@@ -232,7 +233,7 @@ def _stream(run: str, stored: tuple[StoredEvent, ...]) -> dict[str, Any]:
 
 
 def _named(log: Log, stored: tuple[StoredEvent, ...]) -> Iterator[str]:
-    """The blobs that the events of a run name, and those that its state named after any of them."""
+    """List the blobs that the events of a run name, and those that its state named after any of them."""
     state: RunState | None = None
     for each in stored:
         event = from_log(each)
@@ -307,12 +308,12 @@ def _folded(name: str, events: Iterable[Event], blobs: Mapping[str, bytes]) -> R
     except HandrailError as error:
         _refuse(f"the history of {name} does not hold together: {error.message}")
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
-        # Each event can be read for itself; what they say of one another, or a state in a blob, may be impossible.
+        # Each event can be decoded on its own; what they say of one another, or a state in a blob, may be impossible.
         _refuse(f"the history of {name} does not hold together ({type(error).__name__}: {error})")
 
 
 def _state(events: Iterable[Event], blobs: Mapping[str, bytes]) -> RunState:
-    """Fold events out of the blobs of the file alone: one that this log has already is no part of it."""
+    """Fold events with the blobs of the file alone: a blob that only this log has is not part of it."""
 
     def blob(digest: str) -> bytes:
         if digest not in blobs:
@@ -333,14 +334,14 @@ def _state(events: Iterable[Event], blobs: Mapping[str, bytes]) -> RunState:
 
 
 def _renamed(name: str, root: str, here: str) -> str:
-    """Give the id that a run of the file has here: one that begins with that of the first."""
+    """Return the id of a run of the file here: it begins with that of the first run."""
     inside = name.removeprefix(root)
     named_after = name == root or (name.startswith(root) and INSIDE.fullmatch(inside) is not None)
     return f"{here}{inside}" if named_after else f"{here}.{name}"
 
 
 def _moved(event: Event, root: str, here: str, depth: int) -> Event:
-    """The same event in a run of another id."""
+    """Return the same event in a run of another id."""
     match event:
         case RunStarted():
             parent = None if event.run == root else event.parent

@@ -1,4 +1,4 @@
-"""The calls of agents in a run's history, each as the intent it was made with."""
+"""The calls of agents in a run's history, each as the intent with which it was made."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -9,7 +9,7 @@ from handrail.model.history.events import Event, StepBegan, StepRefused
 
 
 def agent_calls(events: Iterable[tuple[int, Event]]) -> Iterator[tuple[int, StepBegan]]:
-    """Give every call with the number of its event; an agent whose work was refused is called again."""
+    """Yield every call with the number of its event; an agent whose work was refused is called again."""
     pending: dict[int, StepBegan] = {}
     for seq, event in events:
         if isinstance(event, StepBegan):

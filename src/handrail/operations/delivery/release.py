@@ -1,4 +1,4 @@
-"""Lets an imported run go on: what it will run is listed, and where it works is decided here, by a person."""
+"""Lets an imported run continue: lists what it will execute, and lets a person decide where it works."""
 
 import json
 from dataclasses import replace
@@ -37,9 +37,9 @@ class ReleaseQuestion:
     workflow: str
     commands: tuple[ListedCommand, ...]
     source: TreeSource | None
-    """What its work tree is made from."""
+    """What its worktree is created from."""
     workspace: str
-    """The folder in which it works, where there is no repository."""
+    """The folder in which it works if there is no repository."""
     pass_env: tuple[str, ...]
     agents: AgentPolicy
     admission: Admission | None = None
@@ -47,12 +47,12 @@ class ReleaseQuestion:
 
 
 def is_imported(log: Log, run: str) -> bool:
-    """Tell whether a run came in from a file and waits to be released."""
+    """Return whether a run was imported from a file and waits to be released."""
     return state_of(log, run).foreign
 
 
 def examine_release(log: Log, machine: Machine, place: Place, run: str) -> ReleaseQuestion:
-    """Find out what an imported run would run, and where; says what is missing where it cannot go on."""
+    """Find out what an imported run would execute, and where; raise what is missing if it cannot continue."""
     state = state_of(log, run)
     if state.parent is not None:
         raise UsageError(f"{run} goes on with its caller", next_step=f"handrail release {root_of(log, run)}")
@@ -76,7 +76,7 @@ def examine_release(log: Log, machine: Machine, place: Place, run: str) -> Relea
 
 
 def release_imported(writer: RunWriter, question: ReleaseQuestion, by: str) -> None:
-    """Let an imported run go on in the place that the question names."""
+    """Let an imported run continue in the place that the question names."""
     state = state_of(writer.log, question.run)
     writer.send(
         question.run,
@@ -101,7 +101,7 @@ def _admission(log: Log, machine: Machine, place: Place, state: RunState) -> Adm
 
 
 def _commands(log: Log, run: str, source: TreeSource | None) -> tuple[ListedCommand, ...]:
-    """The commands of a new work tree, of the run, of the workflows that it stands in and of those that it may call."""
+    """List the commands of a new worktree, of the run, of the workflows that it is in and of those that it may call."""
     found = [ListedCommand("set-up", "command", text) for text in ((*source.setup, *source.teardown) if source else ())]
     for each in family(log, run):
         state = state_of(log, each)
@@ -118,7 +118,7 @@ def _text(log: Log, digest: str) -> str:
 
 
 def _original(log: Log, state: RunState) -> str:
-    """The id under which the snapshots of the run were kept where it comes from."""
+    """Return the id under which the snapshots of the run were stored where it comes from."""
     if state.forked_from is not None:
         return _original(log, state_of(log, state.forked_from[0]))
     stored = log.read(state.run, after=state.imported - 1, limit=1)[0]
@@ -126,7 +126,7 @@ def _original(log: Log, state: RunState) -> str:
 
 
 def _source(repositories: Repositories, ground: Ground | None, state: RunState, original: str) -> TreeSource | None:
-    """What the run's own work tree is made from: the repository is the one that the person is in."""
+    """Return what the run's own worktree is created from; the repository is the one in which the person is."""
     described = state.pinned
     if ground is None and described is not None:
         message = f"{state.run} worked in a git repository, and the current folder is in none"

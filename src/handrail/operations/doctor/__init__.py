@@ -1,1 +1,1 @@
-"""Check and repair the machine and the log."""
+"""Checks and repairs the machine and the log."""

@@ -1,4 +1,4 @@
-"""Whether everything is there that runs need, and everything recorded is as it was written."""
+"""Checks whether everything that runs need is installed, and everything recorded is as it was written."""
 
 import os
 import platform
@@ -25,17 +25,17 @@ from handrail.runtime.local.driver_lock import DriverInfo, who
 UsageLimit: TypeAlias = Limit
 SANDBOX = "bwrap"
 OPTIONAL = ("gh", "tmux", SANDBOX)
-"""Tools that only some workflows need."""
+"""The tools that only some workflows need."""
 
 
 @frozen
 class Tool:
-    """Something that runs need: its version, or why it cannot be used."""
+    """A tool that runs need: its version, or why it cannot be used."""
 
     name: str
     version: str | None
     problem: str = ""
-    """Why runs cannot do without it."""
+    """Why no run can do without it."""
     installed: bool = True
     kind: Literal["needed", "agent", "optional"] = "needed"
     remark: str = ""
@@ -53,12 +53,12 @@ class Health:
     copy: str | None = None
     repaired: bool = False
     runs: int | None = None
-    """How many runs a repair left."""
+    """The number of runs that remain after a repair."""
     driver: DriverInfo | None = None
     """The background driver, if it is running."""
     agents: tuple[AgentHealth, ...] = ()
     limits: tuple[Limit, ...] = ()
-    """Usage limits that runs wait for."""
+    """The usage limits that runs wait for."""
 
     @property
     def healthy(self) -> bool:
@@ -67,9 +67,9 @@ class Health:
 
 
 def examine_health(machine: Machine, folder: Path, *, repair: bool, run: str | None = None) -> Health:
-    """Check the tools and the log; with `repair` cut damaged histories back to what is intact, keeping a copy.
+    """Check the tools and the log; with `repair`, truncate damaged histories to their intact part, keeping a copy.
 
-    Where one `run` is meant, only what is wrong with it is named and repaired.
+    If one `run` is named, only its problems are reported and repaired.
     """
     wanted = tuple(profile.program for profile in machine.agents.profiles)
     programs = machine.programs.find(("git", *wanted, *OPTIONAL))
@@ -112,7 +112,7 @@ def _tools(sandbox: Sandbox, found: Mapping[str, Installed | None], agents: tupl
 
 
 def _tried(sandbox: Sandbox, tool: Tool) -> Tool:
-    """Bubblewrap may be there and forbidden."""
+    """Note why bubblewrap cannot be used: it may be installed and forbidden."""
     return replace(tool, remark=sandbox.unusable()) if tool.name == SANDBOX and tool.installed else tool
 
 
@@ -136,7 +136,7 @@ def _check(files: LogFiles, folder: Path, run: str | None) -> tuple[Finding, ...
     try:
         found = _findings(log)
     except StorageTooNew:
-        # Nothing is damaged, and no repair helps: a newer Handrail reads it.
+        # Nothing is damaged, and no repair helps: only a newer Handrail can read it.
         raise
     except HandrailError as error:
         found = (Finding("database", name, error.message),)

@@ -1,4 +1,4 @@
-"""What damage does to runs: what cannot be read is named and cut; lists and timers are made again from what is left."""
+"""Finds and repairs damage to runs: truncates what cannot be read, and rebuilds lists and timers from the rest."""
 
 import math
 from collections import Counter
@@ -16,7 +16,7 @@ _GONE = "is gone; starting the same workflow again, unchanged, brings it back"
 
 
 def examine_runs(log: Log) -> tuple[Finding, ...]:
-    """Name the runs that cannot be read, lines and plans that are lost, and what waits for runs that do not exist."""
+    """Report the runs that cannot be read, missing rows and plans, and what waits for runs that do not exist."""
     lines = {row.key: row.document for row in log.summaries(Filter())}
     found: list[Finding] = []
     plans: dict[tuple[str, str], list[str]] = {}
@@ -35,7 +35,7 @@ def examine_runs(log: Log) -> tuple[Finding, ...]:
 
 
 def runs_in(log: Log) -> tuple[str, ...]:
-    """Name the runs of a log."""
+    """List the runs of a log."""
     return tuple(filter(is_run, log.streams()))
 
 
@@ -50,7 +50,7 @@ def _read(log: Log, run: str, found: list[Finding]) -> RunState | None:
 
 
 def _orphans(log: Log) -> list[Finding]:
-    """Messages and timers of runs that do not exist; other streams are not ours to judge."""
+    """Report messages and timers of runs that do not exist; other streams are not judged here."""
     waiting = [(stream, len(log.inbox(stream))) for stream in log.pending_streams() if _is_absent(log, stream)]
     timers = Counter(timer.stream for timer in log.due(math.inf) if _is_absent(log, timer.stream))
     return [
@@ -64,7 +64,7 @@ def _is_absent(log: Log, stream: str) -> bool:
 
 
 def cut_unreadable(log: Log, only: str | None = None) -> tuple[Cut, ...]:
-    """Cut runs back to the events that can be read; those that only a newer Handrail reads are left alone."""
+    """Truncate runs to the events that can be read; those that only a newer Handrail reads are left alone."""
     cuts = (_cut(log, run) for run in runs_in(log) if only is None or run == only)
     return tuple(cut for cut in cuts if cut is not None)
 
@@ -90,7 +90,7 @@ def _leased_cut(log: Log, run: str, keep: int) -> Cut | None:
 
 
 def drop_orphans(log: Log) -> None:
-    """Let nobody wait for what was left for runs that do not exist; the messages stay in the log as consumed."""
+    """Remove what waits for runs that do not exist; the messages stay in the log as consumed."""
     for stream in log.pending_streams():
         if _is_absent(log, stream):
             log.append([Append(stream, 0, consumed=tuple(each.id for each in log.inbox(stream)))], [])
@@ -100,7 +100,7 @@ def drop_orphans(log: Log) -> None:
 
 
 def mend_lists(log: Log, only: str | None = None) -> None:
-    """Let each run be listed as its history has it, and wake it when its history says."""
+    """Update the row and the timers of each run to match its history."""
     listed = {row.key: row for row in log.summaries(Filter())}
     timers = {(each.stream, each.key, each.due) for each in log.due(math.inf)}
     for run in runs_in(log):
@@ -109,14 +109,14 @@ def mend_lists(log: Log, only: str | None = None) -> None:
         try:
             state = state_of(log, run)
         except HandrailError:
-            # What is still wrong with it is among the findings.
+            # The findings already report what is still wrong with it.
             continue
         if not _is_listed(log, listed.get(run), state) or not timers.issuperset(_wanted(state)):
             _write(log, state)
 
 
 def _is_listed(log: Log, row: Row | None, state: RunState) -> bool:
-    """Whether a run is listed, and found in lists, as its history has it."""
+    """Whether a run is listed, and found in lists, as its history says."""
     summary = summary_of(state)
     if row is None or row.document != summary or row.facts != facts_of(state.run, summary):
         return False

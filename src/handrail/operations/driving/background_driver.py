@@ -28,26 +28,26 @@ _LOOK_EVERY = 0.01
 
 @frozen
 class Started:
-    """A background driver was started."""
+    """The background driver was started."""
 
     pid: int
 
 
 @frozen
 class AlreadyRunning:
-    """There is a background driver already; it takes care of everything."""
+    """A background driver is already running; it takes care of everything."""
 
     pid: int
     since: float
 
 
 def who(folders: Folders) -> DriverInfo | None:
-    """Say which background driver is running."""
+    """Return the background driver that is running, or None."""
     return who_drives(folders.data)
 
 
 def ensure(folders: Folders, programs: Programs) -> Started | AlreadyRunning:
-    """See to it that there is a background driver, and come back when it drives."""
+    """Make sure that there is a background driver, and return when it drives."""
     running = who(folders)
     if running is not None:
         return AlreadyRunning(running.pid, running.since)
@@ -60,7 +60,7 @@ def ensure(folders: Folders, programs: Programs) -> Started | AlreadyRunning:
 
 
 def _at_work(folders: Folders, started: Detached) -> Started | AlreadyRunning:
-    """Come back when it drives, or as soon as it is over."""
+    """Wait until it drives or has ended."""
     next_step = f"see {started.output}, or: handrail resume"
     until = time.monotonic() + _STARTS_WITHIN
     while time.monotonic() < until:
@@ -73,7 +73,7 @@ def _at_work(folders: Folders, started: Detached) -> Started | AlreadyRunning:
 
 
 def _ended(folders: Folders, started: Detached, next_step: str) -> Started | AlreadyRunning:
-    """It is over already: another one was first, or there was nothing to do, or it died."""
+    """Handle a driver that has already ended: another one was first, or there was nothing to do, or it died."""
     pid, other = started.ended_well(), who(folders)
     if other is not None:
         return AlreadyRunning(other.pid, other.since)
@@ -84,24 +84,25 @@ def _ended(folders: Folders, started: Detached, next_step: str) -> Started | Alr
 
 
 def differing(driver: DriverInfo, programs: Programs) -> tuple[str, ...]:
-    """Name the variables that commands see otherwise when the background driver runs them than when we do."""
+    """List the variables that commands of the background driver see differently than commands of this process."""
     ours = programs.environment_marks(os.environ) if driver.environment else {}
     return tuple(sorted({name for name, _ in ours.items() ^ driver.environment.items()}))
 
 
 def _home(folders: Folders) -> dict[str, str]:
-    """Name the folders where they are not the ones that the environment gives."""
+    """Return the variable that names the folders if they are not the default ones of the environment."""
     return {"HANDRAIL_HOME": str(folders.config)} if folders.data == folders.config / "data" else {}
 
 
 def drive(
     folders: Folders, programs: Programs, log: Log, supervisor: Supervisor, holder: EnvironmentHolder
 ) -> AlreadyRunning | None:
-    """Be the background driver until there is nothing left to wait for; None when that was so."""
+    """Act as the background driver until nothing is left to wait for, then return None."""
     lock = DriverLock(folders.data)
     roots = Roots(log)
     supervisor.is_attended = lambda run: attendant_of(log, roots(run)) is not None
     while True:
+        # The socket is opened before the lock is taken, since the lock file names it.
         other = lock.take(programs.environment_marks(os.environ), holder.open())
         if other is not None:
             holder.close()
@@ -113,7 +114,7 @@ def drive(
         finally:
             holder.close()
             lock.free()
-        # Somebody may have left a message while we still held the lock, and trusts us to see it.
+        # Somebody may have left a message while we still held the lock, and relies on us to see it.
         if stopped or serving.settled():
             return None
 

@@ -1,4 +1,4 @@
-"""Drives one run and its children in this process, shows what happens, and pauses when asked."""
+"""Drives one run and its children in this process, shows what happens, and pauses on request."""
 
 import asyncio
 from collections.abc import Callable
@@ -21,26 +21,26 @@ from handrail.runtime.run_writer import RunClaim, RunWriter
 __all__ = ["Drive", "Follower", "Happened", "RunClaim", "lacks_login", "until_taken_up"]
 LOOK_EVERY = 0.05
 ASK_AGAIN = 1.0
-"""Seconds after which a run in the queue asks again: the process that it waits for may have died."""
+"""Seconds after which a queued run asks again: the process that it waits for may have died."""
 PATIENCE = 10.0
-"""Seconds in which another process should have taken up a message."""
+"""Seconds within which another process should have processed a message."""
 
 
 @frozen
 class Happened:
-    """An event of a run that is watched; `via` is the way from the watched run to the child it happened in."""
+    """An event of a watched run; `via` is the path from the watched run to the child in which it happened."""
 
     run: str
     seq: int
     event: Event
     via: str = ""
     inner: bool = False
-    """Whether it happened in a run that comes from the watched one."""
+    """Whether it happened in a child run of the watched one."""
 
 
 @dataclass(slots=True)
 class Follower:
-    """Gives each event of a run and its children once, as they come."""
+    """Yields each event of a run and its children once, as they are recorded."""
 
     log: Log
     run: str
@@ -48,11 +48,11 @@ class Follower:
     _via: dict[str, str] = field(default_factory=dict[str, str])
 
     def has_told(self, run: str, seq: int) -> bool:
-        """Whether an event was given already."""
+        """Whether an event was already returned."""
         return self._seen.get(run, 0) >= seq
 
     def news(self) -> list[Happened]:
-        """Give what happened since the last time, in the order in which it was recorded."""
+        """Return what happened since the last call, in the order in which it was recorded."""
         self._via.setdefault(self.run, "")
         found: list[tuple[int, Happened]] = []
         waiting = list(self._via)
@@ -63,7 +63,7 @@ class Follower:
                 found.append((stored.position, happened))
                 event = happened.event
                 if isinstance(event, ChildStarted | ItemStarted) and event.child not in self._via:
-                    # The steps of an item have its whole address already, and so has the step that a flow calls.
+                    # The steps of an item already have its whole address, and so has the step that a flow calls.
                     own = f"{event.address}: " if isinstance(event, ChildStarted) and not event.plan else ""
                     self._via[event.child] = f"{self._via[run]}{own}"
                     waiting.append(event.child)
@@ -76,7 +76,7 @@ class Follower:
 
 @dataclass(slots=True)
 class Drive:
-    """One run in this process, until it is over or needs the outside."""
+    """One run driven in this process, until it ends or needs something from outside."""
 
     log: Log
     supervisor: Supervisor
@@ -84,7 +84,7 @@ class Drive:
     show: Callable[[Happened], None]
     follower: Follower
     claim: RunClaim | None = None
-    """That of this process on the run, where it has one already; it is given up when the drive is over."""
+    """The claim of this process on the run, if it already has one; it is given up at the end of the drive."""
     pausing: bool = False
     on_queue: Callable[[], None] = lambda: None
     """Called while the run waits for its turn, which others may have to bring about."""
@@ -100,7 +100,7 @@ class Drive:
         return self.supervisor.handlers.environments
 
     async def go(self) -> None:
-        """Drive; times that are waited for are waited for, and no background driver takes the run meanwhile."""
+        """Drive the run, wait for its timers, and keep the background driver away from it meanwhile."""
         self.supervisor.wanted = belongs_to(self.log, self.run)
         claim = self.claim or RunClaim(self.log, self.supervisor.name)
         claim.attend(root_of(self.log, self.run))
@@ -112,7 +112,7 @@ class Drive:
             while True:
                 await self.supervisor.run_until_idle()
                 if holder_of(self.log, self.run) is not None:
-                    # Another process was first, such as the background driver: what it does is followed.
+                    # Another process was first, such as the background driver: follow what it does.
                     await asyncio.sleep(LOOK_EVERY)
                     continue
                 until = self._waits_until()
@@ -140,7 +140,7 @@ class Drive:
     async def _watch(self) -> None:
         while True:
             if self.pausing:
-                # A child may have come into being after the first request.
+                # A child may have been created after the first request.
                 self._ask_to_pause()
             changed = self.log.changed()
             if changed != self._changed:
@@ -160,7 +160,7 @@ class Drive:
         return min((time for time in times if time is not None), default=None)
 
     def _is_queued(self) -> bool:
-        """Tell whether the run or one that it called waits for its turn."""
+        """Return whether the run or one that it called waits for its turn."""
         ours = belongs_to(self.log, self.run)
         wanted = Filter(root=root_of(self.log, self.run), status="queued")
         return any(map(ours, self.log.keys(wanted)))
@@ -174,7 +174,7 @@ class Drive:
             await asyncio.sleep(LOOK_EVERY)
 
     async def _sleep(self, until: float) -> None:
-        """Wait for a time, or until a pause is asked for, which is taken up as at any other place."""
+        """Wait for a time, or until a pause is requested, which is then handled as at any other place."""
         told = self._waits.told
         while self.supervisor.clock() < until and self._waits.told == told:
             await asyncio.sleep(min(LOOK_EVERY, max(0.0, until - self.supervisor.clock())))
@@ -182,13 +182,13 @@ class Drive:
                 return
 
     def _has_messages(self) -> bool:
-        """Tell whether somebody left a message, which no background driver takes up as long as we attend to the run."""
+        """Return whether somebody left a message; no background driver takes it up while we attend to the run."""
         ours = belongs_to(self.log, self.run)
         return any(ours(each) for each in self.log.pending_streams())
 
 
 def lacks_login(log: Log, run: str) -> bool:
-    """Tell whether a run waits for a person to log an agent in: then the environment that it had is of no use."""
+    """Return whether a run waits for a person to log an agent in: then its old environment is of no use."""
     try:
         at = standing(log, run).acting
     except (StorageDamaged, StorageTooNew):
@@ -198,7 +198,7 @@ def lacks_login(log: Log, run: str) -> bool:
 
 
 async def until_taken_up(log: Log, run: str) -> bool:
-    """Wait until the messages of a run that another process drives are taken up; False when they are not."""
+    """Wait until the process that drives a run has processed its messages; return False if it does not."""
     ends = asyncio.get_running_loop().time() + PATIENCE
     while log.inbox(run, limit=1):
         if asyncio.get_running_loop().time() > ends or log.holder(run) is None:

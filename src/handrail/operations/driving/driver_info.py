@@ -1,4 +1,4 @@
-"""Who the background driver is and which environments it holds, for commands that have to start fast."""
+"""Identifies the background driver and the environments it holds, for commands that must start fast."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,27 +16,27 @@ __all__ = ["DriverInfo", "HeldLogins", "held_logins", "running_driver", "words_o
 
 @frozen
 class HeldLogins:
-    """The logins that an environment has by variables: each agent with the variable, and never its value."""
+    """The logins that an environment has through variables: each agent with the variable, never its value."""
 
     run: str
-    """The run that the environment is held for; empty for that of the driver itself."""
+    """The run for which the environment is held; empty for that of the driver itself."""
     logins: tuple[tuple[str, str], ...]
 
     @property
     def words(self) -> str:
-        """Say it to a person: `claude by ANTHROPIC_API_KEY`."""
+        """Describe the logins for a person: `claude by ANTHROPIC_API_KEY`."""
         return ", ".join(f"{agent} by {variable}" for agent, variable in self.logins) or "no login by variable"
 
 
 def running_driver(folder: Path) -> DriverInfo | None:
-    """Say which background driver is at work on a data folder."""
+    """Return the background driver of a data folder, or None."""
     return who(folder)
 
 
 def held_logins(
     held: "Iterable[HeldEnvironment] | None", profiles: "Iterable[AgentProfile]"
 ) -> tuple[HeldLogins, ...] | None:
-    """Name the logins of each environment that a driver holds, its own first; None where it does not tell."""
+    """List the logins of each environment that a driver holds, its own first; None if it does not report them."""
     if held is None:
         return None
     known = tuple((each.name, variable) for each in profiles for variable in each.login.variables)
@@ -44,7 +44,7 @@ def held_logins(
 
 
 def words_of_held(held: tuple[HeldLogins, ...] | None) -> str:
-    """Say to a person which environments a driver holds, its own first."""
+    """Describe for a person which environments a driver holds, its own first."""
     if held is None:
         return "of an older version: it holds no environments of runs"
     own = next((f"its own environment: {each.words}" for each in held if not each.run), "")

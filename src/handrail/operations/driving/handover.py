@@ -1,4 +1,4 @@
-"""Leaves runs to the background driver, in the environment of whoever does; what it asks before it holds one."""
+"""Hands runs over to the background driver, with the environment of the process that hands over."""
 
 import contextlib
 import time
@@ -27,19 +27,19 @@ _TRIES = 5
 
 @frozen
 class Handover:
-    """What it takes to leave a run to the background driver, in the environment of whoever is here."""
+    """Hands a run over to the background driver, with the environment of this process."""
 
     folders: Folders
     programs: Programs
     log: Log
     environments: DriverEnvironments
     choose: Callable[[str], Mapping[str, str]]
-    """Chooses what a run is handed of the environment of this process."""
+    """Chooses which part of this process's environment a run gets."""
     _offered: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]], init=False)
-    """The runs for which an environment was offered, each with the driver that it was offered to."""
+    """The runs for which an environment was offered, each with the driver to which it was offered."""
 
     def hand_over(self, root: str, *, instead: bool = False) -> "GoesOn":
-        """See to it that there is a background driver, and that it holds an environment for a run of ours."""
+        """Make sure that a background driver runs, and that it holds an environment for one of our runs."""
         for _ in range(_TRIES):
             driver = ensure(self.folders, self.programs)
             handed = self.environments.offer(root, self.choose(root), instead=instead)
@@ -50,12 +50,12 @@ class Handover:
         return GoesOn(ensure(self.folders, self.programs).pid, "gone", root)
 
     def wake(self, root: str) -> None:
-        """Let a run go on in the background driver, in this environment where it has none yet."""
+        """Let a run continue in the background driver, with this environment if it has none yet."""
         with self._attending(root):
             self.hand_over(root)
 
     def offer_once(self, root: str) -> None:
-        """Hand an environment over for a run where a background driver is at work; each driver is asked once."""
+        """Offer an environment for a run to a running background driver; each driver is asked once."""
         driver = who(self.folders)
         if driver is None or not driver.socket or (root, driver.pid) in self._offered:
             return
@@ -65,7 +65,7 @@ class Handover:
 
     @contextlib.contextmanager
     def _attending(self, root: str) -> Generator[None]:
-        """Keep the background driver from a run until it holds the environment; where we do already, we still do."""
+        """Keep the background driver away from a run until it holds the environment; an existing claim stays."""
         claim = RunClaim(self.log, "handrail")
         claim.attend(root)
         try:
@@ -74,13 +74,13 @@ class Handover:
             claim.free()
 
     def offer(self, root: str, *, instead: bool = False) -> Handed:
-        """Hand an environment over for a run where a background driver is at work; it may get the run one day."""
+        """Offer an environment for a run to a running background driver, which may have to drive the run later."""
         return self.environments.offer(root, self.choose(root), instead=instead)
 
 
 @frozen
 class GoesOn:
-    """Where a run goes on, and what became of the environment that was handed over for it."""
+    """Where a run continues, and what happened to the environment that was handed over for it."""
 
     pid: int
     handed: Handed = "kept"
@@ -88,7 +88,7 @@ class GoesOn:
 
     @property
     def warning(self) -> str:
-        """What a person has to know; empty where all is well."""
+        """What a person has to know; empty if all is well."""
         if self.handed == "older":
             return (
                 f"the background driver (process {self.pid}) is of an older version and cannot be handed your "
@@ -104,14 +104,14 @@ class GoesOn:
 
 
 def keep_going(over: Handover, run: str, *, instead: bool = False) -> GoesOn:
-    """Let a run go on after a message was left for it: by whoever drives it, else by the background driver."""
+    """Let a run continue after a message: in the process that drives it, or else in the background driver."""
     log = over.log
     holder = log.holder(run)
     until = time.monotonic() + _CONSUMED_WITHIN
     while holder is not None and time.monotonic() < until:
         if not log.inbox(run, limit=1):
             return GoesOn(holder.pid)
-        # It may have looked for the last time just before we wrote, and be on its way out.
+        # It may have looked for the last time just before we wrote, and be about to exit.
         time.sleep(_LOOK_EVERY)
         holder = log.holder(run)
     return over.hand_over(root_of(log, run), instead=instead)
@@ -119,25 +119,25 @@ def keep_going(over: Handover, run: str, *, instead: bool = False) -> GoesOn:
 
 @frozen
 class AttendedRuns:
-    """What the background driver asks of the log before it holds an environment for a run."""
+    """Answers what the background driver checks in the log before it holds an environment for a run."""
 
     log: Log
 
     def may_hand(self, run: str, pid: int, *, by_agent: bool) -> bool:
-        """Tell whether a process attends to a run; an agent has a say only in a run that an agent started."""
+        """Return whether a process attends to a run; an agent may decide only for a run that an agent started."""
         attendant = attendant_of(self.log, run)
         if attendant is None or (pid and attendant.pid != pid):
             return False
         return not by_agent or is_agents(_starter(self.log, run))
 
     def is_done(self, run: str) -> bool:
-        """Tell whether a run is over for good; a failed one may be resumed."""
+        """Return whether a run has ended for good; a failed one may be resumed."""
         with contextlib.suppress(StorageFault):
             return bool(self.log.keys(Filter(key=run, statuses=("succeeded", "cancelled"))))
         return False
 
 
 def _starter(log: Log, run: str) -> str:
-    """Give who started a run, as its first event has it."""
+    """Return who started a run, according to its first event."""
     first = (from_log(each) for each in log.read(run, 0, 1))
     return next((each.by for each in first if isinstance(each, RunStarted | RunForked)), "")

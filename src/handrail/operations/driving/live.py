@@ -1,6 +1,6 @@
-"""What a run and the runs that come from it are doing right now, kept up to date event by event.
+"""What a run and its child runs are doing right now, updated event by event.
 
-Nothing here folds a history: each event is looked at once, and a refresh looks at what is under way alone.
+Nothing here folds a history: each event is processed once, and a refresh looks only at what is in progress.
 """
 
 import re
@@ -26,7 +26,7 @@ ENDS = frozenset(
     | {"approval_requested", "work_left", "workspace_ready", "run_queued"}
 )
 TREE = "worktree"
-"""What stands in the place of an address while a work tree is made and set up."""
+"""Stands in for an address while a worktree is created and set up."""
 NOTHING = Spent()
 _PLACES = re.compile(r"@\d+|#\d+(?=[/@]|$)|\[[^\]]*\]")
 
@@ -38,18 +38,18 @@ class Effort:
     run: str
     seq: int
     address: str
-    """As seen from the run that is watched."""
+    """Relative to the run that is watched."""
     who: str
     """Who performs it, `claude/sonnet`; empty for a command."""
     says: str
-    """What a command runs."""
+    """The command that runs."""
     attempt: int
     attempts: int
-    """How many tries there are at most; 0 where that is not known."""
+    """The maximum number of tries; 0 if unknown."""
     began: float
     agent: str | None = None
     reports: str = ""
-    """How far its agent said last that it is."""
+    """The last progress that its agent reported."""
 
 
 @frozen
@@ -63,10 +63,10 @@ class Break:
 
 @dataclass(slots=True)
 class Activity:
-    """The steps that are being performed, the times that are waited for, and what all of it took so far."""
+    """The steps in progress, the times that are waited for, and the total cost so far."""
 
     plan: Callable[[str], Plan]
-    """Gives a pinned plan by its digest."""
+    """Returns a pinned plan by its digest."""
     spent: Spent = NOTHING
     _efforts: dict[str, Effort] = field(default_factory=dict[str, Effort])
     _breaks: dict[str, Break] = field(default_factory=dict[str, Break])
@@ -74,7 +74,7 @@ class Activity:
     _called: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     _plans: dict[str, str] = field(default_factory=dict[str, str])
     _queued: dict[str, Effort | None] = field(default_factory=dict[str, Effort | None])
-    """Runs that wait for their turn, each with what it begins with then."""
+    """The queued runs, each with the effort that it starts with when it is admitted."""
 
     @property
     def is_queued(self) -> bool:
@@ -83,7 +83,7 @@ class Activity:
 
     @property
     def efforts(self) -> tuple[Effort, ...]:
-        """The steps under way, the oldest first; a run performs one at a time."""
+        """The steps in progress, the oldest first; a run performs one at a time."""
         return tuple(sorted(self._efforts.values(), key=lambda each: each.began))
 
     @property
@@ -92,16 +92,16 @@ class Activity:
         return tuple(sorted(self._breaks.values(), key=lambda each: each.until))
 
     def last(self, run: str) -> Effort | None:
-        """Give what one run is at, or was at last."""
+        """Return the current or last effort of one run."""
         return self._last.get(run)
 
     def fixes(self, run: str, address: str) -> int:
-        """Give how many fixes a gate has at most."""
+        """Return the maximum number of fixes of a gate."""
         digest = self._plans.get(run)
         return 0 if digest is None else _fixes(self.plan(digest), address)
 
     def see(self, happened: Happened) -> None:
-        """Take in one event."""
+        """Process one event."""
         event, run = happened.event, happened.run
         if isinstance(event, ev.ClockNoted):
             self._move(run, event.by)
@@ -129,13 +129,13 @@ class Activity:
         if isinstance(event, ev.ChildStarted):
             self._called.add((run, event.address))
         elif isinstance(event, ev.StepEnded) and (run, event.address) in self._called:
-            # What the run of a call took was counted there.
+            # What the run of a call spent was counted there.
             self._called.discard((run, event.address))
         elif isinstance(event, ev.StepEnded | ev.StepRefused | ev.QuestionAsked):
             self.spent = added(self.spent, spent_in(event) or Spent())
 
     def _move(self, run: str, by: float) -> None:
-        """Count on from the times that the clock has now; a usage limit ends at the time of day that was told."""
+        """Shift recorded times after the clock was changed; a usage limit ends at the time of day that was reported."""
         if run in self._breaks and not self._breaks[run].quota:
             self._breaks[run] = replace(self._breaks[run], until=self._breaks[run].until + by)
         for kept in (self._efforts, self._last):
@@ -143,7 +143,7 @@ class Activity:
                 kept[run] = replace(kept[run], began=kept[run].began + by)
 
     def _started(self, happened: Happened, event: ev.RunStarted) -> None:
-        """A run began, which may have to make a work tree first."""
+        """Record that a run began, which may have to create a worktree first."""
         run = happened.run
         self._plans[run] = event.plan
         if event.source is not None:
@@ -152,7 +152,7 @@ class Activity:
             self._efforts[run] = Effort(run, happened.seq, f"{happened.via}{where}", "", setup, 1, 0, event.at)
 
     def _queue(self, run: str, event: ev.Event, effort: Effort | None) -> None:
-        """A run comes into the queue, with what it was about to do, or leaves it."""
+        """Record that a run enters the queue, with what it was about to do, or leaves it."""
         if isinstance(event, ev.RunQueued):
             self._queued[run] = effort
         elif run in self._queued and isinstance(event, ev.RunAdmitted | ev.RunWaits | ev.RunEnded):
@@ -164,7 +164,7 @@ class Activity:
             self._efforts[run] = replace(first, began=event.at)
 
     def _reported(self, run: str, event: ev.ToolCalled) -> None:
-        """Keep how far an agent says that it is."""
+        """Record the progress that an agent reports."""
         if event.tool == "report_progress" and event.success and run in self._efforts:
             self._efforts[run] = replace(self._efforts[run], reports=progress_words(event.arguments))
 
@@ -189,7 +189,7 @@ class Activity:
 
 
 def tries(plan: Plan, address: str) -> int:
-    """Give how many tries the step at an address has at most; 0 where the plan does not say."""
+    """Return the maximum number of tries of the step at an address; 0 if the plan does not say."""
     plain = _PLACES.sub("", address)
     fixes = _fixes(plan, plain.removesuffix("/fix"))
     if fixes:
@@ -199,19 +199,19 @@ def tries(plan: Plan, address: str) -> int:
 
 
 def _fixes(plan: Plan, address: str) -> int:
-    """Give how many fixes the gate at an address has at most; 0 where there is no gate."""
+    """Return the maximum number of fixes of the gate at an address; 0 if there is no gate."""
     step = _step(dict(every_step(plan.steps)), _PLACES.sub("", address))
     action = None if step is None else step.action
     return action.fix.max if isinstance(action, GateAction) and action.fix is not None else 0
 
 
 def _step(known: dict[str, Step], address: str) -> Step | None:
-    """Find a step; an item's own plan does not know what stands around it."""
+    """Find a step; an item's own plan does not know the steps around it."""
     return known.get(address) or known.get(address.rpartition("/")[2])
 
 
 def _command(spec: dict[str, JsonValue]) -> str:
-    """The first words of what a step runs: its command, or the names of its checks."""
+    """Summarize what a step runs: the first line of its command, or the names of its checks."""
     commands = cast("list[dict[str, JsonValue]]", spec.get("commands") or [])
     if len(commands) == 1:
         return str(commands[0].get("script", "")).strip().partition("\n")[0]

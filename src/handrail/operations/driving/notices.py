@@ -1,9 +1,9 @@
-"""Tells a person once that a run needs them: by the process that drives it, and across restarts.
+"""Notifies a person once that a run needs them: from the process that drives it, and across restarts.
 
-1. A need is an event by which a person is asked, or the run blocked; its number in the run's history names it.
-2. The message that claims a need has a key that the log takes once. Only who placed it tells the person.
-3. The message becomes a fact of the run (`person_notified`); what did not work becomes another.
-4. Telling happens beside the run: nothing waits for it but the end of this process, and no failure of it fails a run.
+1. A need is an event by which a person is asked, or the run blocked; its number in the run's history identifies it.
+2. The message that claims a need has a key that the log accepts once. Only the process that placed it notifies.
+3. The message becomes a fact of the run (`person_notified`); a failure to notify becomes another.
+4. Notifying happens beside the run: only the end of this process waits for it, and its failure never fails a run.
 """
 
 import asyncio
@@ -22,22 +22,22 @@ from handrail.sources.config.notify import NotifySetting
 
 Need: TypeAlias = ApprovalRequested | QuestionAsked | RunBlocked
 LOOK_BACK = 200
-"""Events after a need that are looked through for it."""
+"""The number of latest events that are searched for the need."""
 
 
 @frozen
 class Notices:
-    """Whom to tell, and how."""
+    """Whom to notify, and how."""
 
     log: Log
     writer: RunWriter
     setting: NotifySetting
     send: SendNotice
     watched: bool = False
-    """Whether a person sees the run in a terminal; then only channels are told."""
+    """Whether a person watches the run in a terminal; then only channels are notified."""
 
     def announce(self, state: RunState) -> "Coroutine[Any, Any, None] | None":
-        """Give what tells a person about a run as it stands now; None where nobody is to be told, or has been."""
+        """Return the coroutine that notifies a person about the state of a run; None if nobody is to be notified."""
         try:
             found = find_need(self.log, state)
             return None if found is None else self._claimed(state, *found)
@@ -75,7 +75,7 @@ class Notices:
 
 
 def find_need(log: Log, state: RunState) -> tuple[int, Need] | None:
-    """Find the event by which a run needs a person now, with its number; None where it needs nobody."""
+    """Find the event by which a run needs a person now, with its number; None if it needs nobody."""
     asks = state.status == "waiting" and state.pending is not None and state.pending.kind in ("approval", "question")
     if state.status != "blocked" and not asks:
         return None
@@ -87,7 +87,7 @@ def find_need(log: Log, state: RunState) -> tuple[int, Need] | None:
 
 
 def notice_of(state: RunState, need: Need) -> Notice:
-    """Say what a run needs, and what to do about it."""
+    """Describe what a run needs, and what to do about it."""
     match need:
         case ApprovalRequested():
             kind, message, next_step = "approval", need.message or "approve?", f"handrail approve {state.run}"

@@ -1,4 +1,4 @@
-"""Sees to it that the queue moves on: what a waiting run waits for may be driven by nobody."""
+"""Keeps the queue moving: the runs for which a queued run waits may have no driver."""
 
 from handrail.model.history.run_lines import Filter, is_run
 from handrail.operations.driving.background_driver import ensure, who
@@ -10,13 +10,13 @@ from handrail.sources.folders import Folders
 
 
 def move_on(log: Log, folders: Folders, programs: Programs, run: str) -> None:
-    """Start a background driver where one is missing: runs before this one are left, or have a message to take up."""
+    """Start a background driver if there is none, and runs of other trees could move but have no driver."""
     if who(folders) is None and _are_left(log, run):
         ensure(folders, programs)
 
 
 def _are_left(log: Log, run: str) -> bool:
-    """Tell whether a run of another tree can move, and no process drives it or attends to it."""
+    """Return whether a run of another tree can move, and no process drives it or attends to it."""
     roots = Roots(log)
     rows = log.summaries(Filter(statuses=("running", "queued")))
     movable = [row.key for row in rows if row.document.get("admission") and not row.document.get("held_by")]

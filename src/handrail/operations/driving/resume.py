@@ -1,4 +1,4 @@
-"""Which runs can go on, and letting them, their children included."""
+"""Finds the runs that can continue, and lets them continue, children included."""
 
 from handrail.errors import StorageDamaged, StorageTooNew, UsageError
 from handrail.model.actors import actor_words
@@ -14,7 +14,7 @@ from handrail.runtime.run_writer import RunWriter
 
 
 def resumable(log: Log) -> list[str]:
-    """Name the runs that `resume` would move, the newest first; only those are folded that are open."""
+    """List the runs that `resume` would move, the newest first; only open runs are folded."""
     wanted = Filter(statuses=("queued", "running", "waiting", "blocked", "failed"), top=True, order="started")
     return [row.key for row in log.summaries(wanted) if _can_go_on(log, row)]
 
@@ -32,12 +32,12 @@ def _can_go_on(log: Log, row: Row) -> bool:
 
 
 def _stands_still(state: RunState) -> bool:
-    """Whether a resume lets a run go on, whoever holds it."""
+    """Whether a resume lets a run continue, whoever holds it."""
     return state.status in ("blocked", "failed") or state.reason in ("pause", "timer", "quota")
 
 
 def resume_family(writer: RunWriter, run: str, by: str) -> None:
-    """Let a run and its children go on; what somebody holds stays with its holder."""
+    """Let a run and its children continue; what somebody holds stays with its holder."""
     log = writer.log
     held = next((state for each in family(log, run) if _is_held(state := state_of(log, each))), None)
     if held is not None and not _stands_still(held):
@@ -45,7 +45,7 @@ def resume_family(writer: RunWriter, run: str, by: str) -> None:
         raise UsageError(f"{held.run} is held by {actor_words(held.held_by)}", next_step=f"handrail {way} {held.run}")
     resume(writer, run, by)
     for each in family(log, run)[1:]:
-        # A child that failed was answered for already; its step begins a new one.
+        # A child that failed was already answered for; its step begins a new one.
         if state_of(log, each).status in ("waiting", "blocked"):
             resume(writer, each, by)
 
@@ -61,7 +61,7 @@ def stop_family(writer: RunWriter, run: str, by: str, why: str = "") -> None:
 
 
 def release_family(writer: RunWriter, run: str, by: str) -> tuple[str, ...]:
-    """Give a run and its children back to the engine; name those that were held."""
+    """Hand a run and its children back to the engine; return those that were held."""
     held = tuple(each for each in family(writer.log, run) if _is_held(state_of(writer.log, each)))
     for each in held or (run,):
         release(writer, each, by)
@@ -69,7 +69,7 @@ def release_family(writer: RunWriter, run: str, by: str) -> tuple[str, ...]:
 
 
 def done_words(log: Log, run: str) -> str:
-    """Say what is done and not repeated, or for what the run still waits."""
+    """Describe what is done and not repeated, or what the run still waits for."""
     state = state_of(log, run)
     waits = state.failure if state.reason == "pause" else None
     if waits is not None and waits.retry_at:
@@ -84,7 +84,7 @@ def done_words(log: Log, run: str) -> str:
 
 
 def _items_done(log: Log, run: str, steps: list[str]) -> list[str]:
-    """Name the items that are done of a fan-out that is not: `build[auth]`."""
+    """List the finished items of an unfinished fan-out: `build[auth]`."""
     items = [each for each in members(log, run) if each.own and each.whole.partition("[")[0] not in steps]
     return [each.whole for each in items if state_of(log, each.run).status == "succeeded"]
 

@@ -16,11 +16,11 @@ from handrail.runtime.history import is_readable
 from handrail.runtime.run_writer import RunWriter
 
 GRACE = (2.0, 3.0)
-"""Seconds before a process is ended more firmly."""
+"""Seconds to wait after SIGINT, and after SIGTERM, before the next stronger signal."""
 
 
 def stop_damaged(writer: RunWriter, processes: Processes, folder: Path, run: str, by: str) -> tuple[str, ...]:
-    """Stop what cannot be read of a run and the runs that come from it, for good; name it."""
+    """Stop the unreadable runs among a run and its child runs for good, and return them."""
     ours = dict.fromkeys((run, *family(writer.log, run)))
     damaged = tuple(each for each in ours if not is_readable(writer.log, each))
     for each in damaged:
@@ -36,7 +36,7 @@ def _stop(writer: RunWriter, processes: Processes, folder: Path, run: str, by: s
     try:
         asyncio.run(_end(processes, folder))
         end = log.last(run)
-        # Should a repair make it readable, it is over all the same.
+        # Should a repair make it readable, it has ended all the same.
         writer.send(run, f"stop:damaged:{end.seq}:{end.hash[:16]}", "stop", by=by)
         log.append([Append(run, end.seq, summary=_stopped(log, run, by))], [lease])
     finally:
@@ -45,14 +45,14 @@ def _stop(writer: RunWriter, processes: Processes, folder: Path, run: str, by: s
 
 
 async def _end(processes: Processes, folder: Path) -> None:
-    """End every command that was started for a run, by the folders that they write into."""
+    """End every command that was started for a run, found by the folders into which they write."""
     for place in sorted(folder.glob("*/*.*")):
         if isinstance(processes.look(str(place)), Running):
             await processes.end(str(place), GRACE)
 
 
 def _stopped(log: Log, run: str, by: str) -> dict[str, JsonValue]:
-    """The line of the run in lists, as over."""
+    """Return the row of the run in lists, as ended."""
     line = next((row.document for row in log.summaries(Filter(key=run))), None)
     said: dict[str, JsonValue] = {
         "status": "cancelled",

@@ -1,4 +1,4 @@
-"""The text of `.handrail/config.toml`: written anew, or added to without touching what a person wrote."""
+"""The text of `.handrail/config.toml`: written from scratch, or extended without changing what a person wrote."""
 
 import json
 import re
@@ -22,7 +22,7 @@ ABOUT = {
     "checks.test_one": "# Runs the tests of $FILE. What follows tells a failing test from one that does not compile.",
     "worktrees": "# Runs work in fresh worktrees: what makes one ready, and ignored files to copy there.",
 }
-"""Each table with the comment that stands in it."""
+"""Each table with the comment that it starts with."""
 EMPTY = {
     "project": '# Nothing was found. For example: sources = ["src/**"]',
     "agent": '# None was found. For example: default = "claude"',
@@ -36,7 +36,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 @frozen
 class LeftOut:
-    """A check or a set-up that was found and is not used, with the reason."""
+    """A check or a set-up command that was found and is not used, with the reason."""
 
     table: str
     name: str
@@ -46,7 +46,7 @@ class LeftOut:
 
 @frozen
 class Settings:
-    """What is to be written: one agent, checks, and how worktrees are made."""
+    """What is to be written: one agent, checks, and how worktrees are set up."""
 
     agent: str = ""
     checks: tuple[tuple[str, str], ...] = ()
@@ -61,7 +61,7 @@ class Settings:
         return next((each for each in self.project.file_checks if each.name == "test_one"), None)
 
     def tables(self) -> "dict[str, dict[str, Plain]]":
-        """Give tables, keys and values; only what there is."""
+        """Return the tables with their keys and values, without empty ones."""
         worktrees = {"setup": self.setup, "copy": self.copy}
         one, project = self.one, self.project
         names = ("sources", "default_branch", "outdated", "update")
@@ -80,7 +80,7 @@ class Settings:
 
 
 def assignment(name: str, value: "Plain") -> str:
-    """Give a key and its value as a line of TOML, whatever characters they hold."""
+    """Format a key and its value as a line of TOML, whatever characters they hold."""
     key = name if _BARE.fullmatch(name) else _quoted(name)
     if isinstance(value, str):
         return f"{key} = {_quoted(value)}"
@@ -88,7 +88,7 @@ def assignment(name: str, value: "Plain") -> str:
 
 
 def new_text(settings: Settings) -> str:
-    """Write a configuration from nothing."""
+    """Write a configuration from scratch."""
     parts = [HEAD]
     for table, values in settings.tables().items():
         comments = [_comment(each) for each in settings.left_out if each.table == table]
@@ -118,7 +118,7 @@ def added_text(text: str, settings: Settings) -> str:
 
 
 def without_failed(text: str, settings: Settings) -> Settings:
-    """Give the settings without the checks that an earlier trial left out: nothing has shown that they work now."""
+    """Return the settings without the checks that an earlier trial left out: nothing has shown that they work now."""
     noted = [line for line in text.splitlines() if line.startswith(MARK)]
     checks = [each for each in settings.checks if not any(line.endswith(f": {assignment(*each)}") for line in noted)]
     failed = any(line.endswith(f": {assignment('setup', settings.setup)}") for line in noted)
@@ -126,7 +126,7 @@ def without_failed(text: str, settings: Settings) -> Settings:
 
 
 def is_put_aside(text: str, name: str) -> bool:
-    """Tell whether a person commented a key out."""
+    """Return whether a person commented a key out."""
     return re.search(rf"^[ \t]*#[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*=", text, re.MULTILINE) is not None
 
 
@@ -148,14 +148,14 @@ def _with(lines: list[str], table: str, fresh: list[str], ending: str) -> list[s
 
 
 def _explained(lines: list[str], at: int, end: int) -> int:
-    """The last of the comments that stand directly below a table's header and explain it."""
+    """Return the last of the comments that directly follow a table's header and explain it."""
     while at + 1 < end and lines[at + 1].lstrip().startswith("#") and not lines[at + 1].startswith(MARK):
         at += 1
     return at
 
 
 def _verify(before: str, after: str, settings: Settings) -> None:
-    """Refuse an edit that would mean anything else than the old content with the new keys."""
+    """Refuse an edit whose result would differ from the old content plus the new keys."""
     wanted: dict[str, Any] = tomllib.loads(before)
     for table, values in settings.tables().items():
         if values:

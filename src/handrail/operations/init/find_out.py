@@ -1,4 +1,4 @@
-"""What `init` finds out about a repository, and what of it is not in its configuration yet."""
+"""Finds out about a repository, and what of it is not in its configuration yet."""
 
 import re
 import shutil
@@ -26,13 +26,13 @@ SECRETS = (".env", ".env.*", ".envrc", ".dev.vars", "local.settings.json")
 """Ignored files that a project usually needs to run."""
 BUILT = frozenset(("node_modules", ".venv", "venv", "target", "vendor", "dist", "build", ".tox", ".git", "__pycache__"))
 PACKAGES = ("node_modules", "vendor")
-"""Folders of packages that work in another place too, unlike a virtual environment of Python."""
+"""Folders of packages that also work in another place, unlike a virtual environment of Python."""
 WORKFLOW = "fix-bug"
 
 
 @frozen
 class Survey:
-    """Everything that was found; nothing was changed for it."""
+    """Everything that was found; finding it changed nothing."""
 
     root: Path
     branch: str
@@ -46,32 +46,32 @@ class Survey:
     project: Project
     copy: tuple[str, ...]
     included: tuple[str, ...]
-    """Patterns of further files to copy, of a `.worktreeinclude` that is trusted."""
+    """Patterns of further files to copy, from a trusted `.worktreeinclude`."""
     config: RepositoryConfig
-    """What is configured already."""
+    """What is already configured."""
     text: str | None = None
-    """The configuration's text; none where there is no such file."""
+    """The configuration's text; None if there is no such file."""
     distrust: str = ""
     """Why the present configuration may not be used."""
     workflow: bool = False
-    """Whether there is a workflow of the name already."""
+    """Whether a workflow of that name already exists."""
     present: TrustQuestion | None = None
-    """What was there already, that a run would read and that is not trusted."""
+    """What was already there, would be read by a run, and is not trusted."""
     installed: tuple[str, ...] = ()
     """Ignored folders of the checkout that a package manager filled."""
 
     @property
     def untrusted(self) -> tuple[FileInQuestion, ...]:
-        """The files that were there already and are not trusted, but for those that may hold secrets.
+        """The untrusted files that were already there, except those that may hold secrets.
 
-        An `.env` is what a person has in a repository of their own, and it is copied only where that is asked for.
+        People have an `.env` in their own repository, and it is copied only if that is requested.
         """
         files = () if self.present is None else self.present.files
         return tuple(each for each in files if not each.trusted and not may_hold_secrets(Path(each.path)))
 
     @property
     def where(self) -> str:
-        """Where a run would start, in words."""
+        """The branch or commit from which a run would start."""
         return self.head.branch or self.head.commit[:12]
 
     @property
@@ -81,7 +81,7 @@ class Survey:
 
 
 def survey(machine: Machine, place: Place) -> Survey:
-    """Look at the repository that a command was called in."""
+    """Examine the repository in which a command was called."""
     repositories = machine.repositories
     root = _root(repositories, place)
     head = _head(repositories, root)
@@ -111,7 +111,7 @@ def _present_content(machine: Machine, place: Place) -> TrustQuestion | None:
 
 
 def missing(found: Survey) -> Settings:
-    """Give what was found and is not in the configuration yet; what a person put aside stays so."""
+    """Return what was found and is not in the configuration yet, except what a person commented out."""
     text, config = found.text or "", found.config
     taken = {command for _, command in config.checks} | {name for name, _ in config.checks}
     checks = tuple(
@@ -130,7 +130,7 @@ def missing(found: Survey) -> Settings:
 
 
 def _missing_project(found: Survey) -> Fixed:
-    """Give what was found of the project and is not configured yet."""
+    """Return what was found about the project and is not configured yet."""
     text, have, seen = found.text or "", found.config.project, found.project
     known = any(each.name == "test_one" for each in have.file_checks) or is_put_aside(text, "command")
     return Fixed(
@@ -143,7 +143,7 @@ def _missing_project(found: Survey) -> Fixed:
 
 
 def together(found: Survey, fresh: Settings) -> Settings:
-    """Give what would hold after writing; of a configuration that is not trusted only what is new."""
+    """Return the settings that would hold after writing; of an untrusted configuration only what is new."""
     config = found.config if not found.distrust else RepositoryConfig(found.root)
     trees: Worktrees = config.worktrees
     return Settings(
@@ -185,6 +185,7 @@ def _head(repositories: Repositories, root: Path) -> Head:
     try:
         return repositories.head(root)
     except WorkspaceFault as error:
+        # Any other fault has its own next step.
         if "no commit" not in error.message:
             raise
         step = 'git add -A && git commit --allow-empty -m "Start", then: handrail init'
@@ -192,7 +193,7 @@ def _head(repositories: Repositories, root: Path) -> Head:
 
 
 def _present(place: Place, root: Path) -> tuple[RepositoryConfig, str | None, str]:
-    """The configuration that is there, its text, and why it may not be used."""
+    """Read the present configuration, its text, and why it may not be used."""
     path = root / CONFIG
     if not path.exists() and not path.is_symlink():
         return RepositoryConfig(root), None, ""
@@ -209,7 +210,7 @@ def _present(place: Place, root: Path) -> tuple[RepositoryConfig, str | None, st
 
 
 def _copies(repositories: Repositories, root: Path) -> tuple[str, ...]:
-    """The ignored files that a fresh copy lacks, by their names; those of `.worktreeinclude` are copied anyway."""
+    """List the ignored files that a fresh copy lacks, by name; those of `.worktreeinclude` are copied anyway."""
     found = [PurePosixPath(path) for path in repositories.ignored_files(root, SECRETS)]
     own = [path.name for path in found if not BUILT & set(path.parts) and any(map(path.match, SECRETS))]
     # Names go into a file that git reads as patterns: only those that mean themselves.

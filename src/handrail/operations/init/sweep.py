@@ -1,4 +1,4 @@
-"""Removes what a trial left whose process was killed: its commands, its worktree and its files."""
+"""Removes what a trial left behind when its process was killed: its commands, its worktree and its files."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ PREFIX = "init."
 
 
 async def sweep(trials: Path, workspaces: Delivery, processes: Processes) -> None:
-    """Remove every trial in a folder that nobody makes any more."""
+    """Remove every trial in a folder whose process no longer runs."""
     for folder in sorted(trials.glob(f"{PREFIX}*")):
         if not _is_alive(folder.name.removeprefix(PREFIX)):
             await _end(folder, processes)
@@ -23,7 +23,7 @@ async def sweep(trials: Path, workspaces: Delivery, processes: Processes) -> Non
 
 
 def remove_trial(folder: Path) -> None:
-    """Remove the files of a trial, and the folder of all trials when it was the last."""
+    """Remove the files of a trial, and the folder of all trials if it was the last."""
     shutil.rmtree(folder, ignore_errors=True)
     with suppress(OSError):
         folder.parent.rmdir()

@@ -1,4 +1,4 @@
-"""Tries set-up and checks on the base, in a worktree that is made for it and removed whatever happens."""
+"""Tries set-up and checks on the base, in a worktree that is created for it and removed whatever happens."""
 
 import asyncio
 import os
@@ -26,9 +26,9 @@ Outcome: TypeAlias = Literal["green", "red", "not installed", "took too long", "
 NOT_FOUND = 127
 MOST_LINES = 12
 _MISSING = re.compile(r"^\S*python\S*: No module named ([\w.]+)$", re.MULTILINE)
-"""What `python -m` says; a module that a test misses is the test's own failure."""
+"""What `python -m` prints; a module that a test misses is the test's own failure."""
 TICK = 1.0
-"""Seconds after which a command that is still at work is shown again, with its time."""
+"""Seconds after which a command that still runs is shown again, with its time."""
 _IDLE = re.compile(r"^make(\[\d+\])?: (Nothing to be done for|'.*' is up to date)", re.MULTILINE)
 
 
@@ -42,25 +42,25 @@ class Tried:
     seconds: float
     outcome: Outcome
     why: str = ""
-    """In a few words, where it is not green."""
+    """A short reason if it did not pass."""
     output: str = ""
-    """The end of what it printed, where it is not green."""
+    """The end of what it printed, if it did not pass."""
 
 
 @frozen
 class Trial:
-    """What a trial needs."""
+    """Runs set-up and checks in a temporary worktree."""
 
     folder: Path
-    """Where trials keep what their commands print."""
+    """The folder for the output of the commands of trials."""
     workspaces: Delivery
     starts: Starts
     timeout: int
-    """Seconds for each command."""
+    """Timeout in seconds for each command."""
     progress: Callable[[str], None]
 
     def run(self, found: Survey, settings: Settings) -> tuple[Tried, ...]:
-        """Try everything; an interruption ends what runs and removes the worktree first."""
+        """Try everything; an interruption first ends what runs and removes the worktree."""
         try:
             return asyncio.run(self._guarded(found, settings))
         except asyncio.CancelledError:
@@ -108,7 +108,7 @@ class Trial:
         return tuple(tried)
 
     async def _show_time(self, command: str) -> None:
-        """Show what is tried, and for how long it has been at work."""
+        """Show what is tried, and how long it has been running."""
         self.progress(command)
         began = time.monotonic()
         while True:
@@ -137,7 +137,7 @@ class Trial:
 
 
 def kept(settings: Settings, tried: tuple[Tried, ...], where: str) -> Settings:
-    """Give the settings that proved to work; the others are named as left out."""
+    """Return the settings that passed; the others are listed as left out."""
     bad = {each.name: each for each in reversed(tried) if each.outcome != "green"}
     red = [each for each in settings.checks if each[0] in bad]
     left = [LeftOut("checks", name, command, _reason(bad[name], where)) for name, command in red]
@@ -150,7 +150,7 @@ def kept(settings: Settings, tried: tuple[Tried, ...], where: str) -> Settings:
 
 
 def program_of(command: str) -> str:
-    """Give the program that a command starts, behind assignments and a change of folder; empty when unclear."""
+    """Return the program that a command starts, after assignments and a change of folder; empty if unclear."""
     try:
         words = shlex.split(command)
     except ValueError:

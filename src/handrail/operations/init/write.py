@@ -1,4 +1,4 @@
-"""Writes what `init` found, and trusts the very bytes that it wrote."""
+"""Writes what `init` found, and trusts exactly the bytes that it wrote."""
 
 import tempfile
 from pathlib import Path
@@ -22,12 +22,12 @@ class Wrote:
     """A file or folder that was written, and whether it may run."""
 
     path: str
-    """From the root of the repository."""
+    """Relative to the root of the repository."""
     trusted: bool
 
 
 def write_config(place: Place, found: Survey, text: str) -> Wrote:
-    """Write the configuration; it is trusted when what stood there before was, and nothing else came in between."""
+    """Write the configuration; it is trusted if the previous content was, and nothing else changed it in between."""
     path = found.root / CONFIG
     before = read_content(path, found.root) if found.text is not None else None
     if before is not None and before.data != (found.text or "").encode():
@@ -61,7 +61,7 @@ def _is_content(path: Path) -> bool:
 
 
 def _copy(files: dict[str, bytes], target: Path) -> None:
-    """Write a folder so that it is there whole or not at all."""
+    """Write a folder atomically: it is there completely or not at all."""
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as draft:
         whole = Path(draft) / target.name
         for name, data in files.items():

@@ -1,1 +1,1 @@
-"""What a connected agent may do: start a workflow, complete its steps one by one, look again, keep a point, find it."""
+"""What a connected agent may do: start a workflow, complete its steps, look again, save a point, find it again."""

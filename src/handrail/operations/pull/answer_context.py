@@ -1,4 +1,4 @@
-"""What stands around an answer for an agent that begins or comes back: supplements, references, warnings, a recap."""
+"""What surrounds an answer for an agent that starts or returns: supplements, references, warnings, a recap."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +19,7 @@ from handrail.sources.open_workflow import bindings_for
 
 
 def at_start(desk: Desk, answer: Answer) -> Answer:
-    """Give the answer to a start with all that goes with it."""
+    """Complete the answer to a start with supplements, references and warnings."""
     found = references_of(desk, answer.state)
     return replace(
         answer,
@@ -31,7 +31,7 @@ def at_start(desk: Desk, answer: Answer) -> Answer:
 
 
 def _works_in_place(state: RunState) -> tuple[Caution, ...]:
-    """Say where the steps are done: no worktree is made for a run that a connected agent starts."""
+    """Warn in which folder the steps are done: no worktree is created for a run that a connected agent starts."""
     if state.source is not None or (state.tree is not None and state.tree.owned):
         return ()
     folder = state.workspace or ("" if state.tree is None else state.tree.path)
@@ -44,7 +44,7 @@ def _works_in_place(state: RunState) -> tuple[Caution, ...]:
 
 
 def at_return(desk: Desk, answer: Answer) -> Answer:
-    """Give the answer to an agent that comes back with all that goes with it."""
+    """Complete the answer to a returning agent with supplements, references, warnings and a recap."""
     state = answer.state
     return replace(
         answer,
@@ -57,7 +57,7 @@ def at_return(desk: Desk, answer: Answer) -> Answer:
 
 
 def binding_drift(desk: Desk, state: RunState) -> tuple[Caution, ...]:
-    """Warn where a project binds a workflow's slots otherwise than when the run was pinned; the run keeps its own."""
+    """Warn if a project now binds a workflow's slots differently than at the start of the run, which keeps its own."""
     plan = plan_of(desk.log, state.plan)
     workspace = state.workspace or (state.tree.path if state.tree is not None else "")
     if plan.guided is None or not plan.guided.slots or not workspace:

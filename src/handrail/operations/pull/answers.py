@@ -1,4 +1,4 @@
-"""What a connected agent is answered: made from the log alone, so that the same point always gives the same answer."""
+"""The answers to a connected agent: built from the log alone, so that the same point always has the same answer."""
 
 from collections.abc import Sequence
 from dataclasses import field, replace
@@ -48,7 +48,7 @@ _FIX_CHECK = "repair what it names, then make this call: Handrail looks at it ag
 
 @frozen(kw_only=True)
 class Blocker:
-    """One thing that stands in the way, by the names and in the sizes that agents know; the log has shortfalls."""
+    """One obstacle, with the names and sizes that agents know; the log has shortfalls instead."""
 
     code: str
     message: str
@@ -61,17 +61,17 @@ class Blocker:
 
 @frozen(kw_only=True)
 class Item:
-    """A piece of text beside the answer, which the agent gets as an item of its own."""
+    """A piece of text beside the answer, which the agent gets as a separate item."""
 
     kind: str
     text: str
     data: JsonValue = None
-    """The same for programs, where a text is not enough."""
+    """The same as data for programs, if text is not enough."""
 
 
 @frozen(kw_only=True)
 class Caution:
-    """Something that the agent should know and that stands in nobody's way."""
+    """Something that the agent should know and that blocks nothing."""
 
     code: str
     message: str
@@ -80,14 +80,14 @@ class Caution:
 
 @frozen(kw_only=True)
 class Answer:
-    """Where the run stands after a call, and what the agent is to do."""
+    """The state of the run after a call, and what the agent should do."""
 
     run: str
     state: RunState
     lifecycle: Lifecycle
     step: PulledStep | None = None
     working: bool = False
-    """The engine is at work on a step of its own: the agent looks again a little later."""
+    """The engine is busy with a step of its own: the agent looks again a little later."""
     blockers: tuple[Blocker, ...] = ()
     retryable: bool = False
     shortfalls: tuple[Shortfall, ...] = ()
@@ -95,33 +95,33 @@ class Answer:
     checkpoint_token: str | None = None
     before: tuple[Item, ...] = ()
     after: tuple[Item, ...] = ()
-    """Items that stand before and after the answer's own text."""
+    """Items that come before and after the answer's own text."""
     recovery: str = ""
-    """What was done so far, for an agent that knows nothing of it."""
+    """What was done so far, for an agent that knows nothing about it."""
     warnings: tuple[Caution, ...] = ()
     trace: tuple[TraceEntry, ...] = ()
     """What was decided since the call, and why."""
     assessed: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    """The judgments that the call brought and that were taken: of each assessment its dimensions."""
+    """The accepted judgments of the call: each assessment with its dimensions."""
 
     @property
     def kind(self) -> Literal["ok", "blocked"]:
-        """Whether what was sent was taken."""
+        """Whether what was sent was accepted."""
         return "blocked" if self.blockers else "ok"
 
     @property
     def complete(self) -> bool:
-        """Whether the run is over."""
+        """Whether the run has ended."""
         return self.state.status in _OVER
 
     @property
     def repairable(self) -> bool:
-        """Whether a check of the engine's stands in the way, which a call lets it look at again."""
+        """Whether a check of the engine blocks the run, which a call lets the engine repeat."""
         return self.step is None and not self.working and is_repairable(self.state)
 
     @property
     def intent(self) -> NextIntent:
-        """Say what comes next."""
+        """What the agent should do next."""
         if self.complete:
             return "complete"
         if self.step is None:
@@ -133,7 +133,7 @@ class Answer:
 def answer_at(
     desk: Desk, state: RunState, lifecycle: Lifecycle, happened: Sequence[Event] = (), branch: str = NO_BRANCH
 ) -> Answer:
-    """Give the answer at a point of a run's history, after the events that led there from the call."""
+    """Build the answer at a point of a run's history, after the events that led there from the call."""
     answer = Answer(
         run=state.run, state=state, lifecycle=lifecycle, trace=trace_of(happened), assessed=_assessed(happened)
     )
@@ -162,7 +162,7 @@ def answer_at(
 
 
 def rules_at(desk: Desk, state: RunState, lifecycle: Lifecycle) -> tuple[str, ...]:
-    """Give the rules of the whole workflow, for an agent that begins or comes back; one that goes on has them."""
+    """Return the rules of the whole workflow, for an agent that starts or returns; one that continues has them."""
     guided = plan_of(desk.log, state.plan).guided if lifecycle != "advance" else None
     if guided is None:
         return ()
@@ -180,7 +180,7 @@ def _assessed(happened: Sequence[Event]) -> dict[str, JsonValue]:
 
 
 def _with_refusal(answer: Answer, pending: Pending, happened: Sequence[Event]) -> Answer:
-    """What was sent may not have been taken: then it says why, and the step is still there."""
+    """If what was sent was not accepted, add the reason; the step is still pending."""
     for event in reversed(happened):
         if isinstance(event, StepRefused) and event.address == pending.address:
             return replace(
@@ -201,13 +201,13 @@ def _with_refusal(answer: Answer, pending: Pending, happened: Sequence[Event]) -
 
 
 def _shortfalls(ended: StepEnded) -> tuple[Shortfall, ...]:
-    """Give what an outcome of a native step lacks, where that is no matter of proof."""
+    """Return what the outcome of a native step lacks, apart from proof."""
     found = ended.details.get("shortfalls")
     return tuple(decode(Shortfall, each) for each in found) if isinstance(found, list) else ()
 
 
 def shortfalls_at(desk: Desk, state: RunState) -> tuple[Shortfall, ...]:
-    """Give what the step at which a run is blocked lacks, as its last try was told."""
+    """Return what the step at which a run is blocked lacks, as reported after its last try."""
     if state.failure is None:
         return ()
     began = state.steps[state.failure.address].began
@@ -219,7 +219,7 @@ def shortfalls_at(desk: Desk, state: RunState) -> tuple[Shortfall, ...]:
 
 
 def blocker_of(shortfall: Shortfall) -> Blocker:
-    """Give a shortfall as agents know it, within its size."""
+    """Convert a shortfall to the form that agents know, within its size limits."""
     return Blocker(
         code=CODES[shortfall.code],
         message=cut(shortfall.message, MOST_MESSAGE),
@@ -236,7 +236,7 @@ def _cut_blocker(code: str, message: str, about: str, fix: str) -> Blocker:
 
 
 def _open_again(desk: Desk, state: RunState) -> Blocker:
-    """Say what keeps a step of the agent from being done, which it may hand in again."""
+    """Describe what keeps a step of the agent from being done, which it may hand in again."""
     if state.failure is None:
         return _standstill(desk, state)
     fix = state.failure.feedback or "repair the cause, then hand in the step again"
@@ -244,7 +244,7 @@ def _open_again(desk: Desk, state: RunState) -> Blocker:
 
 
 def _standstill(desk: Desk, state: RunState) -> Blocker:
-    """Say what the run waits for, where that is not the agent."""
+    """Describe what the run waits for if that is not the agent."""
     if is_repairable(state) and state.failure is not None:
         fix = f"{_FIX_CHECK} (a person does the same with: handrail resume {state.run})"
         return _cut_blocker("RUN_BLOCKED", state.message, state.blocked_at, fix)

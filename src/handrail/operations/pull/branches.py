@@ -1,4 +1,4 @@
-"""Branches of a run: a token that was made away from its newest step begins a copy, always the same one."""
+"""Branches of a run: a token from a point before the newest step begins a fork, always the same one."""
 
 from handrail.engine.decide.advance import advance
 from handrail.engine.fold.apply import apply
@@ -17,7 +17,7 @@ from handrail.runtime.history import plan_of, state_before, state_of
 
 @frozen
 class Branch:
-    """A copy of a run that a token began."""
+    """A fork of a run that a token began."""
 
     run: str
     seq: int
@@ -26,7 +26,7 @@ class Branch:
 
 
 def branch_of(desk: Desk, token: Token) -> Branch:
-    """Give the branch of a token; the first call makes it, whoever else calls at once."""
+    """Return the branch of a token; the first call creates it, even if several processes call at once."""
     run = f"{token.run}-b{token.branch}"
     if not desk.log.last(run).seq:
         try:
@@ -49,7 +49,7 @@ def _first_events(desk: Desk, token: Token, run: str) -> tuple[Event, ...]:
 
 
 def _decided(desk: Desk, forked: RunForked, source: RunState, holder: str) -> tuple[Event, ...]:
-    """What a person prefers for the run now holds for the branch: going back is no way around it."""
+    """Return the first events of a branch; a person's preferences hold there too: going back is no way around them."""
     blobs, plan = desk.log.get_blob, plan_of(desk.log, source.plan)
     state = apply(None, forked, 1, blobs)
     taken = RunTaken(by=held_name(holder), hands="agents", at=forked.at)

@@ -1,4 +1,4 @@
-"""The workflows seen from a folder, each compiled once, and again only when what it is made of has changed."""
+"""The workflows seen from a folder, each compiled once, and again only when its inputs have changed."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
@@ -20,16 +20,16 @@ from handrail.sources.tiers import Found, Place, discover, meant
 MOST_PLACES = 8
 MOST_WRITTEN = 32
 MOST_WORKFLOWS = 1_000
-"""Compiled workflows that are kept of one place."""
+"""The number of compiled workflows that are cached for one place."""
 
 
 @frozen
 class _Made:
-    """A compiled workflow, and everything that it was made from."""
+    """A compiled workflow, and everything from which it was made."""
 
     checked: Checked
     contents: tuple[tuple[tuple[str, str], str | None], ...]
-    """Itself and the workflows that were asked for, by asker and name, with the digest of their files."""
+    """Itself and the workflows that it looked up, by asker and name, with the digest of their files."""
     names: tuple[str, ...] | None
     bindings: str | None
 
@@ -44,14 +44,14 @@ class Seen:
     diagnostics: tuple[Diagnostic, ...]
     catalog: Catalog
     offered: dict[bool, tuple[Offered, ...]] = field(default_factory=dict[bool, tuple[Offered, ...]])
-    """What lists say of them, once one was asked for."""
+    """What lists say about them, once a list was requested."""
     made: dict[Path, _Made] = field(default_factory=dict[Path, _Made])
     before: dict[Path, _Made] = field(default_factory=dict[Path, _Made])
-    """What was known before something changed: good where the contents are still the same."""
+    """What was known before something changed: still valid where the contents are the same."""
     digests: dict[Path, str | None] = field(default_factory=dict[Path, str | None])
 
     def winner(self, name: str) -> Found | None:
-        """Give the workflow that a name means."""
+        """Return the workflow that a name means."""
         return meant(self.every, "", name)
 
     def find(self, words: str) -> Found:
@@ -62,9 +62,9 @@ class Seen:
             raise NotFound(error.message, next_step="call list_workflows to see what there is") from error
 
     def checked(self, found: Found) -> Checked:
-        """Give a workflow as it compiles."""
+        """Return a workflow with the result of compiling it."""
         if found.form == "python" or found not in self.every:
-            # What Python makes of itself may depend on anything, and a file elsewhere is not looked after.
+            # The result of a Python workflow may depend on anything, and a file elsewhere is not watched.
             return check(self.place, found, self.catalog)
         made = self.made.get(found.main)
         if made is None or made.checked.found != found:
@@ -93,7 +93,7 @@ class Seen:
         return tuple(f"{each.tier}:{each.name}" for each in self.every)
 
     def _digest(self, asked: tuple[str, str], own: Found) -> str | None:
-        """Give the digest of a workflow's files; without a name, of the one that is asked about."""
+        """Return the digest of a workflow's files; without a name, of `own`."""
         asker, name = asked
         found = meant(self.every, asker, name) if name else own
         if found is None:
@@ -105,13 +105,13 @@ class Seen:
 
 @dataclass(slots=True)
 class Catalogue:
-    """Keeps what was seen from the places that were asked about last."""
+    """Caches what was seen from the places that were used last."""
 
     _places: OrderedDict[Place, Seen] = field(default_factory=OrderedDict[Place, Seen])
     _written: OrderedDict[str, Pinned] = field(default_factory=OrderedDict[str, Pinned])
 
     def seen(self, place: Place) -> Seen:
-        """Give what is seen from a place now."""
+        """Return what is seen from a place now."""
         stamp = stamp_of(place)
         kept = self._places.get(place)
         if kept is None or stamp is None or kept.stamp != stamp:
@@ -126,7 +126,7 @@ class Catalogue:
         return kept
 
     def written(self, pinned: Pinned) -> Pinned:
-        """Give a workflow with its plan as it is kept, which is written once."""
+        """Return a workflow with its serialized plan, which is written only once."""
         kept = self._written.pop(pinned.definition, None)
         known = kept is not None and kept.plan is pinned.plan
         made = replace(pinned, written=kept.written if kept is not None and known else written_plan(pinned.plan))
@@ -136,13 +136,13 @@ class Catalogue:
         return made
 
     def look_up(self, place: Place, words: str) -> tuple[Checked, Catalog]:
-        """Give a workflow by name or path as it compiles, and what it may draw on."""
+        """Return a workflow by name or path with the result of compiling it, and the catalog that it may use."""
         seen = self.seen(place)
         return seen.checked(seen.find(words)), seen.catalog
 
 
 def _bounded(made: dict[Path, _Made], every: tuple[Found, ...]) -> dict[Path, _Made]:
-    """Forget the workflows that are gone."""
+    """Drop the workflows that are gone."""
     return {each.main: made[each.main] for each in every if each.main in made}
 
 

@@ -1,7 +1,7 @@
-"""Lists of workflows on the disk: a server that was just started need not compile everything to tell what there is.
+"""Lists of workflows on disk: a server that was just started need not compile everything to list what there is.
 
-A list is good as long as no file that it was made from has changed, of the workflows or of Handrail itself. Nothing is
-ever started from it: whoever starts a workflow compiles it and asks for trust.
+A list is valid as long as no file from which it was made has changed, of the workflows or of Handrail itself. Nothing
+is ever started from it: whoever starts a workflow compiles it and asks for trust.
 """
 
 import json
@@ -20,11 +20,11 @@ from handrail.sources.tiers import Place, Tier
 Fields: TypeAlias = dict[str, Any]
 
 MOST = 32
-"""Lists that are kept."""
+"""The number of lists that are stored."""
 
 
 def read_list(place: Place, stamp: Stamp | None) -> tuple[Offered, ...] | None:
-    """Give the list of a place; None where none is kept that is still true."""
+    """Return the stored list of a place; None if there is none that is still valid."""
     if stamp is None:
         return None
     try:
@@ -37,7 +37,8 @@ def read_list(place: Place, stamp: Stamp | None) -> tuple[Offered, ...] | None:
 
 
 def keep_list(place: Place, stamp: Stamp | None, offered: tuple[Offered, ...]) -> None:
-    """Keep the list of a place; where that cannot be done it is made again the next time."""
+    """Store the list of a place; if that fails, it is built again the next time."""
+    # The result of a Python workflow may depend on anything, so no list with one is stored.
     if stamp is None or any(each.about.form == "python" for each in offered):
         return
     path = _path(place)

@@ -1,4 +1,4 @@
-"""Takes what a connected agent gives back for its step, once: the same token always gets the same answer."""
+"""Accepts what a connected agent hands in for its step, once: the same token always gets the same answer."""
 
 import json
 from dataclasses import field, replace
@@ -34,11 +34,11 @@ class Handed:
     artifacts: tuple[JsonValue, ...] = ()
     context: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     result: JsonValue = None
-    """Of a step that asks for a result of a certain shape."""
+    """The result of a step that asks for a certain shape."""
 
 
 def advance_pulled(desk: Desk, token: Token, handed: Handed) -> Answer:
-    """Complete the step that a token stands for; a token that was used before gives the answer it gave then."""
+    """Complete the step of a token; a token that was used before returns the answer it returned then."""
     here = on_branch(desk, token)
     desk.offer(here.run)
     state = desk.known.folded(desk.log, here.run).state
@@ -63,7 +63,7 @@ class _Call:
     token: Token
     handed: Handed
     since: int
-    """The newest event when it came: a refusal up to there is repaired by it, a later one is its answer."""
+    """The newest event when it arrived: it repairs a refusal up to there, and a later one is its answer."""
 
 
 def _advanced(desk: Desk, call: _Call, state: RunState) -> Answer:
@@ -89,13 +89,13 @@ def _advanced(desk: Desk, call: _Call, state: RunState) -> Answer:
 
 
 def _stood_at(desk: Desk, token: Token) -> str:
-    """Give the address of the agent's step at which the run was blocked where a token was made; empty if none."""
+    """Return the address of the agent's step at which the run was blocked when a token was made; empty if none."""
     due = at_hand(desk, state_before(desk.log, token.run, token.seq + 1))
     return "" if due is None else due.address
 
 
 def _is_answered(desk: Desk, tried: Try, handed: Handed) -> bool:
-    """Tell whether a try that was refused is handed in once more, so that it gets its answer again."""
+    """Return whether a refused try is handed in again unchanged, so that it gets its answer again."""
     if not isinstance(tried.outcome, StepRefused) or is_judged_anew(desk, tried):
         return False
     if any(each.code == "not_proven" for each in tried.outcome.shortfalls):
@@ -113,7 +113,7 @@ def _refused_before(desk: Desk, tried: Try) -> Answer:
 
 
 def _completed_before(desk: Desk, call: _Call, state: RunState, tried: Try) -> Answer:
-    """Give the answer that a completed step led to; a check that is still red is looked at again."""
+    """Return the answer that a completed step led to; a check that still fails is repeated."""
     reached = reached_from(desk, tried.run, tried.began, through=True)
     if reached is None or not reached.settled:
         desk.wake(tried.run)
@@ -127,7 +127,7 @@ def _completed_before(desk: Desk, call: _Call, state: RunState, tried: Try) -> A
 
 
 def _is_here(stood: RunState, state: RunState, since: int) -> bool:
-    """Tell whether a run still stands where it was blocked, and did so when a call came."""
+    """Return whether a run is still blocked at the same place, and was when a call arrived."""
     return is_repairable(state) and state.seq <= since and state.blocked_at == stood.blocked_at
 
 
@@ -139,7 +139,7 @@ def _already_used(desk: Desk, state: RunState) -> Caution:
 
 
 def _hand_in(desk: Desk, call: _Call, state: RunState, tried: Try) -> Answer:
-    """Complete the step that is pending, or say what it waits for."""
+    """Complete the pending step, or describe what it waits for."""
     token, pending, due = call.token, state.pending, at_hand(desk, state)
     if pending is None or due is None or pending.seq != tried.began or due.seq != tried.began:
         return answer_again(desk, replace(token, seq=tried.began), state)
@@ -152,7 +152,7 @@ def _hand_in(desk: Desk, call: _Call, state: RunState, tried: Try) -> Answer:
 
 
 def _look_again(desk: Desk, token: Token, state: RunState) -> Answer:
-    """Let the engine go on with a run that its holder has repaired."""
+    """Let the engine continue a run that its holder has repaired."""
     key = f"resume:{point(desk.log, token.run, state.seq)}"
     desk.writer.send(token.run, key, "resume", by=held_name(token.holder))
     desk.wake(token.run)
@@ -165,14 +165,14 @@ def _at_work(desk: Desk, state: RunState) -> Answer:
 
 
 def answer_again(desk: Desk, token: Token, state: RunState) -> Answer:
-    """Give the answer to a call that was made before."""
-    # Asked in this order: a report is taken out of the inbox and recorded in one commit.
+    """Return the answer to a call that was made before."""
+    # Asked in this order: a report is removed from the inbox and recorded in one commit.
     on_its_way = bool(desk.log.inbox(token.run, limit=1))
     stands_for_step = bool(token.seq) and is_pending_point(desk, token.run, token.seq)
     reached = reached_from(desk, token.run, token.seq) if token.seq else None
     if reached is None:
         if not stands_for_step and waits_for_holder(state):
-            # A token from before the step was known completes nothing: it shows the step, with one that can.
+            # A token from before the step was known completes nothing: it shows the step, with a token that can.
             return answer_at(desk, state, "rehydrate")
         if not token.seq or on_its_way:
             desk.wake(token.run)
@@ -190,7 +190,7 @@ def answer_again(desk: Desk, token: Token, state: RunState) -> Answer:
 
 
 def on_branch(desk: Desk, token: Token) -> Token:
-    """Give the token on the branch that it begins, which is made where it does not exist yet."""
+    """Return the token on the branch that it begins, which is created if it does not exist yet."""
     if token.branch == NO_BRANCH:
         return token
     branch = branch_of(desk, token)
@@ -198,7 +198,7 @@ def on_branch(desk: Desk, token: Token) -> Token:
 
 
 def require_holder(desk: Desk, state: RunState, token: Token) -> None:
-    """Refuse a token of somebody who does not hold the run any more, or not yet."""
+    """Refuse a token of somebody who no longer holds the run, or does not hold it yet."""
     if state.held_by == held_name(token.holder):
         return
     if _on_its_way(desk, token):
@@ -212,8 +212,8 @@ def require_holder(desk: Desk, state: RunState, token: Token) -> None:
 
 
 def _on_its_way(desk: Desk, token: Token) -> bool:
-    """Tell whether somebody handed the run to the holder of this token, and the engine has yet to let go of it."""
-    # Asked in this order: the message is taken out of the inbox and recorded in one commit.
+    """Return whether the run was handed to the holder of this token, and the engine has not let go of it yet."""
+    # Asked in this order: the message is removed from the inbox and recorded in one commit.
     waiting = (json.loads(each.payload) for each in desk.log.inbox(token.run) if each.key.startswith("take:"))
     asked = any(each.get("by") == held_name(token.holder) for each in waiting)
     return asked or desk.known.folded(desk.log, token.run).state.held_by == held_name(token.holder)
@@ -226,7 +226,7 @@ def _stale(state: RunState) -> PullRefused:
 
 
 def _completed(desk: Desk, token: Token, handed: Handed) -> Answer | None:
-    """Complete a guided step, and decide what follows, in one commit; None where it is not pending any more."""
+    """Complete a guided step and decide what follows, in one commit; None if it is no longer pending."""
     by = held_name(token.holder)
     lease = acquire_lease(desk.log, token.run, by)
     try:
@@ -256,7 +256,7 @@ def _completed(desk: Desk, token: Token, handed: Handed) -> Answer | None:
 
 
 def _handed_in(pending: Pending, handed: Handed, by: str, now: float) -> WorkReported:
-    """Leave a step to the engine that is over only if its proof holds."""
+    """Leave a step to the engine if it is done only when its proof holds."""
     return WorkReported(
         address=pending.address,
         began=pending.seq,
@@ -273,7 +273,7 @@ def _given(handed: Handed, by: str = "") -> Given:
 
 
 def _require_somebody_to_ask(desk: Desk, state: RunState) -> None:
-    """Refuse to complete what a person is to confirm, where the agent works inside a step: it talks to nobody."""
+    """Refuse to complete what a person must confirm, if the agent works inside a step: it has nobody to ask."""
     if desk.caller.kind == "connected" or answer_at(desk, state, "advance").intent != "await_user_confirmation":
         return
     message = f"a person is to confirm this step, and {desk.caller.words} has nobody to ask"
@@ -282,7 +282,7 @@ def _require_somebody_to_ask(desk: Desk, state: RunState) -> None:
 
 
 def _report(desk: Desk, token: Token, handed: Handed) -> None:
-    """Leave what an agent hands in for the engine, which looks itself whether it holds."""
+    """Leave what an agent hands in to the engine, which checks itself whether it holds."""
     desk.writer.send(
         token.run,
         f"report:{point(desk.log, token.run, token.seq)}",

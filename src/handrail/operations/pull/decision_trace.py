@@ -1,4 +1,4 @@
-"""Tells what was decided and why: the conditions that were looked at, the loops, the step that is next; bounded."""
+"""Reports what was decided and why: evaluated conditions, loops, the next step; limited in size."""
 
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
@@ -26,7 +26,7 @@ MOST_ENTRIES = 25
 MOST_BYTES_EACH = 512
 MOST_BYTES = 8192
 _LOOK_BACK = 100
-"""Events before a point in which its newest decisions are looked for."""
+"""The number of events before a point that are searched for its newest decisions."""
 
 TraceKind: TypeAlias = Literal[
     "selected_next_step", "evaluated_condition", "entered_loop", "exited_loop", "detected_non_tip_advance"
@@ -49,13 +49,13 @@ class TraceEntry:
     """What it is about: `step_id`, `loop_id`, `iteration`, `run_id`."""
 
     def document(self) -> dict[str, JsonValue]:
-        """Give it as data."""
+        """Convert the entry to data."""
         refs: list[JsonValue] = [{"kind": kind, "id": value} for kind, value in self.refs]
         return {"kind": self.kind, "summary": self.summary, "refs": refs}
 
 
 def trace_of(events: Iterable[Event]) -> tuple[TraceEntry, ...]:
-    """Give the decisions in a row of events; where there are too many the newest stay."""
+    """Collect the decisions in a sequence of events; if there are too many, the newest stay."""
     kept: list[TraceEntry] = []
     room = MOST_BYTES
     for entry in reversed([entry for event in events for entry in _entries(event)]):
@@ -68,13 +68,13 @@ def trace_of(events: Iterable[Event]) -> tuple[TraceEntry, ...]:
 
 
 def newest_trace(desk: Desk, state: RunState) -> tuple[TraceEntry, ...]:
-    """Give the newest decisions that led to a state, without reading all of its history."""
+    """Collect the newest decisions that led to a state, without reading its whole history."""
     after = max(state.seq - _LOOK_BACK, 0)
     return trace_of(from_log(each) for each in desk.log.read(state.run, after=after, limit=state.seq - after))
 
 
 def non_tip(source: str, branch: str) -> TraceEntry:
-    """Give the decision to go on in a copy, since a token was made away from the newest step."""
+    """Return the decision to continue in a fork, since a token was made before the newest step."""
     summary = f"the token was made away from the newest step of {source}: going on in the branch {branch}"
     return TraceEntry("detected_non_tip_advance", summary, (("run_id", branch),))
 
@@ -112,7 +112,7 @@ def _of_loop(event: LoopEntered | LoopEnded | RoundStarted) -> Iterator[TraceEnt
 
 
 def _end(event: LoopEnded) -> str:
-    """Say why a loop ended: one that goes on until something holds ends because that holds."""
+    """Describe why a loop ended: one with an `until` ends because its condition holds."""
     why = event.why if event.reason == "condition" else None
     is_until = why is not None and (why.result is True or why.condition.startswith("until "))
     return "what ends it holds now" if is_until else _ENDS[event.reason]

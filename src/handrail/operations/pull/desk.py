@@ -1,4 +1,4 @@
-"""Where the calls of connected agents are answered: the log, the keys of tokens, where workflows are found."""
+"""The context in which calls of connected agents are answered: the log, the keys of tokens, places of workflows."""
 
 import secrets
 from collections.abc import Callable
@@ -22,7 +22,7 @@ CONNECTED = make_connected("mcp")
 _HELD_BEFORE = "connected agent "
 """How summaries that an older Handrail wrote begin the name of a holder."""
 MOST_ASKED = 1000
-"""Calls without an answer that are remembered."""
+"""The number of calls without an answer that are remembered."""
 _FAULTS: dict[TokenFault, str] = {
     "format": "TOKEN_INVALID_FORMAT",
     "signature": "TOKEN_BAD_SIGNATURE",
@@ -31,7 +31,7 @@ _FAULTS: dict[TokenFault, str] = {
 
 
 class PullRefused(HandrailError):
-    """A call that cannot be answered as it stands; the code says why, the next step what to call instead."""
+    """A call that cannot be answered as it is; the code says why, the next step what to call instead."""
 
     code: ClassVar[str] = "pull-refused"
 
@@ -40,36 +40,36 @@ class PullRefused(HandrailError):
         self.reason = reason
         """A code for programs, such as TOKEN_BAD_SIGNATURE."""
         self.again = again
-        """Whether the very same call may succeed a little later."""
+        """Whether exactly the same call may succeed a little later."""
 
 
 @dataclass(slots=True)
 class Desk:
-    """Answers calls."""
+    """The context in which calls are answered."""
 
     writer: RunWriter
     keys: tuple[bytes, ...]
     place: Callable[[Path], Place]
-    """Where workflows are looked for, seen from a folder."""
+    """Returns the place in which workflows are looked up, seen from a folder."""
     wake: Callable[[str], None]
-    """Lets the engine go on with a run, in the environment of this process where the run has none yet."""
+    """Lets the engine continue a run, with the environment of this process if the run has none yet."""
     machine: Machine
     clock: Clock = field(default_factory=machine_clock)
     known: Known = field(default_factory=Known)
     catalogue: Catalogue = field(default_factory=Catalogue)
     keys_now: Callable[[], tuple[bytes, ...]] | None = None
-    """Reads the keys again: another process may sign with a newer one since."""
+    """Reads the keys again: another process may sign with a newer one by now."""
     caller: Actor = CONNECTED
-    """Who calls: an agent that a person talks to, or one inside a step, which has nobody to ask."""
+    """Who calls: an agent that talks to a person, or one inside a step, which has nobody to ask."""
     offer: Callable[[str], None] = lambda _: None
-    """Hands the environment of this process to a background driver that is at work, for a run that has none yet."""
+    """Hands the environment of this process to a running background driver, for a run that has none yet."""
     person: Actor | None = field(default=None, kw_only=True)
-    """The person at the client, whom it may ask; nobody where an agent started the server."""
+    """The person at the client, who may be asked; None if an agent started the server."""
     agents: Agents = field(kw_only=True)
     """The agents that may perform steps of the runs."""
 
     asked: dict[Token, int] = field(default_factory=dict[Token, int], kw_only=True)
-    """Of calls whose answer is not known yet, the newest event at the time: what came before it is no answer."""
+    """For calls without an answer so far, the newest event when they arrived: an earlier event is not their answer."""
 
     @property
     def log(self) -> Log:
@@ -77,7 +77,7 @@ class Desk:
         return self.writer.log
 
     def place_of(self, workspace: str) -> Place:
-        """Give the place of a workspace that an agent named."""
+        """Return the place of a workspace that an agent named."""
         folder = Path(workspace)
         try:
             there = folder.is_absolute() and folder.is_dir()
@@ -89,13 +89,13 @@ class Desk:
         return self.place(folder)
 
     def came(self, token: Token, seq: int) -> int:
-        """Give the newest event at the time when a call came first that has no answer yet."""
+        """Return the newest event at the time when an unanswered call first arrived."""
         while len(self.asked) >= MOST_ASKED:
             del self.asked[next(iter(self.asked))]
         return self.asked.setdefault(token, seq)
 
     def forget(self, run: str) -> None:
-        """Take every call about a run as answered."""
+        """Treat every call about a run as answered."""
         for each in [token for token in self.asked if token.run == run]:
             del self.asked[each]
 
@@ -130,16 +130,16 @@ _INSTEAD: dict[TokenKind, str] = {
 
 
 def new_name() -> str:
-    """Make up a name for a holder or a branch."""
+    """Make up a random name for a holder or a branch."""
     return secrets.token_hex(4)
 
 
 def held_name(holder: str) -> str:
-    """Give the name under which a run is held by whoever has a token of this holder."""
+    """Return the name under which a run is held by whoever has a token of this holder."""
     return str(make_connected(holder))
 
 
 def holder_in(held_by: str) -> str:
-    """Give the holder that a token needs for a run that a connected agent holds; empty where none does."""
+    """Return the holder that a token needs for a run held by a connected agent; empty if none holds it."""
     prefix = next((each for each in ("connected:", _HELD_BEFORE) if held_by.startswith(each)), "")
     return held_by.removeprefix(prefix) if prefix else ""

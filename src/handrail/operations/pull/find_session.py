@@ -20,10 +20,10 @@ from handrail.operations.pull.rank_sessions import (
 )
 
 MOST_SEARCHED = 500
-"""The newest runs of the engine that are searched."""
+"""The number of newest runs of the engine that are searched."""
 MOST = 5
 MOST_SNIPPET = 2_048
-"""Bytes of what a candidate shows of itself."""
+"""The number of bytes that a candidate shows of itself."""
 _OVER = ("succeeded", "failed", "cancelled")
 
 
@@ -41,7 +41,7 @@ class Sought:
 
 @frozen(kw_only=True)
 class Candidate:
-    """A run that may be the one, with the token that takes it up."""
+    """A run that may be the right one, with the token that resumes it."""
 
     run: str
     resume_token: str
@@ -58,12 +58,12 @@ class Candidate:
 
 @frozen
 class Finding:
-    """The best candidates, of how many; and runs that only a person can hand over."""
+    """The best candidates, the total number, and runs that only a person can hand over."""
 
     candidates: tuple[Candidate, ...]
     eligible: int
     of_engine: tuple[str, ...] = ()
-    """Runs that fit and that the engine drives: a connected agent gets them with `handrail take`."""
+    """Matching runs that the engine drives: a connected agent gets them with `handrail take`."""
 
 
 def find_runs(desk: Desk, sought: Sought) -> Finding:
@@ -81,7 +81,7 @@ def find_runs(desk: Desk, sought: Sought) -> Finding:
 
 
 def _remembered(sought: Sought, here: Mapping[str, str]) -> Remembered:
-    """What the agent does not say is taken from where it is, as long as it says nothing better."""
+    """Fill in what the agent does not say from the folder in which it is."""
     return Remembered(
         run=sought.run,
         words=remembered_words(sought.query),
@@ -136,7 +136,7 @@ def _candidate(desk: Desk, match: Match, row: Row) -> Candidate:
 
 
 def _of_engine(remembered: Remembered, rows: list[Row]) -> tuple[str, ...]:
-    """Name runs of the engine that were surely meant: by their id, or by all words of the query."""
+    """List runs of the engine that were surely meant: by their id, or by all words of the query."""
     found = [
         row.key
         for row in rows

@@ -1,4 +1,20 @@
-"""Points of a run's history: where a token stands, and where the call that used it led."""
+"""Points of a run's history: where a token is, and where the call that used it led.
+
+The connection of an agent may break at any moment: it may send a call twice, or lose the answer and ask again, even
+of another process. Yet a step must be completed once, and a repeated call must get the same answer. The log alone
+ensures this; nobody stores calls or answers:
+
+1. A token names a point: a run, and the number of the event that made its step pending. It is signed, and names who
+   holds the run.
+2. A pending event has at most one outcome: the event that names it as its beginning (`outcome_of`). So whether a
+   token was used is a question to the log, not the memory of a server.
+3. The answer to a call is the first state after that outcome from which only the outside can continue (`first_stand`):
+   the holder, a person, a timer, or nothing. The events up to there never change, and the state is folded from them
+   alone, so the same token leads to the same answer, whichever process gives it.
+4. Until that state is reached, the answer is not settled: the agent learns that the engine is at work, and asks again.
+5. To continue from an earlier point never rewrites history: a token made there names a branch, and the first call
+   with it forks the run (`branches`).
+"""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -33,9 +49,9 @@ class Reached:
 
 
 def reached_from(desk: Desk, run: str, seq: int, *, through: bool = False) -> Reached | None:
-    """Give where the call led that answered for a pending event; None where no call did.
+    """Find where the call led that completed a pending event; None if no call did.
 
-    `through` follows it over a standstill after which the run was resumed.
+    `through` follows it past a block after which the run was resumed.
     """
     first = outcome_of(desk, run, seq)
     if first is None:
@@ -45,7 +61,7 @@ def reached_from(desk: Desk, run: str, seq: int, *, through: bool = False) -> Re
 
 
 def first_stand(desk: Desk, state: RunState, events: Iterable[Event], *, through: bool = False) -> Reached:
-    """Follow events to the first point from which only the outside goes on."""
+    """Follow events to the first point from which only the outside can continue."""
     happened: list[Event] = []
     stood: Reached | None = None
     answered = None if state.pending is None else state.pending.seq
@@ -55,9 +71,9 @@ def first_stand(desk: Desk, state: RunState, events: Iterable[Event], *, through
         state = apply(state, event, state.seq + 1, desk.log.get_blob)
         happened.append(event)
         stood = None if isinstance(event, RunResumed) else stood
-        # A refusal too many is followed by the run being blocked: both belong to one answer.
+        # One refusal too many is followed by the run being blocked: both belong to one answer.
         one_too_many = isinstance(event, StepRefused) and isinstance(following, RunBlocked)
-        # What comes before the outcome, such as a context, leaves the step pending as it was.
+        # What precedes the outcome, such as a context, leaves the step pending as it was.
         still = state.pending is not None and state.pending.seq == answered
         if stands(state) and not one_too_many and not still and stood is None:
             stood = Reached(state, tuple(happened), settled=True)
@@ -67,7 +83,7 @@ def first_stand(desk: Desk, state: RunState, events: Iterable[Event], *, through
 
 
 def outcome_of(desk: Desk, run: str, seq: int) -> int | None:
-    """Find the event that says what became of a pending one."""
+    """Find the event that is the outcome of a pending one."""
     for stored in desk.log.read(run, after=seq):
         event = from_log(stored)
         if isinstance(event, _OUTCOMES) and event.began == seq:
@@ -76,5 +92,5 @@ def outcome_of(desk: Desk, run: str, seq: int) -> int | None:
 
 
 def stands(state: RunState) -> bool:
-    """Tell whether a run goes on only by the outside: its holder, a person, a time, or nothing at all."""
+    """Return whether only the outside can continue a run: its holder, a person, a timer, or nothing at all."""
     return state.status != "running" or waits_for_holder(state)

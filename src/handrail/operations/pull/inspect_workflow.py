@@ -47,27 +47,27 @@ class PreviewStep:
     title: str
     kind: str
     yours: bool
-    """Whether the connected agent does it; else Handrail does."""
+    """Whether the connected agent does it; otherwise Handrail does."""
     when: str = ""
     details: Data
-    """What more there is to say, by WorkRail's names for it; nothing that is not so."""
+    """Further properties, under WorkRail's names for them; those that do not apply are left out."""
     steps: tuple["PreviewStep", ...] = ()
 
 
 @frozen(kw_only=True)
 class Inspected:
-    """A workflow; one that is broken shows what is wrong with it and no more."""
+    """A workflow; a broken one only shows what is wrong with it."""
 
     about: Offered
     plan: Plan | None
     references: dict[str, JsonValue]
-    """Of each reference, by its id, where it was found or why not."""
+    """For each reference, by its id, where it was found or why not."""
     steps: tuple[PreviewStep, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def inspect(desk: Desk, workspace: str, name: str, *, expand: bool = False) -> Inspected:
-    """Find, compile and describe a workflow; with `expand`, also what templates and routines put in."""
+    """Find, compile and describe a workflow; with `expand`, also what templates and routines inserted."""
     place = desk.place_of(workspace)
     seen = desk.catalogue.seen(place)
     found = seen.find(name)
@@ -83,9 +83,9 @@ def inspect(desk: Desk, workspace: str, name: str, *, expand: bool = False) -> I
 
 
 def preview(steps: tuple[Step, ...], prefix: str = "", *, expand: bool) -> tuple[PreviewStep, ...]:
-    """Give steps with everything that decides whether, how often and how they are done.
+    """Describe steps with everything that decides whether, how often and how they are done.
 
-    What a template put in is the one step of its caller, until it is asked for.
+    What a template inserted is shown as one step of its caller, unless `expand` is set.
     """
     shown: list[PreviewStep] = []
     for caller, group in groupby(steps, key=lambda step: step.injected.at if step.injected and not expand else None):

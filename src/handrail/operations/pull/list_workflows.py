@@ -1,4 +1,4 @@
-"""Which workflows a connected agent can start from a folder; what cannot be started is told, never left out."""
+"""Lists which workflows a connected agent can start from a folder; unusable ones are reported, never left out."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ _OF_PROFILE = {
     "design": "design",
     "ticket": "tickets",
 }
-"""Tags of workflows that name none, by the figures that are kept of them."""
+"""Tags of workflows that name none, by their metrics profile."""
 
 
 @frozen
@@ -40,19 +40,19 @@ class TagCount:
 
 @frozen
 class Offers:
-    """The workflows of a place that were asked for, and everything else there is to say about the place."""
+    """The requested workflows of a place, and everything else to know about the place."""
 
     workflows: tuple[Offered, ...]
     broken: tuple[Listed, ...]
     """Files that cannot be used, each with its diagnostics."""
     tags: tuple[TagCount, ...]
     diagnostics: tuple[Diagnostic, ...]
-    """What is wrong with the places in which workflows are looked for."""
+    """What is wrong with the places in which workflows are looked up."""
     sources: tuple[str, ...]
 
 
 def offers(desk: Desk, place: Place, tags: tuple[str, ...] = ()) -> Offers:
-    """List the workflows that can be started; with tags only those that have one, and routines only by their tag."""
+    """List the workflows that can be started; with tags, only those that have one, and routines only by their tag."""
     seen = desk.catalogue.seen(place)
     wanted = {tag.casefold() for tag in tags} or None
     every = (*_offered(seen, shipped_routines=False), *(_shipped_routines(seen) if ROUTINES in (wanted or ()) else ()))
@@ -68,7 +68,7 @@ def _is_wanted(each: Offered, wanted: set[str] | None) -> bool:
 
 
 def _offered(seen: Seen, *, shipped_routines: bool) -> tuple[Offered, ...]:
-    """Describe every workflow that wins its name, and those that are broken whether or not they do."""
+    """Describe every workflow that wins its name, and broken ones whether or not they do."""
     kept = seen.offered.get(shipped_routines)
     if kept is None and not shipped_routines:
         kept = read_list(seen.place, seen.stamp)
@@ -82,7 +82,7 @@ def _offered(seen: Seen, *, shipped_routines: bool) -> tuple[Offered, ...]:
 
 def _described(seen: Seen, *, shipped_routines: bool) -> Iterator[Offered]:
     for found in seen.every:
-        # What is built in and hidden is of no use to anybody, and as sound as it was shipped.
+        # A hidden built-in workflow is of no use to anybody, and as sound as it was shipped.
         hidden = not found.wins and found.tier is Tier.BUILT_IN
         if _is_shipped_routine(found) is shipped_routines and not hidden:
             told = offer(seen, found)
@@ -90,7 +90,7 @@ def _described(seen: Seen, *, shipped_routines: bool) -> Iterator[Offered]:
 
 
 def _shipped_routines(seen: Seen) -> tuple[Offered, ...]:
-    """The routines that are built in: many, and rarely asked for."""
+    """List the built-in routines: many, and rarely requested."""
     return _offered(seen, shipped_routines=True)
 
 
@@ -116,7 +116,7 @@ def offer(seen: Seen, found: Found) -> Offered:
 
 
 def _inputs(plan: Plan | None) -> tuple[OfferedInput, ...]:
-    """Say what a workflow takes; a guided one takes the goal alone."""
+    """List the inputs of a workflow; a guided one takes only the goal."""
     if plan is None or plan.selection == "rescan":
         return ()
     goal = task_input(plan.inputs, {})
@@ -139,7 +139,7 @@ def _references(plan: Plan | None) -> tuple[OfferedReference, ...]:
 
 
 def tags_of(about: Listed, plan: Plan | None) -> tuple[str, ...]:
-    """Give the words by which a workflow is found: its own, else what it is for; and the namespace of its id."""
+    """Return the tags by which a workflow is found: its own, or else its purpose; and the namespace of its id."""
     own = () if plan is None else plan.labels if plan.guided is None or not plan.guided.tags else plan.guided.tags
     if not own and plan is not None and plan.guided is not None and plan.guided.metrics_profile in _OF_PROFILE:
         own = (_OF_PROFILE[plan.guided.metrics_profile],)
@@ -149,7 +149,7 @@ def tags_of(about: Listed, plan: Plan | None) -> tuple[str, ...]:
 
 
 def _distrust(seen: Seen, checked: Checked) -> str:
-    """Say why a workflow may not be started yet: something of a repository that it is made from is not trusted."""
+    """Explain why a workflow may not be started yet: something of a repository that it is made from is not trusted."""
     if any(each.code == Untrusted.code for each in checked.diagnostics):
         return "it is Python that has not been trusted"
     built_in = checked.found.tier is Tier.BUILT_IN and seen.catalog.bindings is None

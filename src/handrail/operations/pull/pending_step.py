@@ -1,4 +1,4 @@
-"""The step that waits for a connected agent, with everything that its agent is told."""
+"""The step that waits for a connected agent, with everything that the agent is told."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -23,7 +23,7 @@ class PulledStep:
     address: str
     title: str
     prompt: str
-    """Everything it is told, whole."""
+    """The complete instructions."""
     role: str | None = None
     confirmation: str | None = None
     example: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
@@ -31,7 +31,7 @@ class PulledStep:
 
 
 def waits_for_holder(state: RunState) -> bool:
-    """Tell whether a run waits for the connected agent that holds it."""
+    """Return whether a run waits for the connected agent that holds it."""
     pending = state.pending
     return (
         state.status == "running"
@@ -43,9 +43,9 @@ def waits_for_holder(state: RunState) -> bool:
 
 
 def is_repairable(state: RunState) -> bool:
-    """Tell whether a run is blocked by something that its holder may repair alone: handing in again lets it go on.
+    """Return whether its holder alone may repair what blocks a run: handing in again lets it continue.
 
-    More budget, more rounds of a loop, an answer, and a step that was refused too often are a person's matter.
+    More budget, more rounds of a loop, an answer, and a step that was refused too often are up to a person.
     """
     if state.status != "blocked" or not holder_in(state.held_by):
         return False
@@ -58,14 +58,14 @@ def is_repairable(state: RunState) -> bool:
 
 
 def _is_rejected(state: RunState, address: str) -> bool:
-    """Whether a person said no to a step."""
+    """Whether a person rejected a step."""
     output = state.steps[address].output if address in state.steps else None
     said = output.get("confirmation") if isinstance(output, dict) else None
     return isinstance(said, dict) and said.get("decision") == "reject"
 
 
 def at_hand(desk: Desk, state: RunState) -> Pending | None:
-    """Give the step that the holder may hand in now: the pending one, or the one at which the run is blocked."""
+    """Return the step that the holder may hand in now: the pending one, or the one at which the run is blocked."""
     if waits_for_holder(state) or (is_repairable(state) and state.pending is not None):
         return state.pending
     failure = state.failure
@@ -78,7 +78,7 @@ def at_hand(desk: Desk, state: RunState) -> Pending | None:
 
 
 def step_at(desk: Desk, state: RunState, pending: Pending, rules: Sequence[str] = ()) -> PulledStep:
-    """Give the step that is pending; the rules of the whole workflow are told with it, where they are given."""
+    """Build the pending step, with the rules of the whole workflow if they are passed."""
     began = _began_at(desk, state, pending.address)
     if began is None:
         raise TypeError(f"the event that began '{pending.address}' of {state.run} is not in its history")
@@ -107,7 +107,7 @@ def _reported(spec: dict[str, JsonValue], state: RunState, pending: Pending) -> 
 
 
 def _began_at(desk: Desk, state: RunState, address: str) -> StepBegan | None:
-    """Read the event by which a step began; None where that is in the history of another run."""
+    """Read the event by which a step began; None if that is in the history of another run."""
     found = desk.log.read(state.run, after=state.steps[address].began - 1, limit=1)
     began = from_log(found[0]) if found else None
     return began if isinstance(began, StepBegan) and began.address == address else None

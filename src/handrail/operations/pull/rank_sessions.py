@@ -1,4 +1,4 @@
-"""How well a run fits what an agent remembers of it: pure, over the words that are kept of each run."""
+"""Ranks how well a run matches what an agent remembers of it: pure, on the words stored for each run."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,21 +11,21 @@ from handrail.frozen import frozen
 Confidence: TypeAlias = Literal["strong", "medium", "weak"]
 
 EXACT_ID, ALL_WORDS, SOME_WORDS, WORKFLOW, COMMIT, BRANCH, RECENT = range(7)
-"""Ways to be found, the surest first."""
+"""The ways to be found, the most certain first."""
 ENOUGH = 0.4
-"""The part of the words that has to be there, for a run to be found by some of them."""
+"""The share of the words that must match for a run to be found by some of them."""
 MOST_WORDS = 32
 _WORD = re.compile(r"\w+")
 _WEIGHT_BEGINS, _WEIGHT_CLOSE = 0.8, 0.6
 _CLOSE = 0.8
 _SHORTEST_COMMIT = 4
 _SHORTEST = 3
-"""Characters that a word must have to be found by its beginning or in spite of a slip."""
+"""The number of characters that a word needs to be found by its beginning or despite a typo."""
 
 
 @frozen(kw_only=True)
 class Remembered:
-    """What an agent knows of the run that it looks for, and where it is."""
+    """What an agent knows about the run that it looks for, and where the agent is."""
 
     run: str = ""
     words: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class Remembered:
 
 @frozen(kw_only=True)
 class Kept:
-    """What is kept of a run to find it by."""
+    """What is stored about a run to find it by."""
 
     run: str
     workflow: str
@@ -48,12 +48,12 @@ class Kept:
     complete: bool = False
     active: float = 0.0
     position: int = 0
-    """Where its last event stands among those of all runs."""
+    """The position of its last event among those of all runs."""
 
 
 @frozen
 class Match:
-    """A run, how it was found, and how well it fits."""
+    """A run, how it was found, and how well it matches."""
 
     kept: Kept
     tier: int
@@ -63,30 +63,30 @@ class Match:
 
     @property
     def confidence(self) -> Confidence:
-        """How sure it is that this is the one."""
+        """How certain it is that this is the right run."""
         if self.tier <= ALL_WORDS:
             return "strong"
         return "weak" if self.tier == RECENT else "medium"
 
     @property
     def rank(self) -> tuple[int, bool, bool, float, int, str]:
-        """Where it stands: the smallest is the best."""
+        """The sort key: the smallest is the best."""
         kept = self.kept
         return self.tier, not self.same_repository, kept.complete, -self.score, -kept.position, kept.run
 
 
 def words_in(text: str) -> tuple[str, ...]:
-    """Give the words of a text as they are compared."""
+    """Split a text into words for comparison."""
     return tuple(_WORD.findall(text.casefold()))
 
 
 def remembered_words(query: str) -> tuple[str, ...]:
-    """Give the words of a query, each once."""
+    """Split a query into words, each once."""
     return tuple(dict.fromkeys(words_in(query)))[:MOST_WORDS]
 
 
 def ranked(remembered: Remembered, runs: Iterable[Kept]) -> list[Match]:
-    """Put runs in order, the best match first."""
+    """Sort runs, the best match first."""
     every = list(runs)
     vocabulary = frozenset[str]().union(*(each.words for each in every))
     alike = {word: _alike(word, vocabulary) for word in remembered.words}
@@ -94,7 +94,7 @@ def ranked(remembered: Remembered, runs: Iterable[Kept]) -> list[Match]:
 
 
 def _alike(word: str, vocabulary: frozenset[str]) -> Mapping[str, float]:
-    """Give the words that stand for a word, with how much each counts."""
+    """Find the words that count as a match for a word, with the weight of each."""
     found = {word: 1.0}
     if len(word) < _SHORTEST:
         return found
@@ -117,7 +117,7 @@ class _Ways:
     why: list[str] = field(default_factory=list[str])
 
     def found(self, tier: int, score: float, why: str) -> None:
-        """Note a way; the surest decides, the others are told too."""
+        """Record a way; the most certain decides, the others are reported too."""
         if tier < self.tier:
             self.tier, self.score = tier, score
         self.why.append(why)
@@ -155,7 +155,7 @@ def _weight(alike: Mapping[str, float], words: frozenset[str]) -> float:
 
 
 def _importance(word: str) -> int:
-    """Long words say more than short ones, up to a point."""
+    """Weight a word by its length, up to a point: long words say more."""
     return min(len(word), 8)
 
 

@@ -1,4 +1,4 @@
-"""The documents that a workflow points to, as a connected agent is told of them, or reads them."""
+"""The documents that a workflow refers to, as a connected agent sees or reads them."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ from handrail.sources.tiers import Place
 
 
 def read_reference(plan: Plan, place: Place, wanted: str) -> str:
-    """Read the document behind a reference, as it is now; what leaves its folder is refused."""
+    """Read the document behind a reference, as it is now; one outside its folder is refused."""
     reference = next((each for each in declared_references(plan) if each.id == wanted), None)
     if reference is None:
         known = ", ".join(each.id for each in declared_references(plan)) or "none"
@@ -40,17 +40,17 @@ def _read_text(path: Path, base: Path) -> str | Refusal:
 
 
 def references_of(desk: Desk, state: RunState) -> tuple[Resolved, ...]:
-    """Give the references of a run as they were found when it started."""
+    """Return the references of a run as they were found when it started."""
     declared = declared_references(plan_of(desk.log, state.plan))
     if not declared:
         return ()
-    # Where the documents were that an imported run refers to says nothing about this machine.
+    # Where the documents of an imported run were says nothing about this machine.
     pinned: Mapping[str, JsonValue] = {} if state.imported else _pinned(desk, state.run)
     return tuple(_as_pinned(each, pinned.get(each.id)) for each in declared)
 
 
 def _as_pinned(reference: Reference, pinned: JsonValue) -> Resolved:
-    """A run that no agent started was never looked at for this: then only the declaration is told."""
+    """Resolve a reference as pinned; a run that no agent started has nothing pinned, so its declaration is used."""
     if not isinstance(pinned, dict):
         return Resolved(reference, reference.source)
     return Resolved(reference, str(pinned.get("path")), str(pinned.get("problem") or ""))
@@ -64,7 +64,7 @@ def _pinned(desk: Desk, run: str) -> Mapping[str, JsonValue]:
 
 
 def references_item(found: tuple[Resolved, ...], lifecycle: Lifecycle) -> tuple[Item, ...]:
-    """Give the item that goes after an answer: whole at the start, short for who comes back, nothing in between."""
+    """Build the item that follows an answer: full at the start, short for a returning agent, none in between."""
     if not found or lifecycle == "advance":
         return ()
     entries = [_full(each) for each in found] if lifecycle == "start" else [_compact(each) for each in found]
@@ -88,7 +88,7 @@ def _compact(each: Resolved) -> str:
 
 
 def reference_cautions(found: Iterable[Resolved]) -> tuple[Caution, ...]:
-    """Warn of references that could not be resolved."""
+    """Warn about references that could not be resolved."""
     return tuple(_caution(each) for each in found if each.problem)
 
 

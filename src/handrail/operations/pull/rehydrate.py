@@ -1,4 +1,4 @@
-"""Lets a connected agent look again at where it stands, which records nothing, and keep a point to come back to."""
+"""Lets a connected agent look again at its step, which records nothing, and save a point to come back to."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ from handrail.runtime.recorder import Recorder
 
 
 def rehydrate(desk: Desk, token: Token, *, first: bool = False) -> Answer:
-    """Give the step of a token again with what led there; away from the newest step, going on begins a branch.
+    """Return the step of a token again with what led there; before the newest step, continuing begins a branch.
 
     `first` says that the agent that started the run has not seen its first step yet.
     """
@@ -32,19 +32,19 @@ def rehydrate(desk: Desk, token: Token, *, first: bool = False) -> Answer:
     if answer.working:
         desk.wake(run)
     else:
-        # Who has seen where the run stands does not wait for the answer to an earlier call any more.
+        # Whoever has seen the state of the run no longer waits for the answer to an earlier call.
         desk.forget(run)
     return at_start(desk, answer) if first else at_return(desk, answer)
 
 
 def _existing_branch(desk: Desk, token: Token) -> str:
-    """A branch that nobody began yet is its source, at the point where it would begin."""
+    """Return the branch of a token, or its source if nobody has begun the branch yet."""
     run = f"{token.run}-b{token.branch}"
     return run if desk.log.last(run).seq else token.run
 
 
 def _is_newest(state: RunState, seq: int) -> bool:
-    """Tell whether nothing was decided since: the step is pending, or nothing will be again."""
+    """Return whether nothing was decided since: the step is still pending."""
     pending = state.pending
     return pending is not None and (pending.seq == seq or state.steps[pending.address].began == seq)
 
@@ -67,7 +67,7 @@ def _away_from_the_tip(run: str) -> Caution:
 
 @frozen
 class Kept:
-    """A point that was kept, with the token that comes back to it."""
+    """A saved point, with the token that returns to it."""
 
     run: str
     address: str
@@ -75,7 +75,7 @@ class Kept:
 
 
 def checkpoint(desk: Desk, token: Token) -> Kept:
-    """Keep the point of a token; kept twice it is kept once."""
+    """Save the point of a token; saving it twice has no further effect."""
     state = desk.known.folded(desk.log, token.run).state
     require_holder(desk, state, token)
     lease = acquire_lease(desk.log, token.run, held_name(token.holder))

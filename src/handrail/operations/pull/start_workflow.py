@@ -1,4 +1,4 @@
-"""Starts a workflow for a connected agent, which holds the run from its first moment."""
+"""Starts a workflow for a connected agent, which holds the run from the beginning."""
 
 import json
 from collections.abc import Callable
@@ -37,11 +37,11 @@ class StartWanted:
     goal: str
     context: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     request: str = ""
-    """Made up by the client: the same one always means the same run."""
+    """Chosen by the client: the same one always means the same run."""
 
 
 def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
-    """Start a workflow, held by the agent that asked for it, and give its first step."""
+    """Start a workflow, held by the agent that asked for it, and return its first step."""
     place = desk.place_of(wanted.workspace)
     request = _request(desk, place, wanted)
     references = look_for(request.pinned.plan, place)
@@ -67,7 +67,7 @@ def start_pulled(desk: Desk, wanted: StartWanted) -> Answer:
 
 
 def _started(desk: Desk, request: Request, begins: "_Beginning", claim: RunClaim) -> str:
-    """Start a run; a start that was made before gives the run that it made then."""
+    """Start a run; a repeated start returns the run of the first one."""
     try:
         return start(desk.writer, request, then=_held_from_the_start(desk, begins), claim=claim)
     except VersionConflict:
@@ -103,7 +103,7 @@ def _written(value: JsonValue) -> str:
 
 @frozen
 class _Beginning:
-    """Who begins a run, and how far it goes on alone."""
+    """Who begins a run, and how far it may continue alone."""
 
     plan: Plan
     holder: str
@@ -111,7 +111,7 @@ class _Beginning:
 
 
 def _held_from_the_start(desk: Desk, begins: _Beginning) -> Callable[[RunStarted], tuple[Event, ...]]:
-    """The run is the agent's before the first step is decided, in the very append that makes it."""
+    """Return what hands the run to the agent before the first step is decided, in the same append that creates it."""
     blobs = desk.log.get_blob
 
     def then(started: RunStarted) -> tuple[Event, ...]:
@@ -128,7 +128,7 @@ def _held_from_the_start(desk: Desk, begins: _Beginning) -> Callable[[RunStarted
 
 
 def _require_all_it_needs(plan: Plan, state: RunState) -> None:
-    """A workflow that begins with a loop without its variable has no step in which to ask for it."""
+    """Refuse a workflow that begins with a loop whose variable is missing: it has no step in which to ask for it."""
     found = lacking(plan, state) if state.status == "blocked" else None
     if found is not None:
         hint = f"call start_workflow again with this in its context: {json.dumps({found.variable: found.example})}"

@@ -1,7 +1,7 @@
-"""What an agent is told beside its step, as items of their own, when it begins or comes back; never stored.
+"""What an agent is told beside its step, as separate items, when it starts or returns; never stored.
 
-Which supplements an answer carries follows from the moment alone. Nobody keeps account of what was delivered, so an
-agent that lost its context gets what it needs again.
+Which supplements an answer has depends only on the lifecycle. Nobody records what was delivered, so an agent that
+lost its context gets what it needs again.
 """
 
 from typing import Literal, TypeAlias
@@ -14,7 +14,7 @@ Delivery: TypeAlias = Literal["per_lifecycle", "once_per_session"]
 
 @frozen(kw_only=True)
 class Supplement:
-    """A text that goes with answers of certain moments."""
+    """A text that accompanies the answers of certain lifecycles."""
 
     kind: str
     order: int
@@ -22,10 +22,10 @@ class Supplement:
     lifecycles: tuple[Lifecycle, ...] = ("start", "rehydrate")
     delivery: Delivery = "per_lifecycle"
     emit_on: Lifecycle | None = None
-    """The only moment of one that is told once in a session."""
+    """The only lifecycle of a supplement that is sent once per session."""
 
     def __post_init__(self) -> None:
-        """Refuse what could never be delivered as it says."""
+        """Refuse what could never be delivered as declared."""
         if (self.delivery == "once_per_session") != (self.emit_on is not None):
             raise ValueError(f"supplement '{self.kind}': emit_on belongs to once_per_session, and only to that")
         if self.emit_on is not None and self.emit_on not in self.lifecycles:
@@ -35,7 +35,7 @@ class Supplement:
             raise ValueError(f"supplement '{self.kind}': an agent that goes on is told its next step alone")
 
     def is_due(self, lifecycle: Lifecycle) -> bool:
-        """Tell whether it goes with an answer of this moment."""
+        """Return whether it accompanies an answer of this lifecycle."""
         return lifecycle in self.lifecycles if self.emit_on is None else lifecycle == self.emit_on
 
 
@@ -97,6 +97,6 @@ SUPPLEMENTS: tuple[Supplement, ...] = (
 
 
 def supplements_for(lifecycle: Lifecycle, known: tuple[Supplement, ...] = SUPPLEMENTS) -> tuple[Item, ...]:
-    """Give the items that go before an answer of this moment, in their order."""
+    """Return the items that precede an answer of this lifecycle, in their order."""
     due = sorted((each for each in known if each.is_due(lifecycle)), key=lambda each: each.order)
     return tuple(Item(kind=each.kind, text=each.text) for each in due)

@@ -1,4 +1,4 @@
-"""Hands a run that the engine drives to a connected agent, in the middle of whatever it does."""
+"""Hands a run that the engine drives to a connected agent, whatever the engine is doing."""
 
 from handrail.frozen import frozen
 from handrail.operations.pull.desk import Desk, held_name, new_name
@@ -17,18 +17,18 @@ class Handover:
     step: str
     """The step that waits for the agent; empty while the engine has something to do first."""
     over: bool
-    """Whether the run changed hands; if not, it does when the engine's own step is done."""
+    """Whether the agent holds the run already; if not, it will when the engine's own step is done."""
 
 
 def hand_to_agent(writer: RunWriter, run: str, asked_by: str = "") -> str:
-    """Ask for a run on behalf of an agent that is to be given its token; give the name of that holder."""
+    """Request a run for an agent that will get its token; return the name of that holder."""
     holder = new_name()
     take(writer, run, held_name(holder), asked_by)
     return holder
 
 
 def handover(desk: Desk, run: str, holder: str) -> Handover:
-    """Give the token by which an agent goes on with a run that was asked for."""
+    """Build the token with which an agent continues a run that was requested."""
     state = state_of(desk.log, run)
     waits = waits_for_holder(state) and state.held_by == held_name(holder)
     pending = state.pending if waits else None

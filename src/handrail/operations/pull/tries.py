@@ -1,8 +1,8 @@
-"""The tries of a step that a token stands for: what was handed in, what became of it, and what is handed in again.
+"""The tries of a step that a token stands for: what was handed in, what its outcome was, what is handed in again.
 
 1. A refusal ends a try and not the step: the next try of the same step belongs to the token too.
-2. What is handed in again as it was gets the answer that it got, unless something else has changed meanwhile.
-3. Whether a proof holds depends on the files, not on what is handed in: it is looked at again each time.
+2. What is handed in again unchanged gets the same answer again, unless something else has changed meanwhile.
+3. Whether a proof holds depends on the files, not on what is handed in: it is checked again each time.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class Try:
     began: int
     """The event that made the step pending."""
     over: int = 0
-    """The event that says what became of it."""
+    """The event that holds its outcome."""
     outcome: Outcome | None = None
 
     @property
@@ -58,7 +58,7 @@ class Try:
 
 
 def tries_of(desk: Desk, run: str, seq: int, address: str = "") -> Iterator[Try]:
-    """Give the tries since an event by which a step was pending, or, with an address, since a standstill there."""
+    """Yield the tries since an event that made a step pending, or, with an address, since a block there."""
     began = 0 if address else seq
     for stored in desk.log.read(run, after=seq - 1 if began else seq):
         event = from_log(stored)
@@ -79,13 +79,13 @@ def tries_of(desk: Desk, run: str, seq: int, address: str = "") -> Iterator[Try]
 
 
 def is_pending_point(desk: Desk, run: str, seq: int) -> bool:
-    """Tell whether an event made something pending, so that a token of it stands for a step."""
+    """Return whether an event made something pending, so that a token of it stands for a step."""
     found = desk.log.read(run, after=seq - 1, limit=1)
     return bool(found) and isinstance(from_log(found[0]), StepBegan | StepRefused | DelegationReported)
 
 
 def is_repeated(desk: Desk, tried: Try, given: Given, result: JsonValue) -> bool:
-    """Tell whether what is handed in was handed in before, in this try."""
+    """Return whether what is handed in was handed in before, in this try."""
     kept = masked({"notes": kept_notes(given.notes), "artifacts": list(given.artifacts)}, desk.writer.redactor)
     match tried.outcome:
         case StepRefused(output=output):
@@ -111,7 +111,7 @@ def is_repeated(desk: Desk, tried: Try, given: Given, result: JsonValue) -> bool
 def _is_same_context(desk: Desk, tried: Try, given: Given) -> bool:
     refusal = tried.outcome
     if isinstance(refusal, StepRefused) and any(each.code == "bad_context" for each in refusal.shortfalls):
-        # It was too large to be kept: what is too large again is as good as the same.
+        # It was too large to be stored: what is too large again counts as the same.
         return bool(context_problem(state_before(desk.log, tried.run, tried.over).context, given.context))
     merged = [each.changes for each in _during(desk, tried) if isinstance(each, ContextMerged)]
     return (merged[0] if merged else {}) == masked(dict(given.context), desk.writer.redactor)
@@ -123,6 +123,6 @@ def _during(desk: Desk, tried: Try) -> list[Event]:
 
 
 def is_judged_anew(desk: Desk, tried: Try) -> bool:
-    """Tell whether a person changed meanwhile what a try that was refused is held against."""
+    """Return whether a person has since changed the conditions under which a try was refused."""
     later = (from_log(stored) for stored in desk.log.read(tried.run, after=tried.over))
     return any(isinstance(each, RunResumed | PreferencesSet) for each in later)

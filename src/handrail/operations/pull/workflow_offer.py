@@ -9,7 +9,7 @@ from handrail.operations.workflows.list import Listed
 
 @frozen(kw_only=True)
 class OfferedInput:
-    """What a workflow takes beside the goal."""
+    """What a workflow takes besides the goal."""
 
     name: str
     type: str
@@ -17,7 +17,7 @@ class OfferedInput:
     description: str
     choices: tuple[str, ...] = ()
     takes_goal: bool = False
-    """Whether the goal that it is started with becomes this value."""
+    """Whether the goal with which it is started becomes this value."""
 
 
 @frozen(kw_only=True)
@@ -38,13 +38,13 @@ class Offered:
     version: str | None
     tags: tuple[str, ...]
     distrust: str = ""
-    """Why it may not be started yet; empty where it may."""
+    """Why it may not be started yet; empty if it may."""
     inputs: tuple[OfferedInput, ...] = ()
     references: tuple[OfferedReference, ...] = ()
 
     @property
     def kind(self) -> Literal["workflow", "routine"]:
-        """Whether it stands on its own or is meant to be used inside others."""
+        """Whether it is run on its own or inside others."""
         return "routine" if self.about.routine else "workflow"
 
     @property

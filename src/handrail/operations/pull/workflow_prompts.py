@@ -1,6 +1,6 @@
 """Workflows as commands of a connected agent: what a person can choose there, and the text that then starts one.
 
-Only what may be started is offered: text of a repository that nobody has trusted is in no list and in no prompt.
+Only what may be started is offered: text of an untrusted repository is in no list and in no prompt.
 """
 
 import json
@@ -20,7 +20,7 @@ from handrail.sources.tiers import Place
 
 GOAL = "goal"
 MOST_DESCRIPTION = 300
-"""Characters of a description in a list of commands."""
+"""The number of characters of a description in a list of commands."""
 _TYPED = """\
 - Some programs cut what a person types after a command at its spaces. Where you can see all of that text, it counts in
   place of the values above: as a whole it is the `goal`, except for what plainly is the value of another argument."""
@@ -45,12 +45,12 @@ the work without the workflow."""
 
 @frozen
 class PromptArgument:
-    """What a person may give with a command."""
+    """What a person may pass with a command."""
 
     name: str
     description: str
     needed: bool = False
-    """Whether the workflow cannot be started without it; the agent asks for what was not given."""
+    """Whether the workflow cannot be started without it; the agent asks for what is missing."""
     choices: tuple[str, ...] = ()
 
 
@@ -65,25 +65,25 @@ class WorkflowPrompt:
 
 
 def workflow_prompts(desk: Desk, workspace: Path | None) -> tuple[WorkflowPrompt, ...]:
-    """Give a command for each workflow that can be started, as seen from a folder."""
+    """List a command for each workflow that can be started, as seen from a folder."""
     return tuple(_prompt(each) for each in startable(desk, workspace))
 
 
 def startable(desk: Desk, workspace: Path | None) -> tuple[Offered, ...]:
-    """Give the workflows that can be started now; without a folder only the user's own and the built-in ones."""
+    """List the workflows that can be started now; without a folder, only the user's own and the built-in ones."""
     found = offers(desk, place_seen_from(desk, workspace)).workflows
     return tuple(each for each in found if not each.distrust and each.about.valid)
 
 
 def place_seen_from(desk: Desk, workspace: Path | None) -> Place:
-    """Give the place of a folder; without one, a place that belongs to no repository."""
+    """Return the place of a folder; without one, a place that belongs to no repository."""
     if workspace is not None:
         return desk.place(workspace)
     return replace(desk.place(Path.home()), repository=None, cwd=None)
 
 
 def find_startable(desk: Desk, workspace: Path | None, name: str) -> Offered:
-    """Find a workflow by its name; raise what a person can do about it where it cannot be started."""
+    """Find a workflow by its name; if it cannot be started, raise what a person can do about it."""
     seen = desk.catalogue.seen(place_seen_from(desk, workspace))
     found = seen.winner(name)
     about = None if found is None else offer(seen, found)
@@ -106,7 +106,7 @@ def _prompt(each: Offered) -> WorkflowPrompt:
 
 
 def _arguments(each: Offered) -> tuple[PromptArgument, ...]:
-    """The goal first: clients that take words in their order then need no more than what is wanted."""
+    """List the arguments, the goal first: clients that take words in their order then need nothing else."""
     by_name = {one.name: one for one in each.inputs}
     takes = next((one for one in each.inputs if one.takes_goal), by_name.get(GOAL))
     words = f": {takes.description}" if takes is not None and takes.description else ""
@@ -122,7 +122,7 @@ def _argument(each: OfferedInput) -> PromptArgument:
 
 
 def prompt_text(desk: Desk, workspace: Path | None, name: str, given: Mapping[str, str]) -> str:
-    """Write what makes a connected agent start a workflow with what a person gave, and walk it."""
+    """Write the prompt that makes a connected agent start a workflow with what a person passed, and complete it."""
     about = find_startable(desk, workspace, name)
     arguments = _arguments(about)
     known = {each.name for each in arguments}
@@ -161,7 +161,7 @@ def _call(about: Offered, workspace: Path | None, said: Mapping[str, str]) -> st
 
 
 def _before(arguments: tuple[PromptArgument, ...], said: Mapping[str, str], workspace: Path | None) -> list[str]:
-    """Say what is still open before the call."""
+    """List what is still open before the call."""
     if GOAL in said:
         lines = [_TYPED]
     else:

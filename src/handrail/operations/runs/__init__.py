@@ -1,1 +1,1 @@
-"""Start a run and change its course."""
+"""Starts a run and changes its course."""

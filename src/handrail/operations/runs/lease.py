@@ -6,12 +6,12 @@ from handrail.errors import LogConflict
 from handrail.ports.log import Holder, Lease, Log
 
 _PATIENCE = 2.0
-"""Seconds in which a driver that only looks at the run has let go of it."""
+"""Seconds within which a driver that only looks at the run has released it."""
 _LOOK_EVERY = 0.02
 
 
 def acquire_lease(log: Log, run: str, by: str) -> Lease:
-    """Get the lease of a run, waiting a little for a driver that only looks at it."""
+    """Acquire the lease of a run, waiting a little for a driver that only looks at it."""
     until = time.monotonic() + _PATIENCE
     while isinstance(lease := log.acquire(run, by), Holder):
         if time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""What a user may do with runs: start, answer, stop, resume, go back, copy, take and release."""
+"""What a user may do with runs: start, answer, stop, resume, rewind, fork, take and release."""
 
 import time
 from collections.abc import Callable
@@ -42,12 +42,12 @@ else:
 
 
 MOST_NEAR = 1_000
-"""The newest runs among which one with nearly the same id is looked for."""
+"""The number of newest runs among which one with a similar id is looked for."""
 
 
 @frozen
 class Request:
-    """Everything a new run is given."""
+    """Everything that a new run is given."""
 
     pinned: Pinned
     workspace: str
@@ -56,20 +56,20 @@ class Request:
     task: str = ""
     by: str = ""
     source: TreeSource | None = None
-    """What the run's own work tree is made from; its branch is a template with `{run}` in it."""
+    """What the run's own worktree is created from; its branch is a template with `{run}` in it."""
     agent: str = ""
     script: bytes = b""
     tree: Tree | None = None
-    """The checkout that the run borrows, where it has no work tree of its own."""
+    """The checkout that the run borrows if it has no worktree of its own."""
     pass_env: tuple[str, ...] = ()
     agents: AgentPolicy = NO_POLICY
     observed: dict[str, str] = field(default_factory=dict[str, str])
     references: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     once: str = ""
-    """What tells this start from every other one: made again, it is refused with a `VersionConflict`."""
+    """What distinguishes this start from every other one: repeated, it is refused with a `VersionConflict`."""
     project: Project = NO_PROJECT
     admission: Admission | None = None
-    """Which repository its key counts in, and how many runs may run at once."""
+    """The repository in which its key counts, and how many runs may run at once."""
     env: dict[str, str] = field(default_factory=dict[str, str])
     """Environment variables that its expressions read."""
     allowance: dict[str, float] = field(default_factory=dict[str, float])
@@ -87,10 +87,10 @@ def start(
     then: Callable[[RunStarted], tuple[Event, ...]] = _nothing_more,
     claim: RunClaim | None = None,
 ) -> str:
-    """Bring a run into being, pinned to its plan; give its id, such as `fix-bug-1`.
+    """Create a run, pinned to its plan, and return its id, such as `fix-bug-1`.
 
-    `then` gives what is recorded with its first event, in the same append. With a `claim` the run is this process's
-    before that append: a background driver that is at work never takes it.
+    `then` returns what is recorded with its first event, in the same append. With a `claim`, the run belongs to this
+    process before that append: a running background driver never takes it.
     """
     log = writer.log
     data = _plan_bytes(request)
@@ -148,7 +148,7 @@ def start(
 
 
 def _plan_bytes(request: Request) -> bytes:
-    """Give the plan of a new run as it is kept, after everything that the run is given was found to be readable."""
+    """Return the serialized plan of a new run, after checking that everything the run is given can be read back."""
     require_recordable("the project of the run", encode(request.project))
     for name in ("inputs", "checks", "task", "by", "agent", "references", "env"):
         require_recordable(f"the {name} of the run", getattr(request, name))
@@ -162,24 +162,24 @@ def _plan_bytes(request: Request) -> bytes:
 
 
 def once_named(request: Request) -> str:
-    """Name the run of a start that is made only once, however often it is asked for."""
+    """Return the id of a run that is started only once, however often that is requested."""
     return f"{request.pinned.plan.name}-r{sha256(request.once.encode()).hexdigest()[:12]}"
 
 
 def next_number(log: Log, name: str) -> int:
-    """Give the number of a workflow's next run."""
+    """Return the number of a workflow's next run."""
     numbers = [key.removeprefix(f"{name}-") for key in log.keys(Filter(prefix=f"{name}-", top=True))]
     return 1 + max((int(number) for number in numbers if number.isdigit()), default=0)
 
 
 def find(log: Log, words: str) -> str:
-    """Find a run by its id, a unique beginning of it, or `@last`; a child is meant only where its id is begun."""
+    """Find a run by its id, a unique prefix of it, or `@last`; a child is meant only if its id is begun."""
     if words == "@last":
         newest = log.keys(Filter(top=True, order="started", limit=1))
         if not newest:
             raise NotFound("there are no runs yet", next_step="handrail run WORKFLOW")
         return newest[0]
-    # A run whose line is lost is found by its whole id all the same.
+    # A run that has lost its row in lists is still found by its whole id.
     if is_run(words) and log.last(words).seq:
         return words
     begun = Filter(prefix=words)
@@ -195,14 +195,14 @@ def find(log: Log, words: str) -> str:
 
 
 def _require_person(run: str, by: str) -> None:
-    """Refuse the word of an agent where a person is asked."""
+    """Refuse the decision of an agent where a person is asked."""
     if is_agents(by):
         hint = f"ask the person to look at it: handrail status {run}"
         raise PersonOnly(f"{run} asks a person, and {actor_words(by)} is none", next_step=hint)
 
 
 def answer(writer: RunWriter, run: str, decision: Decision, by: str, feedback: str = "") -> None:
-    """Answer the question a run waits on; the answer is taken once."""
+    """Answer the approval for which a run waits; the answer is accepted once."""
     _require_person(run, by)
     log = writer.log
     state = state_of(log, run)
@@ -211,7 +211,7 @@ def answer(writer: RunWriter, run: str, decision: Decision, by: str, feedback: s
         raise UsageError(f"{run} asks nobody for approval", next_step=f"handrail status {run}")
     for what, given in (("the answer", decision), ("what is said about it", feedback)):
         require_recordable(what, given)
-    # An answer that cannot be given is refused here: once sent it would use up the question.
+    # An answer that is not possible is refused here: once sent, it would use up the question.
     from_outside.decide_approval(
         plan_of(log, state.plan), state, from_outside.Answer(decision, by, feedback), time.time()
     )
@@ -222,7 +222,7 @@ def answer(writer: RunWriter, run: str, decision: Decision, by: str, feedback: s
 
 
 def say(writer: RunWriter, run: str, text: str, by: str) -> None:
-    """Answer the question of a run's agent in words; the answer is taken once."""
+    """Answer the question of a run's agent with text; the answer is accepted once."""
     _require_person(run, by)
     pending = state_of(writer.log, run).pending
     if pending is None or pending.kind != "question":
@@ -244,7 +244,7 @@ def stop(writer: RunWriter, run: str, by: str, why: str = "") -> None:
 
 
 def resume(writer: RunWriter, run: str, by: str) -> RunState:
-    """Let a run go on that is blocked, failed or paused; what is done is not repeated."""
+    """Let a blocked, failed or paused run continue; what is done is not repeated."""
     state = state_of(writer.log, run)
     if state.over:
         raise UsageError(f"{run} is over already ({state.status})", next_step=inner_steps.way_back(state))
@@ -253,7 +253,7 @@ def resume(writer: RunWriter, run: str, by: str) -> RunState:
 
 
 def rewind(writer: RunWriter, run: str, step: str, by: str) -> int:
-    """Let a run go back to before a step; give the event it goes back to."""
+    """Let a run go back to before a step; return the event to which it goes back."""
     log = writer.log
     if state_of(log, run).status == "cancelled":
         raise UsageError(f"{run} was stopped for good", next_step=f"handrail fork {run} {step}")
@@ -267,12 +267,12 @@ def rewind(writer: RunWriter, run: str, step: str, by: str) -> int:
 
 
 def crossing(state: RunState, seq: int) -> tuple[str, ...]:
-    """Name the effects since an event that cannot be taken back."""
+    """List the effects since an event that cannot be undone."""
     return tuple(dict.fromkeys(what for at, what in state.crossed if at >= seq))
 
 
 def fork(writer: RunWriter, run: str, step: str | None, by: str) -> str:
-    """Copy a run as it was before a step, or as it is; the original is untouched."""
+    """Fork a run as it was before a step, or as it is; the original is untouched."""
     log = writer.log
     source = state_of(log, run)
     seq = copies.begins_at(source) if step is None else _own_place(log, run, step, "fork")
@@ -290,7 +290,7 @@ def fork(writer: RunWriter, run: str, step: str | None, by: str) -> str:
 
 
 def copy_at(log: Log, source: RunState, seq: int, copy: str, by: str) -> RunForked:
-    """Give the first event of a copy of a run as it was before an event."""
+    """Build the first event of a fork of a run as it was before an event."""
     before = state_before(log, source.run, seq)
     if seq <= source.imported:
         before = imports.before_import(before, source)
@@ -300,7 +300,7 @@ def copy_at(log: Log, source: RunState, seq: int, copy: str, by: str) -> RunFork
 
 
 def _tree_of_copy(source: RunState, before: RunState, copy: str) -> TreeSource | None:
-    """A copy gets a work tree of its own, as it stood at that point; only a borrowed one is shared."""
+    """Return what the fork's own worktree is created from, as it was at that point; only a borrowed one is shared."""
     tree = source.tree
     if before.source is not None:
         return replace(before.source, branch=f"work/{copy}")
@@ -322,7 +322,7 @@ def _own_place(log: Log, run: str, step: str, command: Literal["rewind", "fork"]
 
 
 def place_of(log: Log, run: str, step: str) -> int:
-    """Give the event that began a step: `STEP`, `STEP@2` for its second beginning, `LOOP[key]/STEP`."""
+    """Return the event that began a step: `STEP`, `STEP@2` for its second beginning, `LOOP[key]/STEP`."""
     name, _, nth = step.rpartition("@") if step.rpartition("@")[2].isdigit() else (step, "", "")
     begun = [(seq, str(getattr(event, "address", ""))) for seq, event in events_of(log, run) if event.kind in BEGINS]
     exact = [seq for seq, address in begun if address == step]
@@ -337,9 +337,9 @@ def place_of(log: Log, run: str, step: str) -> int:
 
 
 def take(writer: RunWriter, run: str, by: str, asked_by: str = "") -> None:
-    """Hand a run to an outside performer, for the steps of agents; the engine performs the others.
+    """Hand a run to an outside performer, for the agent steps; the engine performs the others.
 
-    From an agent that is connected it is taken over, where a person asks for that.
+    If a connected agent holds it, it is taken over only when a person asks for that.
     """
     state = state_of(writer.log, run)
     taken_over = asked_by and not is_agents(asked_by) and state.held_by.startswith("connected:") and not state.foreign
@@ -361,5 +361,5 @@ def release(writer: RunWriter, run: str, by: str) -> None:
 
 
 def point(log: Log, run: str, seq: int) -> str:
-    """Name an event for good: after a repair another one may get its number, but not its hash."""
+    """Return a permanent name of an event: after a repair another one may get its number, but not its hash."""
     return f"{seq}:{log.read(run, after=seq - 1, limit=1)[0].hash[:16]}"

@@ -1,4 +1,4 @@
-"""How far a run goes on alone, and what it may risk: said by a person, for new runs or for one that runs."""
+"""How far a run continues alone, and what it may risk: set by a person, for new runs or for a running one."""
 
 import uuid
 from typing import TypeAlias
@@ -20,7 +20,7 @@ Preference: TypeAlias = Wish
 
 @frozen
 class Configured:
-    """What the configuration prefers, and why a part of it does not count."""
+    """The preferences of the configuration, and why a part of them does not count."""
 
     wish: Wish
     unused: str = ""
@@ -28,7 +28,7 @@ class Configured:
 
 @frozen
 class Preferred:
-    """How a run goes on from now on."""
+    """The preferences of a run from now on."""
 
     run: str
     autonomy: str
@@ -36,7 +36,7 @@ class Preferred:
 
 
 def configured_wish(place: Place) -> Configured:
-    """Give what is preferred for new runs of connected agents: what the user says, then a trusted repository."""
+    """Return the preferences for new runs of connected agents: the user's first, then a trusted repository's."""
     own = read_user_config(place.folders, Report()).pull
     found = read_configured(place)
     theirs = NO_PULL if found is None else found.config.pull
@@ -50,7 +50,7 @@ def configured_wish(place: Place) -> Configured:
 
 
 def prefer(writer: RunWriter, run: str, wish: Wish) -> Preferred:
-    """Say how far a run goes on alone from now on, and what it may risk."""
+    """Set how far a run continues alone from now on, and what it may risk."""
     state = state_of(writer.log, run)
     for given in (wish.autonomy, wish.risk, wish.by):
         require_recordable("the preference", given)

@@ -1,4 +1,4 @@
-"""Everything before a run: find, compile, trust, bind the inputs, pin the project's checks."""
+"""Everything before a run: find and compile the workflow, check trust, bind the inputs, pin the project's checks."""
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -53,7 +53,7 @@ _NO_WORKTREE = "a run gets a worktree of its own there; here it would change you
 _NAME_THE_FOLDER = "start in a repository (git init, and a first commit); to work on this folder as it is: --in ."
 
 LookUp: TypeAlias = Callable[[Place, str], tuple[Checked, Catalog]]
-"""Gives a workflow by name or path as it compiles, and what it may draw on."""
+"""Returns a workflow by name or path with the result of compiling it, and the catalog that it may use."""
 
 
 @frozen
@@ -71,11 +71,11 @@ class Wanted:
     base: str | None = None
     with_changes: bool = False
     tmux: bool = False
-    """Whether a person wants to look at its agents in tmux."""
+    """Whether a person wants to watch its agents in tmux."""
     strict: bool = False
-    """Whether a call of a cassette fails whose prompt is not the recorded one."""
+    """Whether a call of a cassette fails if its prompt differs from the recorded one."""
     connected: bool = False
-    """Whether a connected agent performs the plain steps of agents."""
+    """Whether a connected agent performs the plain agent steps."""
 
 
 @frozen
@@ -86,19 +86,19 @@ class Prepared:
     bound: Bound
     diagnostics: tuple[Diagnostic, ...]
     left_out: tuple[str, ...] = ()
-    """Uncommitted files of the checkout, which are no part of the run."""
+    """Uncommitted files of the checkout, which are not part of the run."""
     notices: tuple[str, ...] = ()
     """What of the repository is not used, and why."""
 
 
 def looked_up(place: Place, words: str) -> tuple[Checked, Catalog]:
-    """Find and compile a workflow, with what it may draw on."""
+    """Find and compile a workflow; return it with the catalog that it may use."""
     catalog = catalog_for(place)
     return check(place, one(place, words), catalog), catalog
 
 
 def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = looked_up) -> Prepared:
-    """Get a run ready; raises what a person can act on, and starts nothing."""
+    """Prepare a run; raises errors that a person can act on, and starts nothing."""
     pinned, bound, diagnostics = _pinned(place, wanted.workflow, look_up)
     secrecy = Secrecy(machine.redactor())
     inputs = secrecy.inputs(bind(pinned.plan.inputs, wanted.inputs, wanted.task))
@@ -117,7 +117,7 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
         raise UsageError(f"{folder} is not in a git repository: {_NO_WORKTREE}", next_step=_NAME_THE_FOLDER)
     known = ConfiguredAgents(catalog, place.folders, place.repository)
     said = wanted.agent or ("" if wanted.script is None else SCRIPTED)
-    # Where one agent performs every step, nobody asks which ones are installed.
+    # If one agent performs every step, nobody needs to know which ones are installed.
     script, policy = _script(place, wanted, catalog), policy_of(configured, () if said else known.installed())
     agent = override_of(said, wanted.model, catalog.names)
     pulled = pinned.plan if wanted.connected else None
@@ -160,14 +160,14 @@ def prepare(machine: Machine, place: Place, wanted: Wanted, look_up: LookUp = lo
 def limits_here(
     machine: Machine, place: Place, configured: Configured | None, plans: tuple[Plan, ...]
 ) -> Admission | None:
-    """Say how many runs may run at once, and in which repository keys count; None where nothing limits the run."""
+    """Return how many runs may run at once, and in which repository keys count; None if nothing limits the run."""
     own = read_user_config(place.folders, Report()).max_instances
     theirs = None if configured is None else configured.config.max_instances
     if own is None and theirs is None and all(plan.concurrency is None for plan in plans):
         return None
     root = place.repository or place.cwd or Path.cwd()
     shared = Path(machine.repositories.observe(root).get("repository") or root)
-    # All worktrees of a repository are one place, which is named as its main checkout is.
+    # All worktrees of a repository are one scope, which is named after its main checkout.
     scope = str(shared.parent if shared.name == ".git" else shared)
     limits = [*([("", own)] if own is not None else []), *([(scope, theirs)] if theirs is not None else [])]
     return Admission(scope, places=tuple(limits))
@@ -176,7 +176,7 @@ def limits_here(
 def _with_start_values(
     machine: Machine, place: Place, configured: Configured | None, request: Request, called: tuple[Plan, ...]
 ) -> Request:
-    """Give a request with what its workflows read of the environment, and what the configurations let it spend."""
+    """Return a request with the environment variables that its workflows read, and the configured spending limits."""
     if any(map(_names_surroundings, plans := (request.pinned.plan, *called))):
         start_values.require_issue(plans, request.task)
         request = start_values.with_environment(request, plans, configured, machine.environment, machine.redactor())
@@ -188,7 +188,7 @@ def _with_start_values(
 
 
 def _names_surroundings(plan: Plan) -> bool:
-    """Tell whether a plan may read environment variables or an issue, without a look at what exactly."""
+    """Return whether a plan may read environment variables or an issue, without working out which."""
     steps = [step for _, step in every_step(plan.steps)]
     texts = [each.source for step in steps for each in parts(step, Expression)]
     texts += [each.text for step in steps for each in parts(step, Prompt) if "{" in each.text]
@@ -197,7 +197,7 @@ def _names_surroundings(plan: Plan) -> bool:
 
 
 def _preparations(plans: Iterable[Plan]) -> Iterator[str]:
-    """Say what the run will leave to a person."""
+    """List what the run will leave to a person."""
     for plan in plans:
         for address, step in every_step(plan.steps):
             said = describe_preparation(step.action)
@@ -206,7 +206,7 @@ def _preparations(plans: Iterable[Plan]) -> Iterator[str]:
 
 
 def _script(place: Place, wanted: Wanted, catalog: AgentCatalog) -> bytes:
-    """What the scripted agent or a cassette plays, read and checked."""
+    """Read and check what the scripted agent or a cassette plays."""
     recorded = wanted.agent == CASSETTE
     if wanted.script is None:
         if recorded:
@@ -217,12 +217,12 @@ def _script(place: Place, wanted: Wanted, catalog: AgentCatalog) -> bytes:
 
 
 def pin(place: Place, words: str, look_up: LookUp = looked_up) -> Pinned:
-    """Find, compile and check the trust of a workflow."""
+    """Find and compile a workflow, and check that it is trusted."""
     return _pinned(place, words, look_up)[0]
 
 
 def workflows_seen_from(environ: Mapping[str, str], fallback: Place) -> Workflows:
-    """Find the workflows that steps call: from the run's workspace, else from where the command was called."""
+    """Return a function that finds the workflows that steps call: from the run's workspace, or else from `fallback`."""
 
     def find(name: str, workspace: str) -> Pinned:
         try:
@@ -234,7 +234,7 @@ def workflows_seen_from(environ: Mapping[str, str], fallback: Place) -> Workflow
 
 
 def project_checks(configured: Configured | None, *, needed: bool) -> dict[str, str]:
-    """Give the checks of the repository's configuration; where they are needed they must be there and trusted."""
+    """Return the checks of the repository's configuration; if they are needed, they must exist and be trusted."""
     if configured is None or not configured.config.checks:
         if needed:
             message = f"this workflow runs the project's checks, and {CONFIG} has none; nothing was started"
@@ -247,7 +247,7 @@ def project_checks(configured: Configured | None, *, needed: bool) -> dict[str, 
 
 
 def _project(machine: Machine, place: Place, configured: Configured | None, plans: tuple[Plan, ...]) -> Project:
-    """Give what the repository's configuration says of the project; what some plan needs must be there."""
+    """Return the project settings of the repository's configuration; what some plan needs must be there."""
     if any(map(_reads_project, plans)):
         root = place.repository or place.cwd or Path.cwd()
         needs = project_settings.needs_of(plans)
@@ -256,7 +256,7 @@ def _project(machine: Machine, place: Place, configured: Configured | None, plan
 
 
 def _reads_project(plan: Plan) -> bool:
-    """Tell whether a plan may need the project's settings, without a look at what exactly."""
+    """Return whether a plan may need the project's settings, without working out which."""
     steps = [step for _, step in every_step(plan.steps)]
     named = any(each.default_from for each in plan.inputs) or any(
         getattr(step.action, "project", None) for step in steps
@@ -269,7 +269,7 @@ def _reads_project(plan: Plan) -> bool:
 
 
 def names_for(place: Place, words: str) -> UsageError:
-    """Say what can be run where a person gave a task without a workflow."""
+    """Build the error for a task without a workflow, with what can be run."""
     names = [name for name in workflow_list.workflow_names(place) if "routine-" not in name]
     known = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     message = f"'{words}' is no workflow; which one shall do it?" if words else "which workflow?"
@@ -289,7 +289,7 @@ def _pinned(place: Place, words: str, look_up: LookUp) -> tuple[Pinned, Bound, t
 
 
 def _require_trust(place: Place, reached: Reached) -> None:
-    """Refuse a workflow as long as one of the files that it is made from is not trusted as it was read."""
+    """Refuse a workflow as long as one of the files from which it is made is not trusted as it was read."""
     trust = TrustStore(place.folders).status_of(reached.contents)
     if trust.granted and reached.checked.opened.snapshot is not None:
         return
@@ -318,6 +318,6 @@ def _folder(place: Place, given: str | None) -> Path:
 
 
 def missing_trust(machine: Machine, place: Place, words: str) -> "trust.TrustQuestion | None":
-    """Give what a run of this workflow reads from the repository, if any of it is not trusted."""
+    """Return what a run of this workflow reads from the repository, if any of it is not trusted."""
     asked = trust.examine(machine.agents, place, words)
     return None if asked.granted else asked

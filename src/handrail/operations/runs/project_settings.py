@@ -1,4 +1,4 @@
-"""What a run needs to know of the project: pinned as it starts, and asked for before anything is paid for."""
+"""What a run needs to know about the project: pinned when it starts, and checked before anything costs money."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -24,7 +24,7 @@ EXAMPLES = {
     "outdated": 'outdated = "COMMAND"  # prints a line NAME CURRENT WANTED for each package',
     "update": 'update = "COMMAND"  # brings $PACKAGE to $VERSION',
 }
-"""What has to be added to [project] where something is missing."""
+"""The lines to add to [project] if something is missing."""
 FILE_CHECK = (
     'command = "COMMAND"  # runs the tests of $FILE',
     "failed = [1]  # exit codes that mean a failing test",
@@ -33,14 +33,14 @@ FILE_CHECK = (
 
 @frozen
 class Needs:
-    """What workflows read of a project: names behind `project.`, and checks of single files."""
+    """What workflows read about a project: names after `project.`, and checks of single files."""
 
     names: frozenset[str] = frozenset()
     file_checks: frozenset[str] = frozenset()
 
 
 def needs_of(plans: Iterable[Plan]) -> Needs:
-    """Find out what of the project's settings some workflows read."""
+    """Find out which of the project's settings some workflows read."""
     names: set[str] = set()
     checks: set[str] = set()
     for plan in plans:
@@ -66,7 +66,7 @@ def _read_by(step: object) -> Iterable[str]:
 
 
 def project_for(needs: Needs, configured: Configured | None, branch: Callable[[], str]) -> Project:
-    """Give what is configured; what is needed and missing is refused, with the lines to add."""
+    """Return the configured project; if something needed is missing, refuse with the lines to add."""
     if configured is not None and _uses(needs, configured.config.project):
         configured.require("what it says of the project", "needs")
     usable = configured is not None and not configured.distrust

@@ -1,4 +1,4 @@
-"""The documents that a workflow points to: looked for once, as a run starts, and told the same way ever after."""
+"""The documents that a workflow refers to: looked up once, when a run starts, and reported the same way ever after."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,10 +21,10 @@ class Resolved:
     reference: Reference
     path: str
     problem: str = ""
-    """Why it could not be resolved, as the end of a sentence; empty where it was."""
+    """Why it could not be resolved, as the end of a sentence; empty if it was."""
 
     def document(self) -> dict[str, JsonValue]:
-        """Give it as data."""
+        """Convert the reference to data."""
         declared = self.reference
         return {
             "id": declared.id,
@@ -38,7 +38,7 @@ class Resolved:
 
 
 def look_for(plan: Plan, place: Place) -> dict[str, JsonValue]:
-    """Look for what a workflow refers to; what is found out is recorded as the run starts, and blocks nothing."""
+    """Look for what a workflow refers to; the result is recorded when the run starts, and blocks nothing."""
     found: dict[str, JsonValue] = {}
     for reference in declared_references(plan):
         resolved = resolve(reference, bases_of(reference, place))
@@ -47,7 +47,7 @@ def look_for(plan: Plan, place: Place) -> dict[str, JsonValue]:
 
 
 def resolve(reference: Reference, bases: Iterable[Path]) -> Resolved:
-    """Look for a reference below folders; it must be a file in one of them, symbolic links followed."""
+    """Look for a reference below folders; it must be a file in one of them after following symbolic links."""
     problems: list[str] = []
     for base in bases:
         problem = _problem(base / reference.source, base)
@@ -58,7 +58,7 @@ def resolve(reference: Reference, bases: Iterable[Path]) -> Resolved:
 
 
 def missing_references(plan: Plan, found: dict[str, JsonValue]) -> tuple[str, ...]:
-    """Warn of documents that a workflow refers to and that were not found."""
+    """Warn about documents that a workflow refers to and that were not found."""
     told: list[str] = []
     for each in declared_references(plan):
         seen = found.get(each.id)
@@ -69,7 +69,7 @@ def missing_references(plan: Plan, found: dict[str, JsonValue]) -> tuple[str, ..
 
 
 def bases_of(reference: Reference, place: Place) -> tuple[Path, ...]:
-    """Give the folders below which a reference may lie."""
+    """Return the folders below which a reference may be."""
     if reference.resolve_from == "package":
         return (library_root(),)
     return tuple(dict.fromkeys(base for base in (place.cwd, place.repository) if base is not None))
@@ -88,5 +88,5 @@ def _problem(path: Path, base: Path) -> str:
 
 
 def declared_references(plan: Plan) -> tuple[Reference, ...]:
-    """Give the documents that a workflow points to."""
+    """Return the documents that a workflow refers to."""
     return plan.guided.references if plan.guided is not None else ()

@@ -18,7 +18,7 @@ from handrail.runtime.run_summary import summary_of
 from handrail.runtime.run_writer import RunWriter
 
 MOST_ABOUT = 200
-"""Characters of what an agent named that are kept."""
+"""The number of characters of an agent's argument that are stored."""
 
 
 @frozen
@@ -32,14 +32,14 @@ class Attempt:
 
     @property
     def words(self) -> str:
-        """The command as it is kept."""
+        """The command as it is stored."""
         return " ".join(part for part in (self.command, self.about[:MOST_ABOUT]) if part)
 
 
 def record_attempt(writer: RunWriter, attempt: Attempt) -> str:
-    """Note an attempt in the run of the agent, else in the run that it named; give that run, or nothing.
+    """Record an attempt in the run of the agent, or else in the run that it named; return that run, or nothing.
 
-    The same attempt is noted once, and a run notes only so many.
+    The same attempt is recorded once, and a run records only a limited number.
     """
     state = _run_for(writer.log, attempt)
     if state is None:

@@ -1,7 +1,7 @@
 """Keeps secrets out of what a run is pinned to: its workflow, its inputs, its script.
 
-A run records all of that, and a crash must find it again as it was. So a secret is refused where a person can put
-it elsewhere, and masked where it came along by chance.
+A run records all of that, and after a crash it must be found unchanged. So a secret is refused where a person can put
+it elsewhere, and masked where it is there by accident.
 """
 
 import json
@@ -21,12 +21,12 @@ _INSTEAD = "leave it in the variable; commands and agents see it once pass_env i
 
 @frozen
 class Secrecy:
-    """Looks for secrets in what a person gives a run."""
+    """Looks for secrets in what a person passes to a run."""
 
     redactor: Redactor
 
     def require_none_in(self, plan: Plan, written: bytes = b"") -> None:
-        """Refuse a workflow that holds a secret: all of it is kept with the run, as it is `written`."""
+        """Refuse a workflow that holds a secret: all of it is stored with the run, as it is `written`."""
         found = self.redactor.find(written or rfc8785.dumps(encode(plan)))
         if found:
             kinds = ", ".join(dict.fromkeys(each.kind for each in found))
@@ -34,18 +34,18 @@ class Secrecy:
             raise UsageError(message, next_step="take it out of the workflow and its prompts, and make it invalid")
 
     def inputs(self, given: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        """Give the inputs without what looks like a secret; a value of a secret variable is refused."""
+        """Return the inputs with secrets masked; the value of a secret variable is refused."""
         for name, value in given.items():
             self._require_no_variable(f"the input '{name}'", value)
         return {name: masked(value, self.redactor) for name, value in given.items()}
 
     def task(self, given: str) -> str:
-        """Give the task without what looks like a secret; a value of a secret variable is refused."""
+        """Return the task with secrets masked; the value of a secret variable is refused."""
         self._require_no_variable("the task", given)
         return self.redactor.text(given)
 
     def script(self, given: bytes) -> bytes:
-        """Give a script without secrets."""
+        """Return a script with secrets masked."""
         return self.redactor.data(given)
 
     def _require_no_variable(self, what: str, value: JsonValue) -> None:

@@ -1,4 +1,4 @@
-"""What a run takes from around it as it starts: environment variables that it reads, its issue, the usual budget."""
+"""What a run takes from its surroundings when it starts: environment variables, its issue, the usual budget."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -19,13 +19,13 @@ from handrail.operations.runs.lifecycle import Request
 from handrail.operations.workflows.repository_config import CONFIG, Configured
 
 Environment = Callable[[Iterable[str]], dict[str, str]]
-"""Gives the variables that runs may see, with those that are named."""
+"""Returns the variables that runs may see, plus those that are named."""
 
 
 def with_environment(
     request: Request, plans: tuple[Plan, ...], configured: Configured | None, environment: Environment, secret: Redactor
 ) -> Request:
-    """Give a request with the variables that its workflows read; one that may not be kept or seen is refused."""
+    """Return a request with the variables that its workflows read; one that may not be stored or seen is refused."""
     named = () if configured is None or configured.distrust else configured.config.pass_env
     seen, found = environment(named), dict[str, str]()
     for name in sorted({name for plan in plans for name in _variables(plan, seen)}):
@@ -42,14 +42,14 @@ def with_environment(
 
 
 def _variables(plan: Plan, seen: Iterable[str]) -> Iterator[str]:
-    """Give the variables that a plan reads; all that runs see where it does not say which."""
+    """Yield the variables that a plan reads; if it does not say which, all that runs see."""
     for ref in _refs(plan):
         if ref.parts[0] == "env":
             yield from ref.parts[1:2] or seen
 
 
 def require_issue(plans: tuple[Plan, ...], task: str) -> None:
-    """Refuse a start without a task where a workflow reads an issue that nobody gives it."""
+    """Refuse a start without a task if a workflow reads an issue that nobody passes to it."""
     for plan in plans:
         if not task and not any(each.type == ISSUE for each in plan.inputs) and _needs_issue(plan):
             message = (
@@ -59,13 +59,13 @@ def require_issue(plans: tuple[Plan, ...], task: str) -> None:
 
 
 def _needs_issue(plan: Plan) -> bool:
-    """Whether a plan reads fields of `issue`, and nowhere asks whether there is one."""
+    """Whether a plan reads fields of `issue`, and nowhere tests whether there is one."""
     read = [ref for ref in _refs(plan) if ref.parts[0] == "issue"]
     return bool(read) and not any(ref.is_tested or len(ref.parts) == 1 for ref in read)
 
 
 def _refs(plan: Plan) -> Iterator[Ref]:
-    """Give what the expressions and prompts of a plan read; its own inputs and outputs go before other names."""
+    """Yield what the expressions and prompts of a plan read, except its own inputs and outputs."""
     steps = [step for _, step in every_step(plan.steps)]
     own = {spoken(each.name) for each in plan.inputs} | {spoken(step.output) for step in steps if step.output}
     for step in steps:
@@ -76,7 +76,7 @@ def _refs(plan: Plan) -> Iterator[Ref]:
 
 
 def with_budget(request: Request, budgets: Iterable[Budget | None]) -> Request:
-    """Give a request that keeps within the usual budgets too: of each limit the lowest counts."""
+    """Return a request that also stays within the usual budgets: the lowest value of each limit counts."""
     given = [each for each in budgets if each is not None]
     if not given:
         return request

@@ -1,4 +1,4 @@
-"""Says something to the agents of a run while it runs."""
+"""Sends a message to the agents of a run while it runs."""
 
 import uuid
 
@@ -17,30 +17,30 @@ from handrail.runtime.handlers.agents.live_messages import listens
 from handrail.runtime.run_writer import RunWriter
 
 LONGEST = 20_000
-"""Characters of one message."""
+"""The maximum number of characters of one message."""
 
 
 @frozen
 class Said:
-    """Who hears a message, and when."""
+    """Who gets a message, and when."""
 
     run: str
     step: str
-    """The step whose agent is at work; empty where none is."""
+    """The step whose agent is at work; empty if none is."""
     words: str
 
 
 def tell(writer: RunWriter, run: str, text: str, by: str, catalog: AgentCatalog) -> Said:
-    """Leave a message for the agent that is at work in a run or in one that comes from it, else for the next one."""
+    """Leave a message for the agent at work in a run or one of its child runs, or else for the next one."""
     said = hearer(writer.log, run, text, catalog)
-    # An agent takes what it is told for a person's word, unless that is said otherwise.
+    # An agent takes a message for that of a person, unless the message says otherwise.
     told = f"(from {actor_words(by)}) {text}" if is_agents(by) else text
     writer.send(said.run, f"tell:{uuid.uuid4().hex}", "tell", text=told, by=by)
     return said
 
 
 def hearer(log: Log, run: str, text: str, catalog: AgentCatalog) -> Said:
-    """Say who would hear a message; refuses one that nobody can be told."""
+    """Find out who would get a message; refuse one that nobody can get."""
     if not text.strip():
         raise UsageError("the message is empty", next_step=f'handrail tell {run} "what you want to say"')
     if len(text) > LONGEST:
@@ -67,7 +67,7 @@ def _said(log: Log, state: RunState, catalog: AgentCatalog) -> Said:
 
 
 def _listens(log: Log, state: RunState, pending: Pending, catalog: AgentCatalog) -> bool:
-    """Whether the agent of a call takes words in the middle of it."""
+    """Whether the agent of a call accepts messages in the middle of it."""
     (began,) = (from_log(each) for each in log.read(state.run, pending.seq - 1, 1))
     if not isinstance(began, StepBegan) or not began.spec.get("agent"):
         return False

@@ -1,4 +1,4 @@
-"""Where a new run gets its work tree from: the repository, the branch and commit it starts from, how it is set up."""
+"""Determines the source of a new run's worktree: the repository, the branch and commit, and how it is set up."""
 
 import re
 from dataclasses import replace
@@ -25,7 +25,7 @@ BRANCH = "work/{run}"
 
 @frozen
 class Ground:
-    """What a work tree is made from, and what of the checkout it does not take along."""
+    """What a worktree is created from, and what of the checkout it leaves out."""
 
     source: TreeSource
     uncommitted: tuple[str, ...]
@@ -37,7 +37,7 @@ class Ground:
 def ground_of(
     repositories: Repositories, place: Place, configured: Configured | None, base: str | None
 ) -> Ground | None:
-    """Give the ground of a new run; none where there is no repository."""
+    """Return the ground of a new run, or None if there is no repository."""
     root = _root(repositories, place)
     if root is None:
         return None
@@ -64,7 +64,7 @@ def ground_of(
 
 
 def included_patterns(place: Place, root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Read the patterns of `.worktreeinclude`, pinned as the run starts; if it is not trusted, only say so."""
+    """Read the patterns of `.worktreeinclude`, pinned when the run starts; if it is not trusted, only say so."""
     content = read_content(root / WORKTREE_INCLUDE, root) if not (root / WORKTREE_INCLUDE).is_symlink() else None
     text = decode(content.data) if content is not None and isinstance(content.data, bytes) else None
     if content is None or not isinstance(text, str) or isinstance(text, Refusal):
@@ -77,7 +77,7 @@ def included_patterns(place: Place, root: Path) -> tuple[tuple[str, ...], tuple[
 
 
 def borrowed(repositories: Repositories, folder: Path) -> Tree | None:
-    """Give the checkout that a folder lies in, as a tree that is only ever read; none where there is no repository."""
+    """Return the checkout that contains a folder, as a tree that is only read; None if there is no repository."""
     try:
         root = repositories.find_root(folder)
     except (WorkspaceFault, PermissionError):
@@ -87,17 +87,17 @@ def borrowed(repositories: Repositories, folder: Path) -> Tree | None:
 
 
 def take_along(workspaces: Workspaces, repositories: Repositories, source: TreeSource) -> TreeSource:
-    """Give a source with the uncommitted changes of the checkout on top, which itself is only read."""
+    """Return a source with the uncommitted changes of the checkout on top; the checkout itself is only read."""
     tree = borrowed(repositories, Path(source.repository))
     if tree is None:
         raise WorkspaceFault(f"{source.repository} is no git repository any more", next_step="put it back")
-    # One name for each checkout: which run takes the changes along is not known before it starts.
+    # One name per checkout: which run takes the changes along is not known before it starts.
     taken = workspaces.snapshot(tree, f"checkout.{sha256(source.repository.encode()).hexdigest()[:8]}")
     return replace(source, changes=taken.id)
 
 
 def future_tree(workspaces: "Delivery", source: TreeSource | None, run: str) -> str | None:
-    """Give the folder in which a run's work tree will be made; None where it gets none."""
+    """Return the folder in which a run's worktree will be created; None if it gets none."""
     if source is None:
         return None
     return str(workspaces.worktree_path(Path(source.repository), run))
@@ -113,7 +113,7 @@ def _root(repositories: Repositories, place: Place) -> Path | None:
 
 
 def _usable(configured: Configured | None) -> RepositoryConfig | None:
-    """The configuration, as far as it is trusted; what says nothing about work trees and agents needs no trust."""
+    """Return the configuration if it is trusted; one that says nothing about worktrees and agents needs no trust."""
     if configured is None or not configured.distrust:
         return None if configured is None else configured.config
     config = configured.config

@@ -21,7 +21,7 @@ MOST_NAMED = 12
 
 
 def fits(key: str, address: str) -> bool:
-    """Whether an address is the step that a key means, in some round and for some item where it names none."""
+    """Whether an address is the step that a key means, in any round and for any item if the key names none."""
     return find_key(address, (key,)) is not None
 
 
@@ -32,7 +32,7 @@ def lies_in(key: str, address: str) -> bool:
 
 
 def bare(address: str) -> str:
-    """Give an address without rounds and items."""
+    """Strip rounds and items from an address."""
     return _ROUND.sub("", _ITEM.sub("", address))
 
 
@@ -66,7 +66,7 @@ class KnownSteps:
             )
 
     def _knows(self, address: str) -> bool:
-        """A step itself, or a part of one that is made of parts: `checks/fix`, `review/arbiter`."""
+        """Whether an address is a step, or a part of a composite one: `checks/fix`, `review/arbiter`."""
         nearest = address
         while nearest and nearest not in self._steps:
             nearest = nearest.rpartition("/")[0]
@@ -77,7 +77,7 @@ class KnownSteps:
 
 
 def addresses_in(node: Mapping) -> Iterator[tuple[str, Node | Entry]]:
-    """Give every step address of a scenario with its place."""
+    """Yield every step address of a scenario with its position."""
     expect = node.get("expect")
     places = [node.get(name) for name in ("turns", "answers", "commands")]
     if isinstance(expect, Mapping):

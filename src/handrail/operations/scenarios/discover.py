@@ -36,7 +36,7 @@ class Suite:
 
 @frozen
 class _Chosen:
-    """A workflow, and the test files that are wanted of it."""
+    """A workflow, and its test files that are to be run."""
 
     found: Found
     files: tuple[Path, ...]
@@ -59,13 +59,13 @@ def find_suites(place: Place, targets: Sequence[str], *, library: bool = False) 
 
 
 def tests_of(main: Path, *, folder: bool) -> Path:
-    """Give the folder that holds the tests of a workflow."""
+    """Return the folder that holds the tests of a workflow."""
     return main.parent / TESTS if folder else main.with_name(f"{main.stem}.{TESTS}")
 
 
 @contextmanager
 def trusting(place: Place) -> Generator[Place]:
-    """Give a place in which the repository's workflows may run as they are now; what the user trusts stays as it is."""
+    """Yield a place in which the repository's workflows may run as they are now; the user's own trust is unchanged."""
     with TemporaryDirectory(prefix="handrail-test-trust-") as folder:
         own = replace(place, folders=Folders(place.folders.config, Path(folder)))
         store = TrustStore(own.folders)
@@ -100,7 +100,7 @@ def _chosen(place: Place, targets: Sequence[str], *, library: bool) -> list[_Cho
 
 
 def _named(place: Place, target: str) -> list[_Chosen]:
-    """A workflow, a folder of workflows, or a test file with the workflow that it belongs to."""
+    """Resolve a workflow, a folder of workflows, or a test file with the workflow to which it belongs."""
     file = (place.cwd or Path.cwd()) / target
     if file.suffix in ENDINGS and file.is_file():
         owner = _owner(place, file)
@@ -110,7 +110,7 @@ def _named(place: Place, target: str) -> list[_Chosen]:
 
 
 def _owner(place: Place, file: Path) -> Found | None:
-    """The workflow whose tests a file belongs to."""
+    """Find the workflow to which a test file belongs."""
     folder = file.absolute().parent
     if folder.name == TESTS:
         beside = folder.parent
@@ -132,7 +132,7 @@ def _files(found: Found) -> tuple[Path, ...]:
 
 
 def _no_tests(place: Place, looked: list[Found]) -> UsageError:
-    """Say that there are none, with the first one to write."""
+    """Build the error that there are no tests, with the first one to write."""
     if not looked:
         hint = "name a workflow: handrail test NAME|PATH, or --library for the built-in ones"
         return UsageError("there is no workflow to test here", next_step=hint)

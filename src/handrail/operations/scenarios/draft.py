@@ -22,7 +22,7 @@ FILE = "first.yaml"
 
 
 def write_first(place: Place, words: str) -> str:
-    """Write a first test beside a workflow; give where. One that is there is never overwritten."""
+    """Write a first test beside a workflow and return its path; an existing one is never overwritten."""
     found = one(place, words)
     plan = valid(place, check(place, found, catalog_for(place))).plan
     path = tests_of(found.main, folder=found.folder) / FILE
@@ -41,7 +41,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def draft(plan: Plan) -> str:
-    """Give the text of a first test."""
+    """Write the text of a first test."""
     steps = list(every_step(plan.steps))
     lines = [f"name: {plan.name} goes the usual way", *_inputs(plan)]
     if any(_project(step) for _, step in steps):

@@ -1,4 +1,4 @@
-"""Holds what happened to what a test expects: first whether it could be played at all, then each expectation."""
+"""Compares what happened with what a test expects: first whether it could be played at all, then each expectation."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -15,11 +15,11 @@ from handrail.operations.scenarios.texts import files, part_problems
 from handrail.operations.scenarios.trace import Call, Visit
 
 Check = Callable[[Evidence, Entry], Iterator[Problem]]
-"""Holds one key of `expect` to what happened."""
+"""Compares one key of `expect` with what happened."""
 
 
 def judge(evidence: Evidence) -> tuple[Problem, ...]:
-    """Give every problem; where the scenario could not be played to its end, only that: the rest follows from it."""
+    """List every problem; if the scenario could not be played to its end, only that, since the rest follows from it."""
     if first := tuple(in_the_way(evidence)):
         return first
     expect = evidence.scenario.expect
@@ -27,7 +27,7 @@ def judge(evidence: Evidence) -> tuple[Problem, ...]:
     for entry in expect:
         if entry.name in _CHECKS:
             found += _CHECKS[entry.name](evidence, entry)
-    # What was not used follows from a run that went elsewhere.
+    # What was not used follows from a run that took another path.
     return tuple(found or not_used(evidence))
 
 
@@ -82,7 +82,7 @@ def _prompts(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
 
 
 def _calls(evidence: Evidence, key: str) -> list[Call]:
-    """The calls of a step; `STEP@2` is the second one where the step has no rounds."""
+    """List the calls of a step; `STEP@2` is the second one if the step has no rounds."""
     calls = evidence.trace.calls
     found = [call for call in calls if fits(key, call.address) or fits(key, call.own)]
     name, _, number = key.rpartition("@")

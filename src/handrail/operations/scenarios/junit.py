@@ -1,4 +1,4 @@
-"""The outcome of scenarios as a JUnit report, as CI systems read it."""
+"""The outcome of scenarios as a JUnit report for CI systems."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(outcomes: Sequence[Outcome]) -> str:
-    """Give the report: one suite for each workflow, one case for each scenario."""
+    """Render the report: one suite per workflow, one case per scenario."""
     suites = [list(group) for _, group in groupby(outcomes, key=lambda each: each.suite.path)]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites{_counts('handrail test', outcomes)}>"]
     for suite in suites:
@@ -23,7 +23,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
 
 
 def text_of(problem: Problem) -> str:
-    """Give a problem in plain lines."""
+    """Format a problem as plain lines."""
     lines = [f"{problem.file}:{problem.line}: {problem.what}"]
     lines += [f"  {mark} {text}" for mark, text in problem.difference]
     told = {"expected": problem.expected, "happened": problem.happened, "hint": problem.hint, "add": problem.add}
@@ -80,5 +80,5 @@ def _quoted(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """What XML cannot hold, shown as a mark."""
+    """Replace what XML cannot hold with a mark."""
     return _NOT_XML.sub("\ufffd", text)

@@ -1,4 +1,4 @@
-"""Whether a run went the way that a test says, and how the two ways differ."""
+"""Whether a run took the path that a test expects, and how the two paths differ."""
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -9,7 +9,7 @@ from handrail.operations.scenarios.shapes import GAP
 
 
 def went(expected: Sequence[str], walked: Sequence[str]) -> bool:
-    """Whether a way fits: `...` is any steps or none, and a step takes all its parts with it."""
+    """Whether a path matches: `...` is any number of steps, and a step includes all its parts."""
 
     @cache
     def rest_fits(at: int, walked_to: int) -> bool:
@@ -23,7 +23,7 @@ def went(expected: Sequence[str], walked: Sequence[str]) -> bool:
 
 
 def _ends(key: str, walked: Sequence[str], start: int) -> list[int]:
-    """Where one visit of a step may end: it may go into its parts, and from them come back to itself."""
+    """List where one visit of a step may end: it may go into its parts, and from them come back to itself."""
     found: list[int] = []
     inside = False
     for at in range(start, len(walked)):
@@ -36,7 +36,7 @@ def _ends(key: str, walked: Sequence[str], start: int) -> list[int]:
 
 
 def difference(expected: Sequence[str], walked: Sequence[str]) -> list[tuple[str, str]]:
-    """Give the steps of both ways, each with a mark: `-` only expected, `+` only walked, a blank for both."""
+    """List the steps of both paths, each with a mark: `-` only expected, `+` only walked, a blank for both."""
     seen = _as_expected(expected, walked)
     lines: list[tuple[str, str]] = []
     for what, i, j, k, m in SequenceMatcher(None, expected, seen, autojunk=False).get_opcodes():
@@ -49,7 +49,7 @@ def difference(expected: Sequence[str], walked: Sequence[str]) -> list[tuple[str
 
 
 def _as_expected(expected: Sequence[str], walked: Sequence[str]) -> list[str]:
-    """What was walked in the words of the test, where it has words for it."""
+    """Convert the walked path to the names that the test uses, where it has names for them."""
     said: list[str] = []
     for step in walked:
         word = next((key for key in expected if key != GAP and fits(key, step)), None)

@@ -1,4 +1,4 @@
-"""Plays one scenario with the real engine: starts the run, answers for the person, lets times come, stops in time."""
+"""Plays one scenario with the real engine: starts the run, answers for the person, moves the clock, stops in time."""
 
 import asyncio
 import threading
@@ -24,22 +24,22 @@ from handrail.runtime.ports import Pinned
 BY = "test"
 LOOK_EVERY = 0.05
 PATIENCE = 20.0
-"""Seconds for ending what a scenario started."""
+"""Timeout in seconds for ending what a scenario started."""
 DECISIONS: dict[str, Decision] = {"approve": "approve", "reject": "reject"}
 Trouble: TypeAlias = Literal["", "unanswered", "wrong answer", "timeout", "interrupted"]
 
 
 @frozen
 class Ended:
-    """How far a scenario came."""
+    """How far a scenario got."""
 
     run: str
     state: RunState
     acting: RunState
-    """The run of the family at which it stands."""
+    """The run of the family at which it is."""
     trouble: Trouble = ""
     address: str = ""
-    """The step that the trouble is about, seen from the run."""
+    """The step that the trouble is about, relative to the run."""
     words: str = ""
 
 
@@ -64,7 +64,7 @@ class Player:
     _ends: float = 0.0
 
     def play(self) -> Ended:
-        """Play the scenario to where its run ends or needs what the test does not give."""
+        """Play the scenario until its run ends or needs something that the test does not provide."""
         return asyncio.run(self._play())
 
     async def _play(self) -> Ended:
@@ -110,7 +110,7 @@ class Player:
             self.room.clock.jump(until)
 
     def _answer(self, acting: RunState) -> tuple[Trouble, str]:
-        """Say for the person what the test says, if it does."""
+        """Answer for the person with what the test says, if it says something."""
         pending = acting.pending
         own = "" if pending is None else pending.address
         answer = self.answers.take(self._shown(acting), own)
@@ -144,7 +144,7 @@ class Player:
         return min((time for time in times if time is not None), default=None)
 
     async def _bounded(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something until it is done, the time is up, or everything is to end."""
+        """Do something until it is done, the time is up, or everything has to end."""
         task = asyncio.ensure_future(work)
         try:
             while not (await asyncio.wait({task}, timeout=LOOK_EVERY))[0]:

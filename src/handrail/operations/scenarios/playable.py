@@ -1,4 +1,4 @@
-"""Whether a scenario could be played as it is written: every question answered, every turn there, nothing left over."""
+"""Whether a scenario could be played as written: every question answered, every turn present, nothing left over."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +10,7 @@ from handrail.operations.scenarios.trace import Call
 
 
 def in_the_way(evidence: Evidence) -> Iterator[Problem]:
-    """Give what kept the scenario from being played to its end."""
+    """Yield what kept the scenario from being played to its end."""
     missing = next((call for call in evidence.trace.calls if not _has_turn(evidence, call)), None)
     ended, at = evidence.ended, evidence.scenario.node.entries["name"].key.span
     if missing is not None:
@@ -30,7 +30,7 @@ def _stood(address: str) -> str:
 
 
 def _expected_to_ask(evidence: Evidence) -> bool:
-    """Whether the test says that the run ends with this very question."""
+    """Whether the test says that the run ends with exactly this question."""
     status = evidence.scenario.expect.get("status")
     return evidence.ended.trouble == "unanswered" and status is not None and _word(status) == "needs you"
 
@@ -69,7 +69,7 @@ def _has_turn(evidence: Evidence, call: Call) -> bool:
 
 
 def _missing_turn(evidence: Evidence, call: Call) -> Problem:
-    """Say which turn is missing, with the lines to add."""
+    """Report which turn is missing, with the lines to add."""
     script, turns = evidence.scenario.script, evidence.scenario.part("turns")
     found = None if script is None else script.plays(call.own, call.turn, call.turn_in_round)
     if script is None or turns is None or found is None:
@@ -84,7 +84,7 @@ def _missing_turn(evidence: Evidence, call: Call) -> Problem:
 
 
 def _why_again(evidence: Evidence, call: Call) -> str:
-    """Why a step is tried again: mostly that is what there is to mend."""
+    """Explain why a step is tried again: usually that is what has to be fixed."""
     visit = next((each for each in reversed(evidence.trace.visits) if each.address == call.address), None)
     return f"the call before did not suffice: {visit.before}" if visit is not None and visit.before else ""
 
@@ -98,7 +98,7 @@ def _quoted(address: str) -> str:
 
 
 def not_used(evidence: Evidence) -> Iterator[Problem]:
-    """Give what the test holds ready and the run never asked for."""
+    """Yield what the test provides and the run never asked for."""
     yield from _turns_left(evidence)
     for entry, item in evidence.answers.left():
         yield _left(f"the answer for '{entry.name}' was never asked for", entry, item)

@@ -1,4 +1,4 @@
-"""What a scenario's run did that its test does not say, at the place in the test file."""
+"""What a scenario's run did that its test does not expect, with the position in the test file."""
 
 from pathlib import Path
 from typing import cast
@@ -18,7 +18,7 @@ STATUS_WORDS = {"cancelled": "stopped", "blocked": "needs you", "waiting": "need
 
 @frozen
 class Problem:
-    """One thing that is not as the test says."""
+    """One thing that is not as the test expects."""
 
     what: str
     file: str
@@ -32,7 +32,7 @@ class Problem:
     """Lines to add to the test file."""
 
     def data(self) -> dict[str, JsonValue]:
-        """Give it as JSON data."""
+        """Convert the problem to JSON data."""
         named: dict[str, JsonValue] = {"message": self.what, "file": self.file, "line": self.line}
         more = {"expected": self.expected, "happened": self.happened, "hint": self.hint, "add": self.add}
         named.update({name: text for name, text in more.items() if text})
@@ -44,13 +44,13 @@ class Problem:
 def problem(
     what: str, at: Span, expected: str = "", happened: str = "", difference: tuple[tuple[str, str], ...] = ()
 ) -> Problem:
-    """Make a problem for a place."""
+    """Create a problem at a position."""
     return Problem(what, at.source.path, line_of(at), expected, happened, difference)
 
 
 @frozen
 class Evidence:
-    """Everything that a test may ask about, after its run."""
+    """Everything that a test may check after its run."""
 
     scenario: Scenario
     ended: Ended
@@ -60,12 +60,12 @@ class Evidence:
 
     @property
     def state(self) -> RunState:
-        """Where the run stands."""
+        """The state of the run."""
         return self.ended.state
 
     @property
     def status(self) -> str:
-        """How it stands, in the words of tests."""
+        """The status of the run, in the words of tests."""
         status = self.ended.acting.status if self.state.status == "running" else self.state.status
         return STATUS_WORDS.get(status, status)
 
@@ -76,23 +76,23 @@ class Evidence:
 
     @property
     def message(self) -> str:
-        """The run's last words."""
+        """The run's last message."""
         return self.ended.acting.message
 
     @property
     def outputs(self) -> dict[str, JsonValue]:
-        """What its steps left under a name."""
+        """The named outputs of its steps."""
         return outputs_of(self.state)
 
     @property
     def workspace(self) -> Path:
-        """Where its files are."""
+        """The folder of its files."""
         tree = self.state.tree
         return Path(tree.path if tree is not None else self.state.workspace)
 
 
 def parts_missing(expected: JsonValue, found: JsonValue, at: str = "") -> list[tuple[str, JsonValue, JsonValue]]:
-    """Give every place at which a value is not what is expected; maps may hold more, everything else may not."""
+    """List every place at which a value differs from what is expected; only maps may hold more."""
     if isinstance(expected, dict) and isinstance(found, dict):
         return [
             missing

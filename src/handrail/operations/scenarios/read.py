@@ -1,4 +1,4 @@
-"""Reads the test files of a workflow: scenarios with their places, held to the format and to the workflow's steps."""
+"""Reads the test files of a workflow: scenarios with their positions, checked against the format and the steps."""
 
 import json
 import re
@@ -45,12 +45,12 @@ class Scenario:
 
     @property
     def expect(self) -> Mapping:
-        """What must come of it."""
+        """The expected outcome."""
         return cast("Mapping", self.node.get("expect"))
 
     @property
     def file(self) -> str:
-        """The file that it stands in, as people see it."""
+        """The file that contains it, as people see it."""
         return self.node.span.source.path
 
     @property
@@ -66,23 +66,23 @@ class Scenario:
         return json.dumps(nothing if turns is None else plain(turns)).encode()
 
     def part(self, name: str) -> Mapping | None:
-        """Give a part that is a map."""
+        """Return a part that is a map, or None."""
         found = self.node.get(name)
         return found if isinstance(found, Mapping) else None
 
 
 def line_of(span: Span) -> int:
-    """Give the line on which a span begins."""
+    """Return the line on which a span begins."""
     return span.source.position(span.start).line
 
 
 def listed(node: Node) -> tuple[Node, ...]:
-    """Give the items of a list, or the one value itself."""
+    """Return the items of a list, or the single value itself."""
     return node.items if isinstance(node, Sequence) else (node,)
 
 
 def read_scenarios(path: Path, shown: str, known: KnownSteps, report: Report) -> tuple[Scenario, ...]:
-    """Read one test file; what is wrong in it is reported at its place, and nothing is given then."""
+    """Read one test file; errors in it are reported at their position, and then nothing is returned."""
     source = _source(path, shown, report)
     root = None if source is None else read_yaml(source, report)
     if root is None or not conform(SCENARIOS, root, report) or report.failed:
@@ -144,7 +144,7 @@ def _map(data: "dict[str, object]", key: str) -> "dict[str, object]":
 
 
 def _project(data: "dict[str, object]") -> Project:
-    """Give the project as the test says it: where its code is, and how single files are checked."""
+    """Return the project as the test describes it: where its code is, and how single files are checked."""
     maps = [(name, each) for name, each in _map(data, "checks").items() if not isinstance(each, str)]
     found = [decode_model(FileCheck, {"name": name, **cast("dict[str, JsonValue]", each)}) for name, each in maps]
     said = decode_model(Project, {"default_branch": "main", **cast("dict[str, JsonValue]", _map(data, "project"))})
@@ -177,7 +177,7 @@ def _entries(node: Node | None) -> tuple[Entry, ...]:
 
 
 def _typed(value: Node) -> str:
-    """A value as a person would type it on the command line."""
+    """Format a value as a person would type it on the command line."""
     data = plain(value)
     return data if isinstance(data, str) else json.dumps(data)
 
@@ -192,7 +192,7 @@ def _files(node: Mapping, report: Report) -> dict[str, FileForm]:
 
 
 def _check_answers(node: Mapping, known: KnownSteps, report: Report) -> None:
-    """Words for an approval that are no answer to one."""
+    """Report texts for an approval that are not an answer to one."""
     for entry in _entries(node.get("answers")):
         for answer in listed(entry.value):
             word = answer.value if isinstance(answer, Scalar) else None

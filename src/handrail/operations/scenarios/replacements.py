@@ -1,4 +1,4 @@
-"""What a test holds ready: results in place of commands, answers in place of a person; it knows what was used."""
+"""What a test provides: results in place of commands, answers in place of a person; it knows what was used."""
 
 import shlex
 from dataclasses import dataclass, field, replace
@@ -13,14 +13,14 @@ from handrail.operations.scenarios.read import listed
 
 @dataclass(slots=True)
 class Prepared:
-    """What a test holds ready for steps, by address: one thing for every time, or a list of one after the other."""
+    """What a test provides for steps, by address: one value for every time, or a list used one by one."""
 
     given: Mapping | None
     used: dict[str, int] = field(default_factory=dict[str, int])
-    """Key with how often it was asked for."""
+    """Each key with how often it was used."""
 
     def take(self, *addresses: str) -> Node | None:
-        """Give what is next for a step, under the first of its addresses that has something; None when none is left."""
+        """Return what is next for a step, under the first of its addresses that has something, or None."""
         for address in addresses:
             entry = self._entry(address)
             if entry is not None:
@@ -31,7 +31,7 @@ class Prepared:
         return None
 
     def left(self) -> list[tuple[Entry, Node]]:
-        """Give what was never used, with the key it stands under."""
+        """Return what was never used, each with its key."""
         return [
             (entry, item) for entry in self.given or () for item in listed(entry.value)[self.used.get(entry.name, 0) :]
         ]
@@ -43,14 +43,14 @@ class Prepared:
 
 @dataclass(slots=True)
 class Replacing:
-    """Puts the results that a test gives in the place of the commands of a step."""
+    """Replaces the commands of a step with the results that a test provides."""
 
     results: Prepared
     replaced: dict[str, None] = field(default_factory=dict[str, None])
-    """Addresses of steps whose commands did not run."""
+    """The addresses of steps whose commands did not run."""
 
     def __call__(self, began: StepBegan) -> StepBegan:
-        """Give an intent whose only command has the result that the test gives; the same where it gives none."""
+        """Return an intent whose only command has the result from the test; unchanged if the test provides none."""
         result = self.results.take(began.address)
         if result is None:
             return began

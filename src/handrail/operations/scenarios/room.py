@@ -1,4 +1,4 @@
-"""A throw-away repository, home and set of programs for one scenario; nothing of the user's is read or written."""
+"""A temporary repository, home and set of programs for one scenario; nothing of the user's is read or written."""
 
 import os
 import shutil
@@ -28,22 +28,22 @@ BRANCH = "main"
 
 @dataclass(slots=True)
 class Clockwork:
-    """The time of a scenario: what a run waits for comes at once."""
+    """The clock of a scenario: what a run waits for comes at once."""
 
     ahead: float = 0.0
 
     def __call__(self) -> float:
-        """Give the time."""
+        """Return the time."""
         return time.time() + self.ahead
 
     def jump(self, until: float) -> None:
-        """Let a time come, if it has not."""
+        """Move the clock to a time, if it is in the future."""
         self.ahead += max(0.0, until - self())
 
 
 @frozen
 class Room:
-    """Where one scenario is played, and what its engine is made with."""
+    """Where one scenario is played, and what its engine is built with."""
 
     folder: Path
     workflows: Workflows
@@ -57,12 +57,12 @@ class Room:
 
     @property
     def home(self) -> Path:
-        """What HANDRAIL_HOME is there."""
+        """The value of HANDRAIL_HOME there."""
         return self.folder / "home"
 
     @property
     def data(self) -> Path:
-        """Where the run is recorded."""
+        """The folder in which the run is recorded."""
         return self.home / "data"
 
     @property
@@ -72,7 +72,7 @@ class Room:
         return {"PATH": path, HOME: str(self.home)}
 
     def furnish(self, scenario: Scenario, repositories: Repositories) -> TreeSource:
-        """Write the programs and the repository of a scenario; give what the run's work tree is made from."""
+        """Write the programs and the repository of a scenario; return what the run's worktree is created from."""
         for name, script in scenario.tools.items():
             text = script if script.startswith("#!") else f"#!/bin/sh\n{script}\n"
             put(self.folder / "tools" / name, FileForm(text=text, executable=True))
@@ -83,7 +83,7 @@ class Room:
         return TreeSource(repository=str(self.repository), base=BRANCH, commit=commit, branch="work/{run}")
 
     def clear(self) -> None:
-        """Remove all of it."""
+        """Remove the whole room."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -102,11 +102,11 @@ class Engine(Protocol):
 
     @property
     def writer(self) -> RunWriter:
-        """What writes to the runs of the log."""
+        """The writer to the runs of the log."""
         ...
 
     def supervisor(self, name: str) -> Supervisor:
-        """Make a supervisor for the runs of the log."""
+        """Create a supervisor for the runs of the log."""
         ...
 
 
@@ -115,12 +115,12 @@ Opens = Callable[[Room], Engine]
 
 
 def new_room(workflows: Workflows, instead: Instead) -> Room:
-    """Make an empty room."""
+    """Create an empty room."""
     return Room(Path(mkdtemp(prefix="handrail-test-")).resolve(), workflows, instead)
 
 
 def put(path: Path, form: FileForm) -> None:
-    """Write a file as a scenario gives it."""
+    """Write a file as a scenario describes it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if "link" in form:
         path.symlink_to(form["link"])

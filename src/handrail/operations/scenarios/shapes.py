@@ -1,4 +1,4 @@
-"""The shape of a workflow's tests: scenarios, each with what happens to the run and what must come of it."""
+"""The shape of a workflow's tests: scenarios, each with what happens to the run and what must result."""
 
 from handrail.authoring.native.parts import COMMAND, DURATION
 from handrail.authoring.scripts.schema import FILE, SCRIPT
@@ -18,7 +18,7 @@ from handrail.authoring.shapes.shapes import (
 )
 
 GAP = "..."
-"""The entry of a path that stands for any steps, or none."""
+"""The entry of a path that stands for any number of steps."""
 STATUSES = ("succeeded", "failed", "stopped", "needs you")
 REASONS = ("approval", "question", "checks", "merge", "budget", "fault", "step", "capability")
 

@@ -1,4 +1,4 @@
-"""Tests workflows: plays all their scenarios, several at a time, and says of each what came of it."""
+"""Tests workflows: plays all their scenarios, several at a time, and reports the outcome of each."""
 
 import os
 import threading
@@ -23,7 +23,7 @@ from handrail.runtime.ports import Workflows
 
 @frozen(kw_only=True)
 class Outcome:
-    """What came of one scenario."""
+    """The outcome of one scenario."""
 
     suite: Suite
     scenario: Scenario
@@ -32,17 +32,17 @@ class Outcome:
     visits: tuple[Visit, ...] = ()
     run: str = ""
     replaced: tuple[str, ...] = ()
-    """Steps whose commands, and programs which, did not run: the test stood in for them."""
+    """The steps whose commands did not run, and the programs that did not: the test replaced them."""
     kept: str = ""
-    """The folder in which everything of it still lies."""
+    """The folder in which all its files still are."""
 
     @property
     def ok(self) -> bool:
-        """Whether all is as the test says."""
+        """Whether everything is as the test expects."""
         return not self.problems
 
     def data(self) -> dict[str, JsonValue]:
-        """Give it as JSON data."""
+        """Convert the outcome to JSON data."""
         return {
             "workflow": self.suite.name,
             "name": self.scenario.name,
@@ -69,7 +69,7 @@ class Bench:
     stopping: threading.Event | None = None
 
     def play(self, suites: Sequence[Suite], word: str = "") -> Iterator[Outcome]:
-        """Give the outcomes in the order of the files; whoever stops listening ends what is being played."""
+        """Yield the outcomes in the order of the files; whoever stops iterating ends what is being played."""
         stopping = self.stopping = threading.Event()
         chosen = [(suite, each) for suite in suites for each in suite.scenarios if _wanted(suite, each, word)]
         with ThreadPoolExecutor(len(os.sched_getaffinity(0)), "scenario") as pool:

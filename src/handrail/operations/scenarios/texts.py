@@ -1,4 +1,4 @@
-"""Holds texts to a test: parts that they must hold or lack, files of the work tree, and the small difference."""
+"""Compares texts with a test: parts that they must or must not hold, files of the worktree, and the difference."""
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher, ndiff
@@ -9,7 +9,7 @@ from handrail.operations.scenarios.problems import Evidence, Problem, problem
 from handrail.operations.scenarios.read import listed
 
 MOST_LINES = 20
-"""Lines of a difference that are shown."""
+"""The number of lines of a difference that are shown."""
 LEAST_ALIKE = 0.5
 """The share of a part that a line must have to be shown for it."""
 MOST_LOOKED_AT = 500
@@ -17,7 +17,7 @@ SHORT = 6
 
 
 def part_problems(what: str, node: Node, *texts: str) -> Iterator[Problem]:
-    """Hold texts to parts: one of them must have each that is wanted, and none any that is not."""
+    """Compare texts with parts: each wanted part must be in one of them, and no unwanted part in any."""
     wanted, unwanted = _parts(node)
     many = len(texts) > 1
     for item, part in wanted:
@@ -32,7 +32,7 @@ def part_problems(what: str, node: Node, *texts: str) -> Iterator[Problem]:
 
 
 def files(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
-    """Hold the files of the work tree to what a test says of them."""
+    """Compare the files of the worktree with what a test expects."""
     for each in entry.value if isinstance(entry.value, Mapping) else ():
         path = evidence.workspace / each.name
         text = _read(path)
@@ -50,7 +50,7 @@ def files(evidence: Evidence, entry: Entry) -> Iterator[Problem]:
 
 
 def changed_lines(expected: str, found: str) -> tuple[tuple[str, str], ...]:
-    """Give the lines of two texts with their marks, as many as a reader wants."""
+    """Return the lines of two texts with their marks, limited to what is readable."""
     lines = ndiff(expected.split("\n"), found.split("\n"))
     marked = [(line[0], line[2:]) for line in lines if line[0] != "?"]
     more = len(marked) - MOST_LINES
@@ -69,7 +69,7 @@ def _listed(node: Node) -> list[tuple[Node, str]]:
 
 
 def _nearest(part: str, text: str) -> str:
-    """The line of a text that has most of a part, if one has much of it."""
+    """Find the line of a text that has most of a part, if one has much of it."""
     first = part.strip().split("\n")[0]
     rated: list[tuple[int, str]] = []
     for line in text.split("\n")[:MOST_LOOKED_AT]:
@@ -80,7 +80,7 @@ def _nearest(part: str, text: str) -> str:
 
 
 def _short(text: str) -> str:
-    """A text itself where it is short, else how long it is."""
+    """Return a text itself if it is short, else its length in lines."""
     lines = text.strip().split("\n")
     if not text.strip():
         return "(nothing)"
@@ -95,7 +95,7 @@ def _read(path: Path) -> str | None:
 
 
 def _beside(path: Path, evidence: Evidence) -> str:
-    """What there is in its folder."""
+    """Describe what is in its folder."""
     if not path.parent.is_dir():
         return f"there is no folder {path.parent.relative_to(evidence.workspace)}"
     names = sorted(each.name for each in path.parent.iterdir() if each.name != ".git")

@@ -1,4 +1,4 @@
-"""What happened in a run that is tested: the steps in the order in which they ran, and what agents were told."""
+"""What happened in a run that is tested: the steps in the order in which they ran, and the prompts of agents."""
 
 from dataclasses import dataclass, field, replace
 
@@ -26,21 +26,21 @@ from handrail.runtime.history import events_of
 
 @frozen
 class Visit:
-    """A step that was reached, once for each time it began anew; further tries are counted."""
+    """A step that was reached, once for each time it started over; further tries are counted."""
 
     address: str
-    """Seen from the run that is tested."""
+    """Relative to the run that is tested."""
     status: str = "running"
     tries: int = 1
     words: str = ""
-    """Its error, or what was said about it."""
+    """Its error, or a comment about it."""
     output: JsonValue = None
     before: str = ""
-    """The error of the try before the last."""
+    """The error of the previous try."""
 
     @property
     def ran(self) -> bool:
-        """Whether it was more than looked at."""
+        """Whether it ran and was not skipped."""
         return self.status != "skipped"
 
 
@@ -50,7 +50,7 @@ class Call:
 
     address: str
     own: str
-    """The address inside its own run, which is what a script goes by."""
+    """The address inside its own run, by which a script finds it."""
     turn: int
     turn_in_round: int
     prompt: str
@@ -58,12 +58,12 @@ class Call:
 
 @frozen
 class Trace:
-    """All of it."""
+    """Everything that happened in a tested run."""
 
     visits: tuple[Visit, ...]
     calls: tuple[Call, ...]
     whole: tuple[Visit, ...] = ()
-    """Steps that are made of several: how they ended as a whole."""
+    """Composite steps: how they ended as a whole."""
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ class Trace:
 
 
 def trace_of(log: Log, run: str) -> Trace:
-    """Read what happened; items of a fan-out stand in the order of the items, however they ran."""
+    """Read what happened; items of a fan-out are in the order of the items, however they ran."""
     tracer = _Tracer(log, {each.run: each.via for each in members(log, run)})
     return Trace(tuple(tracer.of(run)), tuple(tracer.calls), tuple(tracer.whole.values()))
 
@@ -87,7 +87,7 @@ class _Tracer:
     whole: dict[str, Visit] = field(default_factory=dict[str, Visit])
 
     def of(self, run: str) -> list[Visit]:
-        """The visits of a run, those of its children where they began."""
+        """Return the visits of a run, with those of its children where they began."""
         found: list[Visit | _Items] = []
         for _, event in events_of(self.log, run):
             self._take(found, event, self.via.get(run, ""))
@@ -141,7 +141,7 @@ class _Items:
     visits: dict[str, list[Visit]] = field(default_factory=dict[str, list[Visit]])
 
     def in_order(self) -> list[Visit]:
-        """All of them, in the order of the items."""
+        """Return all of them, in the order of the items."""
         order = {key: number for number, key in enumerate(self.keys)}
         return [visit for key in sorted(self.visits, key=lambda key: order.get(key, 0)) for visit in self.visits[key]]
 
@@ -157,7 +157,7 @@ def _begin(found: "list[Visit | _Items]", address: str, *, again: bool) -> None:
 
 
 def _end(found: "list[Visit | _Items]", event: Event, via: str) -> None:
-    """Say of the visit that an event is about how it ended."""
+    """Update the visit that an event is about with how it ended."""
     match event:
         case StepEnded():
             _change(found, f"{via}{event.address}", event.status, event.error, event.output)

@@ -1,9 +1,9 @@
 """Tools that an agent of the engine calls while it works: each call is checked, left for the run's driver, awaited.
 
-1. The token of a call names the run and the step; it counts only while that step is pending.
+1. The token of a call names the run and the step; it is valid only while that step is pending.
 2. Only the driver records: a call is a message, and its answer is the event that the message caused. A call that is
-   made again, since its agent was lost in the middle, is the same message and has the same answer.
-3. What is wrong with a call is recorded as well, as a failed one.
+   repeated because its agent was lost in the middle is the same message and has the same answer.
+3. An invalid call is recorded as well, as a failed one.
 """
 
 import asyncio
@@ -31,18 +31,18 @@ from handrail.runtime.run_writer import RunWriter
 from handrail.sources.tiers import Place
 
 PATIENCE = 30.0
-"""Seconds that a call waits for the driver of its run."""
+"""Timeout in seconds for the driver of the run to answer a call."""
 CHILD_PATIENCE = 45.0
-"""Seconds that a call waits for a run that it started, where it wants to; clients give up on longer ones."""
+"""Timeout in seconds of a call that waits for a run it started; clients give up on longer ones."""
 MOST_ARGUMENTS = 100_000
-"""Characters of the arguments of a call, as JSON."""
+"""The maximum number of characters of the arguments of a call, as JSON."""
 _LOOK_EVERY = 0.02
 Arguments = dict[str, Any]
 
 
 @frozen
 class Caller:
-    """Whose call it is: a step of a run, as it stands now."""
+    """Whose call it is: a step of a run, as it is now."""
 
     state: RunState
     seq: int
@@ -65,7 +65,7 @@ class Made:
 
 @frozen
 class ToolAnswer:
-    """What an agent is told."""
+    """The answer to an agent."""
 
     text: str
     data: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
@@ -80,12 +80,12 @@ class AgentDesk:
     keys: Callable[[], tuple[bytes, ...]]
     token: str
     place: Callable[[Path], Place]
-    """Where workflows are looked for, seen from a folder."""
+    """Returns the place in which workflows are looked up, seen from a folder."""
     machine: Machine
     patience: float = PATIENCE
     child_patience: float = CHILD_PATIENCE
     _times: dict[str, int] = field(default_factory=dict[str, int])
-    """How often each very call was made."""
+    """How often each identical call was made."""
 
     @property
     def log(self) -> Log:
@@ -144,7 +144,7 @@ class AgentDesk:
             return Made(error=_sentence(error))
 
     def _key(self, caller: Caller, tool: str, arguments: Arguments) -> str:
-        """Name a call so that its repetition after a crash, and nothing else, is the same call."""
+        """Name a call so that only its repetition after a crash is the same call."""
         said = sha256(json.dumps([tool, arguments], sort_keys=True).encode()).hexdigest()[:16]
         self._times[said] = self._times.get(said, 0) + 1
         return f"tool:{caller.seq}:{said}:{self._times[said]}"
@@ -174,7 +174,7 @@ class AgentDesk:
         return ToolAnswer(str(data.get("text", "noted")), {name: data[name] for name in data if name != "text"})
 
     async def _started(self, data: dict[str, JsonValue], *, wait: bool) -> ToolAnswer:
-        """Tell of a run that was started; where that is wanted, wait for its end for a while."""
+        """Report a run that was started; if `wait` is set, first wait a while for its end."""
         run = str(data["run"])
         until = asyncio.get_running_loop().time() + (self.child_patience if wait else 0.0)
         while wait and needs_nobody(self.log, run) and asyncio.get_running_loop().time() < until:
@@ -198,7 +198,7 @@ def _create(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
 
 
 def _feedback(desk: AgentDesk, caller: Caller, given: Arguments) -> Made:
-    """Tell a child of this run something; any other run is none of the agent's business."""
+    """Send a message to a child of this run; the agent may not reach any other run."""
     run = str(given["run"])
     known = [str(each["run"]) for each in children_of(desk.log, caller.state.run)]
     if run not in known:
@@ -224,7 +224,7 @@ _TOOLS: dict[str, Callable[[AgentDesk, Caller, Arguments], Made]] = {
 
 
 def _began(log: Log, state: RunState, seq: int) -> StepBegan:
-    """Give the intent of the step that was pending under a number: of one that was refused, as it began."""
+    """Return the intent of the step that was pending under a number; of a refused one, as it began."""
     stored = log.read(state.run, after=seq - 1, limit=1)
     event = from_log(stored[0]) if stored else None
     if isinstance(event, StepRefused):

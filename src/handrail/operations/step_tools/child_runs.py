@@ -1,4 +1,4 @@
-"""Runs that agents start by a tool: what it takes to start one, and how those stand that were started."""
+"""Runs that agents start with a tool: what is needed to start one, and the state of those that were started."""
 
 import json
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from handrail.runtime.ports import Pinned
 from handrail.sources.tiers import Place
 
 MOST_RESULT = 4_000
-"""Bytes of a run's results that an agent is told."""
+"""The number of bytes of a run's results that an agent gets."""
 MOST_ROWS = 20
 _FILES = (".yaml", ".yml", ".json", ".py")
 
@@ -37,13 +37,13 @@ _FILES = (".yaml", ".yml", ".json", ".py")
 def wanted_child(
     log: Log, machine: Machine, state: RunState, given: dict[str, Any], seen_from: Callable[[Path], Place]
 ) -> ChildWanted:
-    """Find, compile and check a workflow that an agent wants to be run; raises what is wrong with it."""
+    """Find, compile and check a workflow that an agent wants to run; raise what is wrong with it."""
     refused = refusal(state)
     if refused or state.tree is None:
         raise UsageError(refused)
     name, goal = str(given["workflow"]), str(given["goal"])
     if "/" in name or name.endswith(_FILES):
-        # What an agent writes into a work tree is no workflow of ours.
+        # What an agent writes into a worktree is not one of our workflows.
         raise UsageError(f"'{name}' is a file", next_step="give the name of a workflow that is known here")
     place = seen_from(Path(state.tree.repository))
     pinned = pin(place, name)
@@ -77,7 +77,7 @@ def _inputs(pinned: Pinned, given: dict[str, JsonValue], goal: str, project: Pro
 
 
 def children_of(log: Log, run: str) -> list[dict[str, JsonValue]]:
-    """Give how the runs stand that a run started, the newest last."""
+    """List the state of the runs that a run started, the newest last."""
     return [_row(log, key) for key in log.keys(Filter(parent=run, order="made"))[-MOST_ROWS:]]
 
 
@@ -100,7 +100,7 @@ def _row(log: Log, run: str) -> dict[str, JsonValue]:
 
 
 def child_words(row: dict[str, JsonValue]) -> str:
-    """Say how a run stands, in a line: `fix-1.7 (fix): running at reproduce`."""
+    """Describe the state of a run in a line: `fix-1.7 (fix): running at reproduce`."""
     at = f" at {row['step']}" if row.get("step") and row.get("status") not in ("succeeded", "cancelled") else ""
     message = f": {row['message']}" if row.get("message") else ""
     result = f", result {json.dumps(row['result'], ensure_ascii=False)}" if row.get("result") else ""
@@ -108,6 +108,6 @@ def child_words(row: dict[str, JsonValue]) -> str:
 
 
 def needs_nobody(log: Log, run: str) -> bool:
-    """Tell whether a run goes on by itself: it is not over, and does not wait for a person."""
+    """Return whether a run continues automatically: it has not ended, and does not wait for a person."""
     acting = standing(log, run).acting
     return acting.status in ("running", "queued") or acting.reason in ("timer", "quota")

@@ -1,4 +1,4 @@
-"""What an agent prints, as a person reads it, from its beginning to its end: what a window on it shows."""
+"""What an agent prints, made readable, from beginning to end: what its window shows."""
 
 import os
 import time
@@ -11,15 +11,15 @@ from handrail.ports.agents import Agent
 from handrail.ports.processes import Ended, Gone, Processes, Running
 
 SETTLED = 1.0
-"""Seconds after which a line is shown: until then the keeper of the agent has taken the secrets out of it."""
+"""Seconds after which a line is shown: by then the keeper of the agent has removed the secrets from it."""
 LOOK_EVERY = 0.2
 MOST = 8 << 20
-"""Bytes that are read at once."""
+"""The number of bytes that are read at once."""
 
 
 @dataclass(slots=True)
 class View:
-    """One call, followed as it goes on; it reads the files of the call and touches nothing."""
+    """Follows one call as it proceeds; it reads the files of the call and changes nothing."""
 
     place: Path
     agent: Agent
@@ -30,7 +30,7 @@ class View:
     _sizes: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
 
     def lines(self) -> Iterator[str]:
-        """Give the lines that a person reads, until the agent has ended."""
+        """Yield readable lines until the agent has ended."""
         reader = self.agent.lines()
         while True:
             found = self.processes.look(str(self.place))
@@ -54,7 +54,7 @@ class View:
             yield from self.redactor.data(data[:end]).splitlines()
 
     def _until(self, found: Running | Ended | Gone | None) -> int:
-        """Say up to where the output may be shown."""
+        """Return the position up to which the output may be shown."""
         try:
             size = (self.place / "stdout").stat().st_size
         except OSError:
@@ -62,7 +62,7 @@ class View:
         if isinstance(found, Ended):
             return size
         if not isinstance(found, Running) or not self.processes.is_kept(str(self.place)):
-            # Without its keeper nobody takes secrets out of what it prints.
+            # Without its keeper, nobody removes secrets from what it prints.
             return 0
         now = time.monotonic()
         self._sizes.append((now, size))
@@ -71,7 +71,7 @@ class View:
         return self._sizes[0][1] if self._sizes[0][0] <= now - SETTLED else 0
 
     def _told(self, line: bytes, said: str) -> Iterator[str]:
-        """What the line says, else what it shows the agent doing; never the same twice in a row."""
+        """Yield what the line says, or else what it shows the agent doing; never the same twice in a row."""
         words = said.strip() or (self.agent.glimpse(line) or "").strip()
         if words and words != self._last:
             self._last = words
@@ -83,7 +83,7 @@ def _ending(found: Ended | Gone | None) -> str:
 
 
 def still(terminal: int) -> None:
-    """Show no keys that are typed at a window: nobody reads them."""
+    """Turn off the echo of keys typed in a window: nobody reads them."""
     import termios  # noqa: PLC0415 (only where there is a terminal)
 
     if os.isatty(terminal):

@@ -1,4 +1,4 @@
-"""Opens windows on the agents of a run that are at work, so that a person can look at one."""
+"""Opens windows on the agents of a run that are at work, so that a person can watch one."""
 
 from pathlib import Path
 
@@ -22,14 +22,14 @@ from handrail.runtime.history import state_of
 
 @frozen
 class AtWork:
-    """A call of an agent that goes on."""
+    """A call of an agent that is in progress."""
 
     state: RunState
     pending: Pending
     agent: str
     place: Path
     shown: str
-    """The address of its step, seen from the run that was asked about."""
+    """The address of its step, relative to the requested run."""
 
 
 @frozen
@@ -42,16 +42,16 @@ class Attached:
 
     @property
     def window(self) -> str | None:
-        """How tmux names the window; None once it is closed."""
+        """The name of the window in tmux; None once it is closed."""
         return self.windows.find(self.session, str(self.call.place))
 
     def words(self) -> tuple[str, ...]:
-        """Give the arguments that show it."""
+        """Return the command line that shows it."""
         return self.windows.attaching(self.session, self.window or "")
 
 
 def want_windows(windows: WindowSystem, folder: Path, root: str) -> None:
-    """Let every agent of a run that a person started, and of the runs that come from it, have a window from now on."""
+    """Let every agent of a root run and of its child runs have a window from now on."""
     require_tmux(windows)
     wish(folder, root)
 
@@ -62,7 +62,7 @@ def open_sessions(machine: Machine, folder: Path) -> frozenset[str]:
 
 
 def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None) -> Attached:
-    """Open windows on all agents of a run that are at work, and give the one that is meant."""
+    """Open windows on all agents of a run that are at work, and return the requested one."""
     require_tmux(machine.windows)
     calls = at_work(log, machine.processes, folder, run)
     meant = [each for each in calls if step is None or same_step(each.shown, step)]
@@ -79,7 +79,7 @@ def attach(log: Log, machine: Machine, folder: Path, run: str, step: str | None)
 
 
 def at_work(log: Log, processes: Processes, folder: Path, run: str) -> tuple[AtWork, ...]:
-    """Give the calls of a run, and of the runs that come from it, whose agents are at work."""
+    """List the calls of a run and of its child runs whose agents are at work."""
     found = (_call(log, processes, folder, member) for member in members(log, run))
     return tuple(each for each in found if each is not None)
 
@@ -89,7 +89,7 @@ def _call(log: Log, processes: Processes, folder: Path, member: Member) -> AtWor
     pending = state.pending
     if pending is None or pending.kind != "step":
         return None
-    # A step that was refused is pending under another number than that of its intent.
+    # A refused step is pending under another number than that of its intent.
     intent = state.steps[pending.address].began
     began = from_log(log.read(member.run, after=intent - 1, limit=1)[0])
     place = newest_start(folder / member.run / str(pending.seq))

@@ -21,19 +21,19 @@ class Side:
     state: RunState
     outcome: str
     steps: dict[str, int]
-    """How many steps have which status."""
+    """The number of steps by status."""
     cost: Cost
     files: tuple[FileChange, ...] | None
-    """What it changed; None where nobody can tell."""
+    """What it changed; None if unknown."""
 
 
 def compare(log: Log, workspaces: Delivery, runs: tuple[str, ...]) -> tuple[Side, ...]:
-    """Look at several runs in the same way."""
+    """Collect the same facts about several runs."""
     return tuple(_side(log, workspaces, run) for run in runs)
 
 
 def counted(files: tuple[FileChange, ...]) -> tuple[int, int]:
-    """Add up the lines that were added and deleted."""
+    """Sum up the lines that were added and deleted."""
     return sum(each.added or 0 for each in files), sum(each.deleted or 0 for each in files)
 
 

@@ -1,4 +1,4 @@
-"""What agents took, step by step: added up from the events of a run and of every run that comes from it."""
+"""The cost of agents, step by step: summed up from the events of a run and all its child runs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
@@ -27,7 +27,7 @@ SPENT = tuple(each.name for each in fields(Spent))
 
 @frozen
 class Share:
-    """What one step took, all its tries together."""
+    """The cost of one step, all its tries together."""
 
     address: str
     spent: Spent
@@ -35,21 +35,21 @@ class Share:
 
 @frozen
 class Cost:
-    """What a run took."""
+    """The cost of a run."""
 
     run: str
     shares: tuple[Share, ...]
     total: Spent
     copied: Spent
-    """The part of it that its source had spent before the copy was made."""
+    """The part of it that its source had spent before the fork."""
     elapsed: float
     """Seconds from its beginning to its end, or until now."""
     budget: dict[str, tuple[float, float]]
-    """Of each limit, what is used and the most."""
+    """For each limit, what is used and the maximum."""
 
 
 def cost_of(log: Log, run: str) -> Cost:
-    """Add up what a run took, with its items and the workflows it called."""
+    """Sum up the cost of a run, with its items and the workflows it called."""
     state = state_of(log, run)
     shares: dict[str, Spent] = {}
     calls = [call for member in members(log, run) for call in _calls(log, member)]
@@ -65,25 +65,25 @@ def cost_of(log: Log, run: str) -> Cost:
 
 
 def total_of(costs: Sequence[Cost]) -> Spent:
-    """Add up what several runs took; what was spent before a copy was made was spent by its source."""
+    """Sum up the cost of several runs; what was spent before a fork was spent by its source."""
     amounts = {name: sum(getattr(each.total, name) - getattr(each.copied, name) for each in costs) for name in SPENT}
     return Spent().plus(amounts)
 
 
 def elapsed(log: Log, state: RunState) -> float:
-    """Give the seconds since a run, or the copy that it is, came into being, until it ended."""
+    """Return the seconds from the creation of a run or fork until it ended, or until now."""
     began = from_log(log.read(state.run, limit=1)[0]).at
     now = state.ended_at or now_as_known(machine_clock(), state)
     return max(0.0, now - state.set_by - began)
 
 
 def added(one: Spent, other: Spent) -> Spent:
-    """Add what two calls took."""
+    """Add the costs of two calls."""
     return one.plus({name: getattr(other, name) for name in SPENT})
 
 
 def sum_of(parts: tuple[Spent, ...]) -> Spent:
-    """Add up several."""
+    """Sum up several costs."""
     total = Spent()
     for each in parts:
         total = added(total, each)
@@ -105,7 +105,7 @@ def _calls(log: Log, member: Member) -> Iterator[tuple[float, str, Spent]]:
 
 
 def spent_before(log: Log, run: str) -> Spent:
-    """Give what the source of a copy had spent before it was made."""
+    """Return what the source of a fork had spent before the fork."""
     return state_before(log, run, 2).spent
 
 

@@ -1,4 +1,4 @@
-"""What a run or one of its steps changed; from the snapshots, so that it works without the work tree too."""
+"""What a run or one of its steps changed; from the snapshots, so that it also works without the worktree."""
 
 import errno
 import os
@@ -17,13 +17,13 @@ from handrail.ports.workspaces import FileChange
 from handrail.runtime.history import state_before, state_of
 
 LEAST_BYTES = 1024 * 1024
-"""With less room left git may not be able to write an index."""
+"""The free bytes below which git may not be able to write an index."""
 NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 
 
 @frozen
 class Span:
-    """Two states of a work tree; `until` is None for the files as they stand."""
+    """Two states of a worktree; `until` is None for the current files."""
 
     tree: Tree
     since: str
@@ -40,21 +40,21 @@ class Difference:
     files: tuple[FileChange, ...]
     text: str
     items: tuple[str, ...] = ()
-    """Items of the step, whose changes are in work trees of their own."""
+    """Items of the step, whose changes are in worktrees of their own."""
     remark: str = ""
     """What a person should know about it."""
 
 
 @frozen
 class Differences:
-    """Compares the states of a run's work tree; secrets are taken out of what is shown."""
+    """Compares the states of a run's worktree; secrets are removed from what is shown."""
 
     log: Log
     workspaces: Delivery
     redactor: Redactor
 
     def of(self, run: str, step: str | None, *, stat: bool) -> Difference:
-        """Give what a run changed since its base, or what one step changed."""
+        """Return what a run changed since its base, or what one step changed."""
         log, workspaces = self.log, self.workspaces
         inner = None if step is None else find_member(log, run, step)
         if step is None or inner is not None:
@@ -69,7 +69,7 @@ class Differences:
         except (OSError, WorkspaceFault) as error:
             if span.until is not None or not _is_for_want_of_room(error, span.tree):
                 raise
-            # To look at the files takes an index beside them; the newest snapshot is there already.
+            # Comparing the files needs an index beside them; the newest snapshot already exists.
             span = Span(span.tree, span.since, workspaces.snapshot_ref(inner or run))
             files, text = self._compared(span, stat=stat)
             remark = "nothing can be written to this disk: shown as of the end of the last step"
@@ -84,26 +84,26 @@ class Differences:
 
 
 def _unseen(change: FileChange) -> str:
-    """A line, as `git apply` passes over, about files that no snapshot holds."""
+    """Format a line, which `git apply` ignores, about files that no snapshot holds."""
     if change.change != "repository":
         return ""
     return f"# {change.path} is a repository of its own: files in it changed, and are not shown here\n"
 
 
 def span_of_run(workspaces: Delivery, state: RunState) -> Span:
-    """Give the span from a run's base to where its files stand."""
+    """Return the span from a run's base to its current files."""
     tree = tree_of(state)
     return Span(tree, began_with(state), _now(workspaces, tree, state.run))
 
 
 def began_with(state: RunState) -> str:
-    """Give what a run's own changes are measured against: its base, with the changes that were taken along."""
+    """Return the baseline of a run's own changes: its base, with the changes that were taken along."""
     tree_of(state)
     return measured_from(state)
 
 
 def span_of_step(log: Log, workspaces: Delivery, step: FoundStep) -> Span:
-    """Give the span from the snapshot on which a step began to the one after it."""
+    """Return the span from the snapshot on which a step began to the one after it."""
     found = the_try(log, step)
     state = state_of(log, step.run)
     tree = tree_of(state)
@@ -116,7 +116,7 @@ def span_of_step(log: Log, workspaces: Delivery, step: FoundStep) -> Span:
 
 
 def tree_of(state: RunState) -> Tree:
-    """Give the work tree of a run, or say why there is none."""
+    """Return the worktree of a run, or raise why there is none."""
     if state.tree is not None:
         return state.tree
     if state.source is not None:
@@ -129,7 +129,7 @@ def tree_of(state: RunState) -> Tree:
 
 
 def _given(log: Log, state: RunState) -> str:
-    """A called workflow works in the tree of its caller, as that stood."""
+    """Return the snapshot that a called workflow began with: it works in the worktree of its caller."""
     return "" if state.parent is None else state_before(log, state.parent.run, state.parent.seq + 1).snapshot
 
 
@@ -145,7 +145,7 @@ def _is_for_want_of_room(error: OSError | WorkspaceFault, tree: Tree) -> bool:
 
 
 def _one_after_another(found: tuple[FoundStep, ...]) -> tuple[FoundStep, ...]:
-    """A name may stand for several rounds of one run; what they changed is told as one."""
+    """Require steps of one run: several rounds of a step are shown as one change."""
     others = {each.run for each in found}
     if len(others) > 1:
         names = ", ".join(each.shown for each in found)

@@ -1,4 +1,4 @@
-"""What happens to work trees, agents and steps of several efforts, in words; the same wherever it is told."""
+"""What happens to worktrees, agents and composite steps, as sentences; the same wherever it is shown."""
 
 from collections.abc import Callable
 from pathlib import PurePath
@@ -27,7 +27,7 @@ REASONS = {
 }
 """Why a review loop ended."""
 MOST_LEFT_OUT = 3
-"""Files that are named of those that an agent was started without."""
+"""The number of files that are named of those without which an agent was started."""
 Data = dict[str, JsonValue]
 
 
@@ -39,19 +39,19 @@ def _passed_over(event: ev.StepPassedOver) -> str:
 
 
 def address_of(event: ev.Event) -> str:
-    """Give the address that an event is about: of an item `build[auth]`; empty where it is about the run."""
+    """Return the address that an event is about: of an item `build[auth]`; empty if it is about the run."""
     address = str(getattr(event, "address", ""))
     return f"{address}[{event.key}]" if isinstance(event, ev.ItemStarted | ev.ItemEnded) else address
 
 
 def told(event: ev.Event) -> str | None:
-    """Say what happened, for those events that have words here."""
+    """Describe what happened, for those events that have a sentence here."""
     say = _WORDS.get(event.kind)
     return None if say is None else say(event)
 
 
 def spent_in(event: ev.Event) -> Spent | None:
-    """Give what a call of an agent took, if the event is the end of one."""
+    """Return the cost of an agent's call, if the event is the end of one."""
     if isinstance(event, ev.QuestionAsked | ev.ItemEnded):
         return Spent().plus(event.spent)
     found = event.details.get("spent") if isinstance(event, ev.StepEnded | ev.StepRefused) else None
@@ -59,29 +59,29 @@ def spent_in(event: ev.Event) -> Spent | None:
 
 
 def agent_call_in(event: ev.StepBegan) -> Data | None:
-    """Give the call of an agent that begins with an event; None where the step is no agent's."""
+    """Return the call of an agent that begins with an event; None if the step is not an agent's."""
     return call_of(event)
 
 
 def fallback_in(call: Data) -> str:
-    """Say why an agent stands in for another one; empty where it is the one that was meant."""
+    """Explain why an agent replaces another one; empty if it is the intended one."""
     why = str(call.get("chosen", ""))
     return why if why.startswith(FALLBACK) else ""
 
 
 def proofs_in(event: ev.StepEnded) -> list[Data]:
-    """Give the results of a step's proofs."""
+    """Return the results of a step's proofs."""
     found = event.details.get("proofs")
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def denied_in(event: ev.StepEnded) -> str:
-    """Say which tools an agent was denied in a call that ended well; nothing where it was none."""
+    """Name the tools that an agent was denied in a call that succeeded; empty if none."""
     return str(event.details.get("denied") or "").removeprefix("denied: ")
 
 
 def left_out_in(event: ev.StepEnded) -> str:
-    """Name the files of the repository that an agent was started without, as they are not trusted."""
+    """List the files of the repository without which an agent was started, since they are not trusted."""
     found = event.details.get("project_files")
     if not isinstance(found, dict) or found.get("used") or not isinstance(files := found.get("files"), list):
         return ""
@@ -91,9 +91,9 @@ def left_out_in(event: ev.StepEnded) -> str:
 
 
 def prompt_words(event: ev.Event, root: str = "") -> str:
-    """Name the prompt file that an agent is given, with its version where there is one; nothing for other events.
+    """Name the prompt file that an agent receives, with its version if it has one; empty for other events.
 
-    A file of the repository is recorded as seen from there; `root` is where the repository is.
+    The log records a file of the repository relative to it; `root` is the path of the repository.
     """
     call = (call_of(event) if isinstance(event, ev.StepBegan) else None) or {}
     file, version = call.get("prompt_file"), call.get("prompt_version")
@@ -107,7 +107,7 @@ def agent_words(spec: dict[str, JsonValue]) -> str:
 
 
 def work_words(output: JsonValue) -> str:
-    """Say what a step of several efforts came to: a review, a merge, a fan-out, checks."""
+    """Describe the result of a composite step: a review, a merge, a fan-out, checks."""
     if isinstance(output, list):
         return _items(output)
     if not isinstance(output, dict):

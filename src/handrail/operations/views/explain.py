@@ -1,4 +1,4 @@
-"""Why each step ran, was skipped or repeated, with the values that decided; read from the events alone."""
+"""Explains why each step ran, was skipped or repeated, with the values that decided; read from the events alone."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ from handrail.ports.log import Log
 from handrail.runtime.history import events_of
 
 LONGEST = 120
-"""Characters of a value that are shown."""
+"""The number of characters of a value that are shown."""
 DECIDED: dict[ev.Decision, str] = {"approve": "approved", "revise": "sent back", "reject": "rejected"}
 
 
@@ -42,7 +42,7 @@ class Reason:
 
 
 def explain(log: Log, run: str, step: str | None = None) -> tuple[Reason, ...]:
-    """Give the reasons of a run, or of one step at all its addresses, also in the runs of items and calls."""
+    """List the reasons of a run, or of one step at all its addresses, including the runs of items and calls."""
     if step is None:
         return tuple(_reasons(log, Member(run)))
     family = members(log, run)
@@ -61,20 +61,20 @@ def explain(log: Log, run: str, step: str | None = None) -> tuple[Reason, ...]:
 
 
 def why_words(why: ev.Why) -> str:
-    """Say a condition with its values: `n > 3 is false (n = 2)`."""
+    """Format a condition with its values: `n > 3 is false (n = 2)`."""
     result = json.dumps(why.result)
     values = ", ".join(f"{name} = {short(value)}" for name, value in why.values.items())
     return f"{why.condition} is {result}" + (f" ({values})" if values else "")
 
 
 def short(value: object) -> str:
-    """Give a value as one short text."""
+    """Format a value as one short text."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def reason_data(reason: Reason) -> dict[str, Any]:
-    """Give a reason as JSON data."""
+    """Convert a reason to JSON data."""
     why = reason.why
     decided = None if why is None else {"condition": why.condition, "values": why.values, "result": why.result}
     return {"seq": reason.seq, "step": reason.address, "at": iso(reason.at), "what": reason.what, "why": decided}
@@ -103,7 +103,7 @@ def _began(event: ev.StepBegan, previous: str) -> str:
 
 
 def _by(event: ev.StepBegan) -> str:
-    """Say who performs it and why that one, where an agent does."""
+    """Describe which agent performs the step and why that one, if an agent does."""
     call = call_of(event) or {}
     prompt = prompt_words(event)
     told = f", prompt {prompt}" if prompt else ""
@@ -196,4 +196,4 @@ _CAUSES: dict[str, Callable[[Any], str]] = {
     "run_resumed": lambda event: f"the run was resumed by {actor_words(event.by)}",
     "run_rewound": lambda event: f"the run went back to '{event.to}'",
 }
-"""Kind of event with what it says as the cause of what follows."""
+"""Kind of event -> how it is worded as the cause of what follows."""

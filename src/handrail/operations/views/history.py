@@ -35,11 +35,11 @@ from handrail.ports.log import Log
 from handrail.runtime.history import events_of, plan_of, state_of
 
 _ROUND = re.compile(r"@\d+|\[[^\]]*\]")
-"""What an address has beside the names of steps: rounds and the keys of items."""
+"""What an address has besides the names of steps: rounds and the keys of items."""
 
 
 def history(log: Log, run: str, step: str | None = None) -> list[tuple[int, str, Event]]:
-    """Give every event of a run, or of one step of it, with its number and the address it is about."""
+    """List every event of a run, or of one of its steps, with its number and the address it is about."""
     if step is None:
         return [(seq, address_of(event), event) for seq, event in events_of(log, run)]
     inner = find_member(log, run, step)
@@ -58,17 +58,17 @@ def history(log: Log, run: str, step: str | None = None) -> list[tuple[int, str,
 
 
 def event_data(seq: int, event: Event) -> dict[str, Any]:
-    """Give an event as JSON data."""
+    """Convert an event to JSON data."""
     return {"seq": seq, "kind": event.kind, "time": iso(event.at), **cast("dict[str, Any]", encode(event))}
 
 
 def step_details(log: Log, run: str, step: str) -> list[dict[str, Any]]:
-    """Give what is known of a step, at each address where it ran."""
+    """Describe a step, at each address where it ran."""
     return [_details(log, each) for each in find_steps(log, run, step)]
 
 
 def prompt_of(log: Log, run: str, step: str) -> str:
-    """Give the exact text that the agent of a step was given, in its last call or the one that is named."""
+    """Return the exact prompt of a step's agent, in its last call or in the one that is named."""
     found = find_steps(log, run, step)
     for each in reversed(found):
         call = the_try(log, each, _asks)
@@ -78,13 +78,13 @@ def prompt_of(log: Log, run: str, step: str) -> str:
 
 
 def denials(log: Log, run: str) -> tuple[str, ...]:
-    """Name the steps of a run that ended well though their agents were denied tools, each with these."""
+    """List the steps of a run that succeeded although their agents were denied tools, each with these tools."""
     ended = (event for _, event in events_of(log, run) if isinstance(event, StepEnded))
     return tuple(f"{each.address} ({words})" for each in ended if (words := denied_in(each)))
 
 
 def left_out(log: Log, run: str) -> dict[str, str]:
-    """Name the steps whose agents were started without files of the repository, by the files that these are."""
+    """Group the steps whose agents were started without files of the repository by these files."""
     found: dict[str, list[str]] = {}
     for _, event in events_of(log, run):
         if isinstance(event, StepEnded) and (files := left_out_in(event)):
@@ -97,7 +97,7 @@ def _asks(call: Try) -> bool:
 
 
 def _description(log: Log, state: RunState, address: str) -> str | None:
-    """Say what a step is for, in its author's words."""
+    """Return an author's description of a step."""
     steps = dict(every_step(plan_of(log, state.plan).steps))
     step = steps.get(_ROUND.sub("", address))
     return None if step is None else step.description or None
@@ -160,6 +160,6 @@ def _of_event(ended: StepEnded) -> dict[str, Any]:
 
 
 def _proof(state: RunState, proof: dict[str, Any]) -> dict[str, Any]:
-    """A proof speaks of the files that it was established on; of others it says nothing."""
+    """Mark a proof as stale if the files have changed: it holds only for those on which it was established."""
     stale = bool(proof.get("tree")) and bool(state.files) and proof["tree"] != state.files
     return {**proof, "stale": stale, "now": state.files}

@@ -1,4 +1,4 @@
-"""Steps inside an item or a called workflow belong to a run of their own: which one, and what to do there instead."""
+"""Steps inside an item or a called workflow belong to another run: finds which one, and what to do there instead."""
 
 import shlex
 from typing import Literal
@@ -35,7 +35,7 @@ def inner_step(log: Log, run: str, words: str) -> Inner | None:
 
 
 def refusal(log: Log, run: str, words: str, command: Literal["rewind", "fork"]) -> UsageError | None:
-    """Say to whom a step belongs that is none of the run's own, with the command that does what was wanted."""
+    """Build the error for a step that belongs to another run, with the command that does what was intended."""
     inner = inner_step(log, run, words)
     if inner is None:
         return None
@@ -47,27 +47,27 @@ def refusal(log: Log, run: str, words: str, command: Literal["rewind", "fork"]) 
 
 
 def way_back(state: RunState) -> str:
-    """Name the command by which work goes on from a run that is over: back to its last step, or in a copy."""
+    """Return the command that continues the work of an ended run: back to its last step, or in a fork."""
     run, last = state.run, _last_step(state)
-    # What was stopped for good does not go back, and a run that began no step has nowhere to go back to.
+    # A run that was stopped for good does not go back, and one that began no step has nowhere to go back to.
     if last and state.status != "cancelled":
         return f"handrail rewind {run}{last}, or handrail fork {run}{last}"
     return f"handrail fork {run}{last}"
 
 
 def way_of_a_copy(state: RunState) -> str:
-    """Name what lets work go on from an imported run that is over."""
+    """Return the command that continues the work of an imported run that has ended."""
     return f"handrail fork {state.run}{_last_step(state)}, then release the copy"
 
 
 def _last_step(state: RunState) -> str:
-    """The last step of a run's own that it began, as it is typed after the run's name; empty where there is none."""
+    """Return the last step that a run itself began, as it is typed after the run's name; empty if there is none."""
     own = [(step.began, address) for address, step in state.steps.items() if not set("/[@#") & set(address)]
     return f" {shlex.quote(max(own)[1])}" if own else ""
 
 
 def _around(log: Log, run: str, words: str, inner: Inner) -> str:
-    """What begins an inner run anew that is over: its step in the run around it."""
+    """Return the command that repeats an ended inner run: its step in the run around it starts over."""
     if state_of(log, inner.run).status == "failed" and state_of(log, run).status in ("blocked", "failed"):
         return f"handrail resume {run}, which begins what failed anew"
     outer = words.partition("[")[0] if "[" in words else words.partition("/")[0]

@@ -1,4 +1,4 @@
-"""Where the work of a run is safe: its branch, the commits on it, and what lies uncommitted in its work tree."""
+"""Where the work of a run is stored: its branch, the commits on it, and uncommitted files in its worktree."""
 
 from pathlib import Path
 
@@ -10,23 +10,23 @@ from handrail.ports.repositories import Repositories
 
 @frozen
 class KeptWork:
-    """What a run has done so far, and where it lies."""
+    """What a run has done so far, and where it is."""
 
     branch: str
     commits: int
     files: int
-    """Files of the work tree that are not committed; they are kept in snapshots too."""
+    """Uncommitted files of the worktree; they are also stored in snapshots."""
 
     @property
     def words(self) -> str:
-        """Say it: `the work is safe on branch work/fix-bug-1 (3 commits, 1 uncommitted file)`."""
+        """Describe it: `the work is safe on branch work/fix-bug-1 (3 commits, 1 uncommitted file)`."""
         counts = [_count(self.commits, "commit"), _count(self.files, "uncommitted file")]
         told = ", ".join(each for each in counts if each)
         return f"the work is safe on branch {self.branch}" + (f" ({told})" if told else "")
 
 
 def kept_work(repositories: Repositories, state: RunState) -> KeptWork | None:
-    """Find out what a run has done; None where it has no work tree of its own, or has changed nothing."""
+    """Find out what a run has done; None if it has no worktree of its own, or has changed nothing."""
     tree = state.tree
     if tree is None or not tree.owned:
         return None

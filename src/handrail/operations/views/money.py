@@ -1,4 +1,4 @@
-"""What agents took, in words: a price that nobody knows is never shown as zero."""
+"""The cost of agents as text: an unknown price is never shown as zero."""
 
 from handrail.model.history.spending import Spent
 from handrail.model.workflow.settings import Budget
@@ -9,19 +9,19 @@ NAMES = {"usd": "", "tokens": " tokens", "minutes": " min", "agent_calls": " age
 
 
 def price_words(spent: Spent) -> str:
-    """Say what is known of a price: `$0.31`, `~$0.31` where a part is unknown, `unknown`; nothing if unused."""
+    """Format a price: `$0.31`, `~$0.31` if a part is unknown, `unknown`; empty if nothing was used."""
     if spent.unpriced or spent.estimated:
         return f"~{usd_words(spent.usd)}" if spent.usd else "unknown"
     return usd_words(spent.usd) if spent.tokens or spent.usd else ""
 
 
 def known_usd(spent: Spent) -> float | None:
-    """Give the sum of the known prices; none where no price is known at all."""
+    """Return the sum of the known prices; None if no price is known at all."""
     return None if spent.unpriced and not spent.usd else spent.usd
 
 
 def spent_data(spent: Spent) -> dict[str, JsonValue]:
-    """Give what was spent as JSON data; `unpriced` counts the calls whose price no agent told."""
+    """Convert a cost to JSON data; `unpriced` counts the calls whose price no agent reported."""
     return {
         "usd": known_usd(spent),
         "estimated": spent.estimated,
@@ -33,7 +33,7 @@ def spent_data(spent: Spent) -> dict[str, JsonValue]:
 
 
 def limit_words(name: str, used: float, most: float) -> str:
-    """Say how much of a limit is used: `$0.61 of $6.00`."""
+    """Format how much of a limit is used: `$0.61 of $6.00`."""
     if name == "usd":
         return f"{usd_words(used)} of {usd_words(most)}"
     shown = f"{used:.1f}" if name == "minutes" else f"{used:g}"
@@ -41,14 +41,14 @@ def limit_words(name: str, used: float, most: float) -> str:
 
 
 def most_words(budget: Budget | None) -> str:
-    """Say what a workflow may spend at most: `at most $6.00, 90 min`; nothing without a limit."""
+    """Format what a workflow may spend at most: `at most $6.00, 90 min`; empty without a limit."""
     most = {} if budget is None else {name: getattr(budget, name) for name in NAMES}
     shown = [usd_words(value) if name == "usd" else f"{value:g}{NAMES[name]}" for name, value in most.items() if value]
     return f"at most {', '.join(shown)}" if shown else ""
 
 
 def duration(took: float) -> str:
-    """Say how long something took: `0.1s`, `48s`, `2m10s`, `1h05m`."""
+    """Format a duration: `0.1s`, `48s`, `2m10s`, `1h05m`."""
     if took < 10:
         return f"{max(0.0, took):.1f}s"
     minutes, rest = divmod(round(took), 60)

@@ -23,32 +23,32 @@ ORDER: tuple[Section, ...] = ("needs you", "paused", "waiting", "running", "ende
 OPEN = ("queued", "running", "waiting", "blocked")
 ENDED = ("succeeded", "failed", "cancelled")
 NOTICES = ("tried", "git_changes")
-"""What lines hold of which a person should know."""
+"""The fields of a summary that a person should know about."""
 NOTICED = 7 * 24 * 3600.0
-"""Seconds for which lists tell what an agent tried."""
+"""Seconds for which lists show what an agent tried."""
 
 
 class Line(NamedTuple):
-    """One run in a list: where it stands and what a person may do about it."""
+    """One run in a list: its state and what a person may do about it."""
 
     section: Section
     run: str
     step: str
     where: str
-    """The step with how far it is: `checks, fix 1 of 3`."""
+    """The step with its progress: `checks, fix 1 of 3`."""
     words: str
     next_step: str
     started_at: float
     cost: str = ""
     status: str = ""
-    """Its own, as it is recorded."""
+    """Its own status, as it is recorded."""
     notice: str = ""
     """What an agent of the run tried in vain, or did to git's settings, a short while ago."""
     repository: str = ""
 
 
 class Known:
-    """The lines that a list is made of: the runs that are listed, and the open ones that come from them."""
+    """The summaries from which a list is built: the listed runs, and their open child runs."""
 
     def __init__(self, runs: "RunList", rows: "Iterable[Row]") -> None:
         self.runs = runs
@@ -64,37 +64,37 @@ class Known:
                 self.children.setdefault(row.facts.parent, []).append(row.key)
 
     def root_of(self, run: str) -> str:
-        """Give the run that a person started: the one from which a run comes, or itself."""
+        """Return the root of a run: the run that a person started, or itself."""
         return self.facts[run].root or run
 
     def open_rows(self) -> "tuple[Row, ...]":
-        """Give the lines of all runs that are open, for those that wait for others."""
+        """Return the summaries of all open runs, for those that wait for others."""
         if self._open is None:
             self._open = self.runs.rows(Filter(statuses=OPEN))
         return self._open
 
 
 def one_line(runs: "RunList", run: str) -> Line:
-    """Say of one run where it stands."""
+    """Describe the state of one run."""
     rows = runs.rows(Filter(key=run))
     root = rows[0].facts.root if rows else run
     return line_of(Known(runs, (*runs.rows(Filter(root=root, statuses=OPEN, inner=True)), *rows)), run)
 
 
 def clock_words(seconds: object) -> str:
-    """Give a time as people say it: `14:05`, with the day where it is not today."""
+    """Format a time for people: `14:05`, with the day if that is not today."""
     at = time.localtime(float(str(seconds or 0)))
     today = at[:3] == time.localtime()[:3]
     return time.strftime("%H:%M" if today else "%d %b %H:%M", at)
 
 
 def usd_words(usd: float) -> str:
-    """Give an amount: `$0.31`, and `$0.0031` where two digits would show nothing."""
+    """Format an amount: `$0.31`, and `$0.0031` if two digits would show nothing."""
     return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:.2f}"
 
 
 def line_of(known: Known, run: str) -> Line:
-    """Say of one of the runs that are known where it stands."""
+    """Describe the state of one of the known runs."""
     path = _acting(run, known)
     at = path[-1]
     own, acting = known.lines[run], known.lines[at]
@@ -109,7 +109,7 @@ def line_of(known: Known, run: str) -> Line:
 
 
 def _notice(runs: "RunList", run: str) -> str:
-    """Say what a person should know of a run and its children: commands for people, changed settings of git."""
+    """Describe what a person should know about a run and its children: commands for people, changed settings of git."""
     noticed = [row.document for row in runs.rows(Filter(root=run, holding=NOTICES, order="made"))]
     return "; ".join(part for part in (_changed_settings(noticed), _tried(noticed)) if part) if noticed else ""
 
@@ -125,7 +125,7 @@ def _changed_settings(noticed: "list[Any]") -> str:
 
 
 def _tried(noticed: "list[Any]") -> str:
-    """Say which command for people an agent called last."""
+    """Describe which command for people an agent called last."""
     ours = (each["tried"] for each in noticed if each.get("tried"))
     tried: Document | None = max(ours, key=lambda each: float(each["at"]), default=None)
     if tried is None or float(tried["at"]) < time.time() - NOTICED:
@@ -136,7 +136,7 @@ def _tried(noticed: "list[Any]") -> str:
 
 
 def _acting(run: str, known: Known) -> list[str]:
-    """The runs from this one down to the one that keeps it: itself, or a child."""
+    """Return the path of runs from this one down to the one that it waits for: itself, or a child."""
     if known.lines[run].get("status") != "running" or run not in known.children:
         return [run]
     paths = [[run, *_acting(each, known)] for each in known.children[run]]
@@ -148,9 +148,9 @@ def _needs_somebody(known: Document) -> bool:
 
 
 def _address(steps: list[str]) -> str:
-    """The address of the innermost step; an item knows those of the run around it, a called workflow does not.
+    """Return the address of the innermost step; an item includes that of the run around it, a called workflow does not.
 
-    The run of a flow's call has its step at the very address of the call.
+    The run of a flow's call has its step at exactly the address of the call.
     """
     shown = ""
     for step in steps:
@@ -177,13 +177,13 @@ def _plan(runs: "RunList", known: Document) -> Document:
     try:
         found: object = {} if content is None else json.loads(content)
     except (ValueError, RecursionError):
-        # A damaged plan has no numbers to show; whoever needs the plan says what is wrong with it.
+        # A damaged plan has no numbers to show; whoever needs the plan reports what is wrong with it.
         return {}
     return cast("Document", found) if isinstance(found, dict) else {}
 
 
 def most(plan: Document, address: str, what: str) -> int | None:
-    """Give how many fixes, rounds or tries a pinned plan allows the step at an address; None where it says nothing."""
+    """Return how many fixes, rounds or tries a pinned plan allows the step at an address; None if it says nothing."""
     step = _step_at(plan, address)
     action = _inner(step, "action")
     match what:
@@ -198,7 +198,7 @@ def most(plan: Document, address: str, what: str) -> int | None:
 
 
 def _step_at(plan: Document, address: str) -> Document:
-    """The step that an address names, rounds and keys left out."""
+    """Find the step that an address names, ignoring rounds and keys."""
     around, found = plan, Document()
     for name in re.sub(r"@[0-9]+|\[[^\]]*\]", "", address).split("/"):
         steps: list[Document] = around.get("steps") or []
@@ -242,7 +242,7 @@ def _said(listed: Known, run: str) -> tuple[Section, str, str]:
 
 
 def _queued(known: Known, run: str) -> tuple[Section, str, str]:
-    """Say what a run in the queue waits for, among all runs that there are."""
+    """Describe what a queued run waits for, among all runs that there are."""
     from handrail.operations.views.queue import in_queue  # noqa: PLC0415 - few runs are queued
 
     return "waiting", in_queue(run, known.open_rows()).words, f"handrail why {run}"
@@ -255,7 +255,7 @@ def _holder(known: Document) -> str:
 
 
 def _with_gaps(known: Document) -> str:
-    """Say how much was missing although the run went on."""
+    """Format how much was missing although the run continued."""
     gaps = int(known.get("gaps") or 0)
     return f", {gaps} gap{'' if gaps == 1 else 's'}" if gaps else ""
 

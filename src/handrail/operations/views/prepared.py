@@ -8,7 +8,7 @@ from handrail.ports.log import Log
 
 
 def prepared_steps(log: Log, state: RunState) -> dict[str, str]:
-    """Give what each such step that has ended says, by its address."""
+    """Return the summary of each such step that has ended, by its address."""
     steps = every_step(plan_of(log, state.plan).steps)
     names = {address.rpartition("/")[2] for address, step in steps if describe_preparation(step.action) is not None}
     found = {address: step for address, step in state.steps.items() if _name(address) in names}

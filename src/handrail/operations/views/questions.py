@@ -1,4 +1,4 @@
-"""What a run and the runs that come from it wait for a person to say: an approval, an answer, more budget."""
+"""What a run and its child runs wait for a person to decide: an approval, an answer, more budget."""
 
 from typing import Literal, TypeAlias
 
@@ -14,14 +14,14 @@ Kind: TypeAlias = Literal["approval", "question", "budget"]
 
 
 def open_questions(log: Log, run: str) -> tuple[str, ...]:
-    """Name the runs of a family that wait for a person's word, the oldest first; only summaries are read."""
+    """List the runs of a family that wait for a person, the oldest first; only summaries are read."""
     rows = family_rows(log, run)
     found = [row for row in rows.values() if _asks(row) and _counts(row, rows, run)]
     return tuple(row.key for row in sorted(found, key=lambda row: row.position))
 
 
 def kind_of(log: Log, state: RunState) -> Kind | None:
-    """Say what a run asks a person for, if it does."""
+    """Return what a run asks a person for, or None."""
     if state.status == "waiting" and state.reason in ("approval", "question"):
         return "approval" if state.reason == "approval" else "question"
     asks = state.status == "blocked" and state.reason == "budget" and asks_at_limit(plan_of(log, state.plan), state)
@@ -29,10 +29,10 @@ def kind_of(log: Log, state: RunState) -> Kind | None:
 
 
 def asked_by(log: Log, run: str, passed_over: frozenset[tuple[str, int]] = frozenset()) -> tuple[RunState, Kind] | None:
-    """Give the first run of a family that asks a person, those questions left out that are known by run and event."""
+    """Return the first run of a family that asks a person, ignoring the questions in `passed_over`."""
     for each in open_questions(log, run):
         if log.inbox(each, limit=1):
-            # It was answered, and nobody has taken that up yet.
+            # It was answered, and nobody has processed the answer yet.
             continue
         try:
             state = state_of(log, each)
@@ -45,7 +45,7 @@ def asked_by(log: Log, run: str, passed_over: frozenset[tuple[str, int]] = froze
 
 
 def asked_at(state: RunState) -> int:
-    """Give the event by which a run asks: together with the run it names the question."""
+    """Return the event by which a run asks: together with the run it identifies the question."""
     return state.seq if state.pending is None else state.pending.seq
 
 
@@ -55,7 +55,7 @@ def _asks(row: Row) -> bool:
 
 
 def _counts(row: Row, rows: dict[str, Row], run: str) -> bool:
-    """Whether everything around it still goes on: nobody waits for what a run asks whose caller is over."""
+    """Whether everything around it is still running: nobody waits for the question of a run whose caller has ended."""
     key = row.key
     while key != run:
         parent = rows.get(rows[key].facts.parent or "")

@@ -1,4 +1,4 @@
-"""What a run in the queue waits for right now, read from the lines of lists: nothing is folded for it."""
+"""What a queued run waits for right now, read from the summaries: nothing is folded for it."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,7 +17,7 @@ class InQueue:
     """Why a run waits, and for which runs."""
 
     waits_for: str
-    """`key` or `place`; empty where its turn has come, or nothing is known of it."""
+    """`key` or `place`; empty if its turn has come, or nothing is known about it."""
     behind: tuple[str, ...] = ()
     key: str = ""
     most: int = 0
@@ -25,7 +25,7 @@ class InQueue:
 
     @property
     def words(self) -> str:
-        """Say it in a line: `queued behind deps-1: same concurrency key 'deps'`."""
+        """Describe it in a line: `queued behind deps-1: same concurrency key 'deps'`."""
         more = len(self.behind) - MOST_NAMED
         names = ", ".join(self.behind[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         if self.waits_for == "key":
@@ -36,7 +36,7 @@ class InQueue:
 
 
 def in_queue(run: str, rows: Iterable[Row]) -> InQueue:
-    """Say what a run waits for, by the lines of the runs that are open, itself among them."""
+    """Find out what a run waits for, from the summaries of the open runs, itself included."""
     known = {row.key: row for row in rows if row.document.get("status") in OPEN}
     if run not in known:
         return InQueue("")
@@ -59,7 +59,7 @@ def in_queue(run: str, rows: Iterable[Row]) -> InQueue:
 
 
 def queue_data(run: str, rows: Iterable[Row]) -> dict[str, JsonValue]:
-    """Give the same as JSON data."""
+    """Convert what a run waits for to JSON data."""
     found = in_queue(run, rows)
     return {"waits_for": found.waits_for or None, "behind": list(found.behind), "words": found.words}
 

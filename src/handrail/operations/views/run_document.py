@@ -1,4 +1,4 @@
-"""A run as people and programs see it: one document, and where it stands in a few words."""
+"""A run as people and programs see it: one document, and its state in a few words."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -49,14 +49,14 @@ BUDGETED = frozenset({"quota", "budget"})
 
 
 def iso(seconds: object) -> str | None:
-    """Give a time as ISO 8601 in UTC."""
+    """Format a time as ISO 8601 in UTC."""
     if not isinstance(seconds, int | float):
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def run_document(log: Log, run: str) -> dict[str, JsonValue]:
-    """Give everything about a run, its steps included."""
+    """Return everything about a run, including its steps."""
     where = standing(log, run)
     document = _document(log, where)
     document["steps"] = [_step(*each) for each in _steps(log, where.state)]
@@ -67,7 +67,7 @@ def run_document(log: Log, run: str) -> dict[str, JsonValue]:
 
 
 def approval_of(log: Log, state: RunState) -> ApprovalRequested | None:
-    """Give the approval that a run waits for, as it was asked for."""
+    """Return the approval for which a run waits, as it was requested."""
     if state.pending is None or state.pending.kind != "approval":
         return None
     asked = from_log(log.read(state.run, after=state.pending.seq - 1, limit=1)[0])
@@ -75,7 +75,7 @@ def approval_of(log: Log, state: RunState) -> ApprovalRequested | None:
 
 
 def approval_data(log: Log, state: RunState) -> dict[str, JsonValue] | None:
-    """Give the approval that a run waits for as JSON data: what is asked, what is shown, what may be answered."""
+    """Convert the approval for which a run waits to JSON data: the question, what is shown, the possible answers."""
     asked = approval_of(log, state)
     if asked is None:
         return None
@@ -96,25 +96,25 @@ def _asks(log: Log, state: RunState) -> dict[str, JsonValue]:
 
 
 def _tried(state: RunState) -> dict[str, JsonValue]:
-    """Commands for people that agents of the run called in vain."""
+    """Return the commands for people that agents of the run called in vain."""
     rows: list[JsonValue] = [{"at": iso(at), "by": by, "command": command} for _, at, by, command in state.tried]
     return {"tried": rows} if rows else {}
 
 
 def _git_changes(state: RunState) -> dict[str, JsonValue]:
-    """Settings of git that nobody has accepted."""
+    """Return the changed settings of git that nobody has accepted."""
     return {"git_changes": list(state.git_changes)} if state.git_changes else {}
 
 
 def _going_on(state: RunState) -> dict[str, JsonValue]:
-    """How far a run goes on alone, and what is missing although it did; only guided runs have it."""
+    """Return how far a run continues alone, and what is missing although it did; only guided runs have it."""
     preferences: dict[str, JsonValue] = {"autonomy": state.autonomy, "risk": state.risk}
     said: dict[str, JsonValue] = {"preferences": preferences} if preferences != _USUAL else {}
     return {**said, "gaps": [dict(gap) for gap in state.gaps]} if state.gaps else said
 
 
 def _steps(log: Log, state: RunState) -> list[tuple[str, StepState, str]]:
-    """The steps of a run and of its items with how they stand, in the order in which they began."""
+    """List the steps of a run and of its items with their state, in the order in which they began."""
     found: list[tuple[str, StepState, str]] = []
     for item, inner in own_states(log, members(log, state.run)):
         if item.own or item.run == state.run:
@@ -124,7 +124,7 @@ def _steps(log: Log, state: RunState) -> list[tuple[str, StepState, str]]:
 
 
 def listed_document(log: Log, run: str) -> dict[str, JsonValue]:
-    """Give a run without its steps; one whose history cannot be read shows what is known of it."""
+    """Return a run without its steps; one whose history cannot be read shows what is known about it."""
     try:
         return _document(log, standing(log, run))
     except (StorageDamaged, StorageTooNew) as error:
@@ -136,7 +136,7 @@ def listed_document(log: Log, run: str) -> dict[str, JsonValue]:
 
 
 def exit_code(document: dict[str, JsonValue]) -> int:
-    """Give the exit code that says how a run stands."""
+    """Return the exit code for the state of a run."""
     reason = document["reason"]
     match document["status"]:
         case "succeeded":
@@ -153,24 +153,24 @@ def exit_code(document: dict[str, JsonValue]) -> int:
 
 @frozen
 class LoggedRuns:
-    """The summaries of runs, from a log that is open."""
+    """The summaries of runs, from an open log."""
 
     log: Log
 
     def rows(self, wanted: Filter) -> tuple[Row, ...]:
-        """Give the wanted summaries."""
+        """Return the matching summaries."""
         return self.log.summaries(wanted)
 
     def count(self, wanted: Filter) -> int:
-        """Say how many runs are wanted."""
+        """Count the matching runs."""
         return self.log.count(wanted)
 
     def holder(self, run: str) -> Holder | None:
-        """Say which process drives a run."""
+        """Return the process that drives a run, or None."""
         return self.log.holder(run)
 
     def content(self, digest: str) -> bytes | None:
-        """Give a content by its digest; None where it is gone."""
+        """Return a content by its digest; None if it is gone."""
         try:
             return self.log.get_blob(digest)
         except (NotFound, StorageDamaged):
@@ -191,14 +191,14 @@ def _document(log: Log, where: Standing) -> dict[str, JsonValue]:
 
 
 def _place(state: RunState) -> dict[str, JsonValue]:
-    """Say on which branch and in which worktree of its own a run works, as far as there is one."""
+    """Return on which branch and in which worktree of its own a run works, if there is one."""
     place = state.tree or state.source
     worktree = state.tree.path if state.tree is not None and state.tree.owned else None
     return {"branch": None if place is None else place.branch or None, "worktree": worktree}
 
 
 def _last_activity(log: Log, state: RunState) -> float:
-    """When anything was recorded last of a run, or of those that come from it."""
+    """Return when something was last recorded about a run or its child runs."""
     newest = () if state.parent is not None else log.summaries(Filter(root=state.run, limit=1))
     of = newest[0].key if newest else state.run
     last = log.read(of, after=log.last(of).seq - 1, limit=1)
@@ -206,7 +206,7 @@ def _last_activity(log: Log, state: RunState) -> float:
 
 
 def outputs_of(state: RunState) -> dict[str, JsonValue]:
-    """Give what the steps of a run left under a name."""
+    """Return the named outputs of the steps of a run."""
     given = {spoken(name): value for name, value in state.inputs.items()}
     return {name: value for name, value in sorted(state.names.items()) if name not in given or given[name] != value}
 

@@ -1,6 +1,6 @@
-"""Which runs a list shows: what needs a person first, then what is paused, waits, runs, and what ended last.
+"""Which runs a list shows: first what needs a person, then what is paused, waits, runs, and what ended last.
 
-A list reads the lines that it shows, by the indexes of the store, and no others.
+A list reads only the summaries that it shows, through the indexes of the store.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST_ENDED = 10
 MOST_OPEN = 100
-"""Runs of one status that are looked at, unless all are wanted."""
+"""The number of runs of one status that are read, unless all are requested."""
 PAGE = 20
 
 STATES: dict[str, tuple[str, ...]] = {
@@ -26,20 +26,20 @@ STATES: dict[str, tuple[str, ...]] = {
     "ended": ENDED,
     **{status: (status,) for status in ENDED},
 }
-"""What a list can be asked for, in its own words, with the statuses that runs of it may have in the log."""
+"""The states by which a list can be filtered, each with the statuses that its runs may have in the log."""
 
 
 class Asked(NamedTuple):
-    """Which runs are wanted."""
+    """Which runs are requested."""
 
     workflow: str | None = None
     repositories: tuple[str, ...] = ()
-    """The checkouts of one repository; without any those of all."""
+    """The checkouts of one repository; empty for all repositories."""
     states: tuple[str, ...] = ()
-    """Some of `STATES`; without any all of them."""
+    """Some of `STATES`; empty for all of them."""
     limit: int | None = None
     before: str | None = None
-    """The run before which the wanted ones started."""
+    """The run before which the requested ones started."""
     every: bool = False
 
 
@@ -50,18 +50,18 @@ class Listing(NamedTuple):
     """By section, the newest first in each."""
     left_out: int = 0
     older: str = ""
-    """The run before which the next page begins, where there is one."""
+    """The run before which the next page begins, if there is one."""
 
 
 def list_runs(runs: "RunList", asked: Asked = Asked()) -> Listing:  # noqa: B008 - a tuple never changes
-    """List the runs that a person started: all that are open and the newest that ended, or a page of what is wanted."""
+    """List the runs that people started: all open ones and the newest that ended, or a page of what is requested."""
     if asked.limit is None and (asked.before is None or asked.every):
         return _list_newest(runs, asked)
     return _list_page(runs, asked)
 
 
 def list_inbox(runs: "RunList") -> list[Line]:
-    """List every run that is open, and those that ended with something that a person should know."""
+    """List every open run, and those that ended with something that a person should know."""
     base = _base(runs, Asked())
     told = dict.fromkeys(row.facts.root or row.key for row in runs.rows(Filter(holding=NOTICES)))
     ended = [row for root in told for row in runs.rows(Filter(key=root, statuses=ENDED))]
@@ -120,7 +120,7 @@ def _inner(runs: "RunList") -> tuple[Row, ...]:
 
 
 def _strays(runs: "RunList", inner: tuple[Row, ...], base: Filter) -> list[Row]:
-    """Runs with a line of their own although a run started them: they go on, and that one is over."""
+    """Return child runs that get their own line, since they continue although the run that started them has ended."""
     around = {row.facts.parent or "" for row in inner} - {row.key for row in inner}
     over = {run for run in around if runs.count(Filter(key=run, statuses=ENDED))}
     return [row for row in inner if row.facts.parent in over and _fits(base, row)]
@@ -133,7 +133,7 @@ def _fits(base: Filter, row: Row) -> bool:
 
 
 def _kept(runs: "RunList", rows: "Iterable[Row]", inner: tuple[Row, ...], asked: Asked) -> list[Line]:
-    """The lines of runs, of those alone whose state is wanted: that of a run may be that of one inside it."""
+    """Return the lines of runs in a requested state; the state of a run may be that of one inside it."""
     listed = tuple(rows)
     known = Known(runs, (*inner, *listed))
     lines = [line_of(known, row.key) for row in listed]
@@ -141,7 +141,7 @@ def _kept(runs: "RunList", rows: "Iterable[Row]", inner: tuple[Row, ...], asked:
 
 
 def is_in_state(line: Line, states: tuple[str, ...]) -> bool:
-    """Tell whether a run is in one of the wanted states."""
+    """Return whether a run is in one of the requested states."""
     return line.section.replace(" ", "-") in states or (line.section == "ended" and line.status in states)
 
 

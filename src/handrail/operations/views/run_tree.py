@@ -1,4 +1,4 @@
-"""A run together with the runs that its steps started, theirs included."""
+"""A run together with all its child runs, theirs included."""
 
 import time
 from collections.abc import Callable
@@ -20,12 +20,12 @@ else:
 
 
 def root_of(log: Log, run: str) -> str:
-    """Name the run that a person started: the one from which a run comes, or itself."""
+    """Return the root of a run: the run that a person started, or itself."""
     return kin_of(log, run)[1]
 
 
 def belongs_to(log: Log, run: str) -> Callable[[str], bool]:
-    """Give a test of whether a run is that one or comes from it."""
+    """Return a test for whether a run is that one or one of its child runs."""
     known = {run: True}
 
     def belongs(other: str) -> bool:
@@ -41,7 +41,7 @@ def belongs_to(log: Log, run: str) -> Callable[[str], bool]:
 
 
 def family(log: Log, run: str) -> tuple[str, ...]:
-    """Name a run and its descendants, parents before their children, each generation as it was started."""
+    """List a run and its descendants, parents before their children, each generation in the order of its start."""
     rows = family_rows(log, run)
     children: dict[str | None, list[str]] = {}
     for key, row in rows.items():
@@ -53,21 +53,21 @@ def family(log: Log, run: str) -> tuple[str, ...]:
 
 
 def family_rows(log: Log, run: str) -> dict[str, Row]:
-    """Give the lines of everything that comes from the same run which a person started, as they came into being."""
+    """Return the summaries of all runs with the same root, in the order of their creation."""
     return {row.key: row for row in log.summaries(Filter(root=root_of(log, run), order="made"))}
 
 
 @frozen
 class Standing:
-    """Where a run really stands: one that waits for a child stands where the child does."""
+    """The real state of a run: one that waits for a child is in the state of the child."""
 
     state: RunState
     acting: RunState
-    """The run in the family that decides: itself, or the child at which it stands."""
+    """The run in the family that decides: itself, or the child that it waits for."""
 
 
 def standing(log: Log, run: str) -> Standing:
-    """Find where a run stands."""
+    """Find the real state of a run."""
     state = state_of(log, run)
     acting = state
     while acting.status == "running":
@@ -79,7 +79,7 @@ def standing(log: Log, run: str) -> Standing:
 
 
 def _awaited(state: RunState) -> tuple[str, ...]:
-    """The runs that a run waits for: a called workflow, or the items of a fan-out."""
+    """List the runs that a run waits for: a called workflow, or the items of a fan-out."""
     if state.pending is None:
         return ()
     return fan_out.running_items(state) if state.pending.kind == "items" else (state.pending.child,)
@@ -99,30 +99,30 @@ def _needs_somebody(log: Log, state: RunState) -> bool:
 
 
 def asking(log: Log, run: str) -> RunState | None:
-    """Give the run of the family that waits for an approval, also where it was not answered in time."""
+    """Return the run of the family that waits for an approval, even if it was not answered in time."""
     acting = standing(log, run).acting
     late = acting.status == "blocked" and acting.pending is not None and acting.pending.kind == "approval"
     return acting if late or (acting.status == "waiting" and acting.reason == "approval") else None
 
 
 def questioning(log: Log, run: str) -> RunState | None:
-    """Give the run of the family whose agent waits for an answer in words."""
+    """Return the run of the family whose agent waits for a text answer."""
     acting = standing(log, run).acting
     return acting if acting.status == "waiting" and acting.reason == "question" else None
 
 
 def holder_of(log: Log, run: str) -> Holder | None:
-    """Say which process drives a run or one of its descendants."""
+    """Return the process that drives a run or one of its descendants, or None."""
     return next((found for each in family(log, run) if (found := log.holder(each)) is not None), None)
 
 
 def held_words(holder: Holder) -> str:
-    """Say who drives a run: `handrail run (process 4711 on box)`."""
+    """Describe who drives a run: `handrail run (process 4711 on box)`."""
     return f"{holder.name} (process {holder.pid} on {holder.host})"
 
 
 def pause(writer: RunWriter, run: str) -> None:
-    """Ask whoever drives to pause the whole family; each is asked once at each point of its history."""
+    """Ask whoever drives the family to pause all of it; each run is asked once at each point of its history."""
     log = writer.log
     rows = family_rows(log, run)
     for each in family(log, run):
@@ -132,7 +132,7 @@ def pause(writer: RunWriter, run: str) -> None:
 
 
 def tell_family(writer: RunWriter, run: str, kind: str, by: str, **more: str) -> None:
-    """Send every descendant that is not over the same word."""
+    """Send the same message to every descendant that has not ended."""
     for each in family(writer.log, run):
         if each != run and not (is_readable(writer.log, each) and state_of(writer.log, each).over):
             writer.send(each, f"{kind}:{time.time_ns()}", kind, by=by, **more)

@@ -1,4 +1,4 @@
-"""Finds the steps that a person names, in a run and in the runs of its items and of the workflows it calls."""
+"""Finds the steps that a person names, in a run, in its items and in the workflows that it calls."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -39,20 +39,20 @@ ENDS = frozenset(
 
 @frozen
 class Member:
-    """A run of a family, and how the addresses of its steps are written from the run that is asked about."""
+    """A run of a family, and how the addresses of its steps are written relative to the requested run."""
 
     run: str
     via: str = ""
-    """What stands before the addresses of a called workflow: `sub/`."""
+    """The prefix of the addresses of a called workflow: `sub/`."""
     whole: str = ""
-    """The address of all of it: `build[auth]` for an item, `sub` for a called workflow."""
+    """The address of the run as a whole: `build[auth]` for an item, `sub` for a called workflow."""
     own: str = ""
-    """What the addresses of an item's own steps begin with; it knows those of the run around it too."""
+    """The prefix of the addresses of an item's own steps; it also knows those of the run around it."""
     call: Parent | None = None
     """Of the run of a flow's call: which call it is; its one step has the address of the call."""
 
     def owns(self, address: str) -> bool:
-        """Tell whether a step is the run's own, and not one of the run around it."""
+        """Return whether a step is the run's own, and not one of the run around it."""
         if self.call is None:
             return address.startswith(self.own)
         return address == self.own or address.startswith((f"{self.own}/", f"{self.own}@", f"{self.own}["))
@@ -60,12 +60,12 @@ class Member:
 
 @frozen
 class FoundStep:
-    """A step that was meant."""
+    """A step that was found."""
 
     run: str
     address: str
     shown: str
-    """Its address seen from the run that was asked about."""
+    """Its address relative to the requested run."""
     nth: int | None = None
     """Which of its beginnings, counted from 1; None for the last."""
 
@@ -81,7 +81,7 @@ class Try:
 
 
 def members(log: Log, run: str) -> tuple[Member, ...]:
-    """Give a run and the runs that come from it, parents before their children."""
+    """List a run and its child runs, parents before their children."""
     known: dict[str, Member] = {run: Member(run)}
     for each in family(log, run):
         first = from_log(log.read(each, limit=1)[0])
@@ -100,13 +100,13 @@ def members(log: Log, run: str) -> tuple[Member, ...]:
 
 
 def step_status(state: RunState, step: StepState) -> str:
-    """Say how a step stands: in a run that is over none is under way, and none waits for anybody."""
+    """Return the status of a step: in an ended run no step is running or waiting."""
     ended = state.status in ("succeeded", "failed", "cancelled")
     return "stopped" if ended and step.status in ("running", "waiting") else step.status
 
 
 def same_step(address: str, wanted: str) -> bool:
-    """Whether an address is that step, lies in it, or is it in some round of a loop."""
+    """Whether an address is that step, a part of it, or the step in some round of a loop."""
     return (
         address == wanted
         or address.startswith((f"{wanted}/", f"{wanted}@", f"{wanted}[", f"{wanted}#"))
@@ -115,26 +115,26 @@ def same_step(address: str, wanted: str) -> bool:
 
 
 def find_steps(log: Log, run: str, words: str) -> tuple[FoundStep, ...]:
-    """Give the steps that an address means: `STEP`, `STEP@2` for its second beginning, `STEP[key]/INNER`."""
+    """Find the steps that an address means: `STEP`, `STEP@2` for its second beginning, `STEP[key]/INNER`."""
     known = _listed(log, members(log, run))
     exact = tuple(each for each in known if each.shown == words)
     return exact or _nth(log, known, words) or _alike(run, known, words)
 
 
 def shown_addresses(log: Log, run: str) -> tuple[str, ...]:
-    """Give the addresses of a run's steps and of those of the runs that come from it, each item as a whole too."""
+    """List the addresses of the steps of a run and of its child runs, and of each item as a whole."""
     family_of = members(log, run)
     known = [found.shown for found in _listed(log, family_of)]
     return tuple(dict.fromkeys([*known, *(each.whole for each in family_of if each.whole)]))
 
 
 def find_member(log: Log, run: str, words: str) -> str | None:
-    """Give the run of an item or of a called workflow, if that is what an address means."""
+    """Return the run of an item or of a called workflow, if that is what an address means."""
     return next((each.run for each in members(log, run) if each.whole == words), None)
 
 
 def tries(log: Log, run: str, address: str) -> tuple[Try, ...]:
-    """Give every beginning of a step with its end."""
+    """List every beginning of a step with its end."""
     found: list[Try] = []
     for seq, event in events_of(log, run):
         if getattr(event, "address", "") != address:
@@ -150,7 +150,7 @@ def tries(log: Log, run: str, address: str) -> tuple[Try, ...]:
 
 
 def the_try(log: Log, step: FoundStep, wanted: Callable[[Try], bool] = lambda _: True) -> Try | None:
-    """Give the time that is meant: the n-th, else the last of those that are wanted."""
+    """Return the requested try: the n-th, or else the last of those that match."""
     all_of = tries(log, step.run, step.address)
     if step.nth is not None:
         return all_of[step.nth - 1]
@@ -166,9 +166,9 @@ def _listed(log: Log, family_of: tuple[Member, ...]) -> list[FoundStep]:
 
 
 def own_states(log: Log, family_of: tuple[Member, ...]) -> list[tuple[Member, RunState]]:
-    """Give the runs of a family, each with its own steps; a flow's call is a step of the run that was made for it.
+    """List the runs of a family, each with its own steps; a flow's call is a step of the run that was created for it.
 
-    A run that was made for a call which the flow has given up since, by going back, has none.
+    A run that was created for a call which the flow has since given up, by going back, has none.
     """
     states = {each.run: state_of(log, each.run) for each in family_of}
     calls = {key: each for each in family_of if (key := _standing_call(states, each.call)) is not None}
@@ -183,7 +183,7 @@ def own_states(log: Log, family_of: tuple[Member, ...]) -> list[tuple[Member, Ru
 
 
 def _standing_call(states: dict[str, RunState], call: Parent | None) -> tuple[str, str] | None:
-    """Name a call by its run and address, if it is still the one that stands there."""
+    """Return the run and address of a call, if it is still the current one there."""
     around = None if call is None else states.get(call.run)
     if call is None or around is None:
         return None

@@ -1,4 +1,4 @@
-"""What is kept of a step, in parts that can be told apart: what it is, what was said and written, what happened."""
+"""What is stored about a step, in separate parts: its facts, its output, and what happened to it."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ class RecordPart:
 
 
 def step_record(log: Log, run: str, step: str) -> tuple[RecordPart, ...]:
-    """Give what is kept of a step at each address where it ran, and what happened to it."""
+    """Return what is stored about a step at each address where it ran, and what happened to it."""
     found = step_details(log, run, step)
     parts = [part for details in found for part in _of_address(details)]
     events = history(log, run, step)

@@ -5,7 +5,7 @@ from handrail.ports.windows import WindowSystem
 
 
 def require_tmux(windows: WindowSystem) -> None:
-    """Refuse what needs tmux where there is none."""
+    """Refuse what needs tmux if there is none."""
     why = windows.missing()
     if why:
         raise EnvironmentFault(why, next_step=windows.remedy())

@@ -1,11 +1,11 @@
-"""What the agents of a step said and did, read from what their calls printed: while they work, and afterwards.
+"""What the agents of a step said and did, read from the output of their calls: while they work, and afterwards.
 
-1. What an agent printed is kept with the outcome of its call, in pieces of about a megabyte. It outlives the files of
-   the call, and goes along with a run that is exported.
-2. A call that is at work, or that left no outcome (it was killed, or met a usage limit), is read from its files.
-3. A stream is read piece by piece, and each entry is given as soon as it is read, however long the stream is. A reader
-   who knows the place of an entry starts there.
-4. Only what the keeper of a call has gone through is shown, and the run's secrets are taken out of that again.
+1. The output of an agent is stored with the outcome of its call, in pieces of about a megabyte. It outlives the files
+   of the call, and is part of an exported run.
+2. A call in progress, or one without an outcome (it was killed, or hit a usage limit), is read from its files.
+3. A stream is read piece by piece, and each entry is returned as soon as it is read, however long the stream is. A
+   reader who knows the position of an entry starts there.
+4. Only what the keeper of a call has processed is shown, and the run's secrets are removed from that once more.
 """
 
 import time
@@ -29,29 +29,29 @@ from handrail.runtime.glimpses import newest_start
 from handrail.runtime.history import state_of
 
 SETTLED = 1.0
-"""Seconds after which the keeper of a call has taken the secrets out of what was printed."""
+"""Seconds after which the keeper of a call has removed the secrets from what was printed."""
 MOST_RESULT = 2_000
-"""Characters of what a tool answered."""
+"""The number of characters of a tool's answer that are shown."""
 PIECE = 4 << 20
-"""Bytes that are read at once."""
+"""The number of bytes that are read at once."""
 
 
 @frozen
 class AgentStream:
-    """One call of an agent, and where it leaves what it prints."""
+    """One call of an agent, and where its output goes."""
 
     run: str
     step: str
-    """The address of its step, seen from the run that was asked about."""
+    """The address of its step, relative to the requested run."""
     number: int
     """Which call of the step it is."""
     agent: str
     words: str
-    """The agent and its model, as people say it."""
+    """The agent and its model, as people know them."""
     at: float
     place: Path
     printed: Stream = ()
-    """What was kept of it; nothing while it is at work."""
+    """Its stored output; empty while it is in progress."""
 
 
 @frozen
@@ -59,21 +59,21 @@ class Entry:
     """Something that an agent said or did."""
 
     offset: int
-    """The byte of the stream after the line that shows it: from there a reader can go on."""
+    """The byte of the stream after the line that shows it: a reader can continue from there."""
     text: str
     kind: EntryKind = "printed"
 
 
 @frozen
 class Transcripts:
-    """Reads what agents printed."""
+    """Reads the output of agents."""
 
     log: Log
     processes: Processes
     agents: Agents
     redactor: Redactor
     folder: Path
-    """Where the calls of runs have their folders."""
+    """The folder with the folders of the calls of runs."""
 
     def calls(self, run: str, step: str) -> tuple[AgentStream, ...]:
         """List the calls of a step, and of the steps inside it, in the order in which they were made."""
@@ -83,7 +83,7 @@ class Transcripts:
         return tuple(sorted(found, key=lambda each: each.at))
 
     def entries(self, call: AgentStream, after: int = 0) -> Iterator[Entry]:
-        """Give what an agent said and did, from a byte of its stream on; once it works no more, up to its end."""
+        """Yield what an agent said and did, from a byte of its stream on; up to its end once it has stopped."""
         feed, last = _sorter(self._agent(call)), Part("printed", "")
         lines = self._kept_lines(call.printed, after) if call.printed else self._lines(call.place, after)
         for offset, line in lines:
@@ -94,12 +94,12 @@ class Transcripts:
                     yield Entry(offset, self.redactor.text(_shortened(found)), found.kind)
 
     def text(self, call: AgentStream) -> str:
-        """Write down what an agent said and did, one entry after the other, and how the call stands."""
+        """Write down what an agent said and did, one entry after the other, and the state of the call."""
         told = (f"{each.kind}: {each.text}" for each in self.entries(call))
         return "\n".join((*told, f"({self.ending(call)})"))
 
     def ending(self, call: AgentStream) -> str:
-        """Say how a call stands: at work, ended, killed, or no longer there."""
+        """Describe the state of a call: at work, ended, killed, or no longer there."""
         if call.printed:
             return "ended"
         match self.processes.look(str(call.place)):
@@ -125,7 +125,7 @@ class Transcripts:
                         yield AgentStream(inner.run, inner.shown, number, agent, words, one.begin.at, place, printed)
 
     def _inside(self, run: str, step: FoundStep) -> Iterator[FoundStep]:
-        """The steps of a review, a gate with a fix or a loop."""
+        """Yield the inner steps of a review, a gate with a fix or a loop."""
         via = next((each.via for each in members(self.log, run) if each.run == step.run), "")
         for address in state_of(self.log, step.run).steps:
             if address.startswith((f"{step.address}/", f"{step.address}@")) and step.nth is None:
@@ -166,7 +166,7 @@ class Transcripts:
                 yield offset, self.redactor.data(line.rstrip(b"\r\n"))
 
     def _until(self, place: Path, found: Running | Ended | Gone | None) -> int:
-        """Up to where a stream may be shown."""
+        """Return the position up to which a stream may be shown."""
         try:
             size = (place / "stdout").stat().st_size
         except OSError:
@@ -203,7 +203,7 @@ def _printed(one: Try) -> Stream:
 
 
 def transcript_data(transcripts: Transcripts, call: AgentStream) -> dict[str, Any]:
-    """Give a call with its entries as JSON data."""
+    """Convert a call with its entries to JSON data."""
     try:
         entries = [{"offset": each.offset, "kind": each.kind, "text": each.text} for each in transcripts.entries(call)]
     except HandrailError as error:

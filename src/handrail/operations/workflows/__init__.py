@@ -1,1 +1,1 @@
-"""Find, check, describe, trust and import workflows."""
+"""Finds, checks, describes, trusts and imports workflows."""

@@ -1,4 +1,4 @@
-"""Opens and compiles one workflow and keeps all that is to be said about it."""
+"""Opens and compiles one workflow and collects all diagnostics about it."""
 
 import shlex
 from dataclasses import replace
@@ -29,11 +29,11 @@ class Checked:
     compiled: "Compiled | None"
     diagnostics: tuple[Diagnostic, ...]
     drawn: tuple[Opened, ...] = ()
-    """The other workflows that compiling looked at, in the bytes that it saw."""
+    """The other workflows that compiling used, in the bytes that it read."""
 
     @property
     def plan(self) -> "Plan | None":
-        """The compiled workflow; None when it is invalid."""
+        """The compiled workflow; None if it is invalid."""
         return self.compiled.plan if self.compiled is not None else None
 
     @property
@@ -58,26 +58,26 @@ class Valid:
 
 @frozen
 class Reached:
-    """Everything that a run of a workflow is made from: what it uses, and what it and those may call."""
+    """Everything from which a run of a workflow is made: what it uses, and what it and those may call."""
 
     checked: Checked
     calls: "dict[str, Checked]"
-    """Every workflow that may be called, by the name that stands in the plan."""
+    """Every workflow that may be called, by its name in the plan."""
     opened: tuple[Opened, ...]
-    """Whatever was read for it, each once; itself is the first."""
+    """Everything that was read for it, each once; the workflow itself is the first."""
     bindings: FileContent | None = None
-    """The bindings file, where a plan has slots."""
+    """The bindings file, if a plan has slots."""
 
     @property
     def contents(self) -> tuple[FileContent, ...]:
-        """Every file with the very bytes that were compiled."""
+        """Every file with exactly the bytes that were compiled."""
         snapshots = (each.snapshot for each in self.opened)
         files = (content for each in snapshots if each is not None for content in each.contents)
         return tuple(dict.fromkeys((*files, *(() if self.bindings is None else (self.bindings,)))))
 
     @property
     def plans(self) -> "tuple[Plan, ...]":
-        """The plans that could be made, its own first."""
+        """The plans that could be compiled, its own first."""
         return tuple(each.plan for each in (self.checked, *self.calls.values()) if each.plan is not None)
 
 
@@ -102,13 +102,13 @@ def reach(place: Place, checked: Checked, catalog: "Catalog") -> Reached:
 
 
 def called_names(plan: "Plan") -> tuple[str, ...]:
-    """Name the workflows that the steps of a plan call."""
+    """List the workflows that the steps of a plan call."""
     actions = (step.action for _, step in every_step(plan.steps))
     return tuple(dict.fromkeys(action.workflow for action in actions if isinstance(action, CallAction)))
 
 
 def _compiled(opened: Opened, catalog: "Catalog") -> Checked:
-    """Compile a workflow that is called; what is wrong with it is its own affair."""
+    """Compile a workflow that is called; errors in it are not errors of the caller."""
     from handrail.compiler.compile import compile_document  # noqa: PLC0415 (not all that is listed is compiled)
 
     if opened.document is None:
@@ -126,7 +126,7 @@ def _drawn(compiled: "Compiled", catalog: "Catalog") -> tuple[Opened, ...]:
 def check(
     place: Place, found: Found, catalog: "Catalog", *, advise: Literal["all", "plain", "nothing"] = "nothing"
 ) -> Checked:
-    """Read and compile a workflow; say also what its author surely does not expect, or all that could be better."""
+    """Read and compile a workflow; with `advise`, also report surprises for its author, or all that could be better."""
     opened = open_workflow(found, place)
     if opened.document is None:
         return Checked(found, opened, None, _in_order(tuple(opened.report)))
@@ -143,7 +143,7 @@ def check(
 
 
 def valid(place: Place, checked: Checked) -> Valid:
-    """Give what a checked workflow came to, or raise with what is wrong with it."""
+    """Return the result of a checked workflow, or raise what is wrong with it."""
     document, plan, hash_ = checked.opened.document, checked.plan, checked.hash
     if document is not None and plan is not None and hash_ is not None:
         return Valid(document, plan, hash_)
@@ -163,6 +163,6 @@ def _once(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
 
 
 def _in_order(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    """File by file, the one that was first spoken of first; inside a file from top to bottom."""
+    """Sort diagnostics by file, in the order of first mention; within a file from top to bottom."""
     files = {name: number for number, name in enumerate(dict.fromkeys(each.file for each in diagnostics))}
     return tuple(sorted(diagnostics, key=lambda each: (files[each.file], each.line, each.column)))

@@ -12,7 +12,7 @@ from handrail.sources.tiers import Place
 
 @frozen
 class CompiledWorkflow:
-    """A plan with its hash and how many agent calls it may take."""
+    """A plan with its hash and how many agent calls it may need."""
 
     form: Form
     path: str
@@ -22,7 +22,7 @@ class CompiledWorkflow:
 
 
 def compile_workflow(place: Place, name_or_path: str) -> CompiledWorkflow:
-    """Compile a workflow; raise InvalidWorkflow when it has errors."""
+    """Compile a workflow; raise InvalidWorkflow if it has errors."""
     catalog = catalog_for(place)
     checked = check(place, one(place, name_or_path), catalog)
     made = valid(place, checked)

@@ -1,4 +1,4 @@
-"""Conditions, values, bounds and types in words."""
+"""Conditions, values, bounds and types as text."""
 
 import json
 
@@ -26,7 +26,7 @@ SIGNS = {"equals": "==", "not_equals": "!=", "gt": ">", "gte": ">=", "lt": "<", 
 
 
 def condition_words(condition: Condition) -> str:
-    """Say a condition in one line."""
+    """Format a condition as one line."""
     match condition:
         case Expression():
             return condition.source
@@ -46,7 +46,7 @@ def condition_words(condition: Condition) -> str:
 
 
 def value_words(value: Value) -> str:
-    """Write a value of a plan as its author would: a constant as it is, an expression as `${...}`."""
+    """Format a value of a plan as its author would: a constant as it is, an expression as `${...}`."""
     match value:
         case Constant():
             return value.value if isinstance(value.value, str) else json.dumps(value.value, ensure_ascii=False)
@@ -61,7 +61,7 @@ def value_words(value: Value) -> str:
 
 
 def bound_words(bound: Bound) -> str:
-    """Say how many agent calls a run may take: `2 to 19 agent calls`."""
+    """Format how many agent calls a run may need: `2 to 19 agent calls`."""
     if bound == UNKNOWN:
         return "an unknown number of agent calls"
     if bound.most is None:
@@ -72,17 +72,17 @@ def bound_words(bound: Bound) -> str:
 
 
 def pinned_words(definition: str, length: int = 4) -> str:
-    """Give the beginning of a pinned version's hash, enough to tell versions apart."""
+    """Return the beginning of a pinned version's hash, long enough to distinguish versions."""
     return definition.removeprefix("sha256:")[:length]
 
 
 def default_text(declared: Input) -> JsonValue:
-    """Give an input's default, or the name that it is taken from, as its author wrote it."""
+    """Return an input's default, or the name from which it is taken, as its author wrote it."""
     return f"${{{declared.default_from}}}" if declared.default_from else declared.default
 
 
 def input_type(declared: Input) -> str:
-    """Say an input's type as its author wrote it."""
+    """Format an input's type as its author wrote it."""
     return "issue" if declared.type == ISSUE else describe(declared.type)
 
 

@@ -1,4 +1,4 @@
-"""Which workflow a person means: a name, a file, a folder, or a folder of workflows."""
+"""Finds the workflow that a person means: by a name, a file, a folder, or a folder of workflows."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from handrail.sources.workflow_files import Candidate, from_path, workflows_in
 
 
 def one(place: Place, text: str, report: Report | None = None) -> Found:
-    """Find a workflow by name or path; a path may stand without a slash where no workflow has that name."""
+    """Find a workflow by name or path; a path needs no slash if no workflow has that name."""
     report = Report() if report is None else report
     try:
         return find(place, text, report)
@@ -21,7 +21,7 @@ def one(place: Place, text: str, report: Report | None = None) -> Found:
 
 
 def several(place: Place, text: str, report: Report) -> list[Found]:
-    """Find a workflow, or all workflows of a folder that is none itself."""
+    """Find a workflow, or all workflows of a folder that is not a workflow itself."""
     try:
         return [one(place, text, report)]
     except NotFound:

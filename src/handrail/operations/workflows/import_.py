@@ -1,4 +1,4 @@
-"""Brings in workflows that were written for other tools."""
+"""Imports workflows that were written for other tools."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ ImportKind: TypeAlias = SourceKind
 
 @frozen
 class ImportResult:
-    """What was written, what became of each thing, and whether the result is valid."""
+    """What was written, what happened to each part, and whether the result is valid."""
 
     kind: SourceKind
     written: tuple[str, ...]
@@ -51,7 +51,7 @@ def import_workflows(
 
 
 def read_source(source: Path) -> tuple[dict[str, str], list[ImportNote]]:
-    """Read a file, or the files of a folder by relative path; a note says which are not used, and why."""
+    """Read a file, or the files of a folder by relative path; a note names each unused file, with the reason."""
     if not source.exists():
         raise NotFound(f"{printable(str(source))} does not exist", next_step="give a file or folder to import")
     if not source.is_dir():
@@ -108,7 +108,7 @@ def _inside(name: str) -> PurePosixPath:
 
 
 def _write(texts: dict[Path, str]) -> None:
-    """Write all files; when one cannot be written, those that were not there before go again."""
+    """Write all files; if one cannot be written, remove those that were not there before."""
     fresh: list[Path] = []
     try:
         for path, text in texts.items():

@@ -1,4 +1,4 @@
-"""Turns what a person typed into the inputs that a workflow declares; every error names the input."""
+"""Converts what a person typed into the inputs that a workflow declares; every error names the input."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.operations.workflows.condition_text import input_type
 
 LARGEST = 2**53 - 1
-"""Beyond it JSON readers disagree about a whole number."""
+"""The largest whole number on which all JSON readers agree."""
 INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
@@ -24,7 +24,7 @@ EXAMPLES = {"int": "3", "number": "0.5", "bool": "true", "path": "src/app.py", "
 
 
 def bind(declared: Sequence[Input], given: Sequence[str], task: str) -> dict[str, JsonValue]:
-    """Give a value for every declared input: what was given, the task where it belongs, or the default."""
+    """Return a value for every declared input: what was passed, the task where it belongs, or the default."""
     texts = _texts(declared, given)
     place = task_input(declared, texts) if task else None
     if place is not None:
@@ -36,13 +36,13 @@ def bind(declared: Sequence[Input], given: Sequence[str], task: str) -> dict[str
 
 
 def given_values(declared: Sequence[Input], given: Sequence[str]) -> dict[str, JsonValue]:
-    """Give the values of the inputs that were given, and of no other."""
+    """Return the values of only those inputs that were passed."""
     texts = _texts(declared, given)
     return {each.name: read(each, texts[each.name]) for each in declared if each.name in texts}
 
 
 def task_input(declared: Sequence[Input], texts: dict[str, str]) -> Input | None:
-    """Say which input a task given as a plain argument goes to: an issue, else the only text that is required."""
+    """Return the input to which a plain task argument goes: an issue, or else the only required text."""
     free = [each for each in declared if each.name not in texts]
     issues = [each for each in free if each.type == ISSUE]
     if issues:
@@ -52,7 +52,7 @@ def task_input(declared: Sequence[Input], texts: dict[str, str]) -> Input | None
 
 
 def read(declared: Input, text: str) -> JsonValue:
-    """Read a text as a value of the input's type."""
+    """Parse a text as a value of the input's type."""
     if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
         _refuse(declared, "it is not valid UTF-8")
     if declared.type == ISSUE:
@@ -112,6 +112,7 @@ def _int(declared: Input, text: str) -> JsonValue:
 
 
 def _number(declared: Input, text: str) -> JsonValue:
+    # A whole number of up to 15 digits stays exact in every JSON reader.
     if INTEGER.fullmatch(text) and len(text) < 16:
         return int(text)
     if not NUMBER.fullmatch(text) or not math.isfinite(float(text)):

@@ -27,7 +27,7 @@ CallBound: TypeAlias = Bound
 
 @frozen
 class UsedFile:
-    """A file that the workflow is made of."""
+    """A file of which the workflow consists."""
 
     path: str
     role: str
@@ -37,7 +37,7 @@ class UsedFile:
 
 @frozen(kw_only=True)
 class Inspection:
-    """One workflow, opened up; an invalid one shows what could be read."""
+    """The details of one workflow; an invalid one shows what could be read."""
 
     about: Listed
     trust: Trust | None
@@ -52,7 +52,7 @@ class Inspection:
 
     @property
     def exit_code(self) -> int:
-        """Give 0, 4 when it is invalid, 3 when it waits to be trusted."""
+        """The exit code: 0, 4 if it is invalid, 3 if it still has to be trusted."""
         errors = {each.code for each in self.diagnostics if each.is_error}
         if errors == {Untrusted.code}:
             return Untrusted.exit_code

@@ -1,4 +1,4 @@
-"""Which workflows there are."""
+"""Lists the available workflows."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from handrail.sources.tiers import Found, Place, Tier, discover
 
 @frozen(kw_only=True)
 class Listed:
-    """What a list says of one workflow."""
+    """What a list says about one workflow."""
 
     name: str
     tier: Tier
@@ -28,7 +28,7 @@ class Listed:
     shadowed_by: str | None
     staleness: Staleness | None
     steps: int | None
-    """Top-level steps as they were written; None where they could not be read."""
+    """Top-level steps as they were written; None if they could not be read."""
     diagnostics: tuple[Diagnostic, ...]
 
     @property
@@ -44,22 +44,22 @@ def is_routine(name: str) -> bool:
 
 @frozen
 class Listing:
-    """Workflows by name, and what is wrong with the places they were looked for in."""
+    """Workflows by name, and what is wrong with the places in which they were looked up."""
 
     workflows: tuple[Listed, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def list_workflows(place: Place, *, tier: str | None = None, pinned: bool = True, counted: bool = False) -> Listing:
-    """List all workflows, the hidden and the invalid ones too.
+    """List all workflows, including hidden and invalid ones.
 
-    Without `pinned`, hashes may be left out; with `counted`, also what routines say of themselves, as they are only
+    Without `pinned`, hashes may be left out; with `counted`, also the descriptions of routines, since they are only
     counted.
     """
     report = Report()
     everything = discover(place, report)
     catalog = catalog_for(place)
-    # Built-in workflows are tested before they are shipped: where nothing of the user's shadows them, they stay valid.
+    # Built-in workflows are tested before they are shipped: if nothing of the user's shadows them, they stay valid.
     own = any(each.shadows for each in everything if each.tier is Tier.USER)
     as_shipped = not pinned and catalog.bindings is None and not own
     listed = (
@@ -79,18 +79,18 @@ def _shipped(place: Place, found: Found, *, read: bool) -> Listed:
 
 
 def workflow_names(place: Place) -> tuple[str, ...]:
-    """Name the workflows that can be used, without opening one."""
+    """List the names of the workflows that can be used, without opening one."""
     return tuple(found.name for found in discover(place, Report()) if found.wins)
 
 
 def repository_workflows(place: Place) -> tuple[str, ...]:
-    """Name the repository's own workflows, without opening one."""
+    """List the names of the repository's own workflows, without opening one."""
     found = discover(place, Report())
     return tuple(each.name for each in found if each.wins and each.tier is Tier.REPOSITORY)
 
 
 def describe(place: Place, checked: Checked) -> Listed:
-    """Say of a checked workflow what a list says."""
+    """Convert a checked workflow to its entry in a list."""
     found, root = checked.found, _root(checked)
     return Listed(
         name=found.name,

@@ -1,4 +1,4 @@
-"""The channels that workflows tell by `escalate_to`, against those of the user's own configuration."""
+"""Checks the channels that workflows notify with `escalate_to` against those of the user's own configuration."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,7 +14,7 @@ from handrail.sources.tiers import Place
 
 
 def require_channels(place: Place, plans: Iterable[Plan]) -> None:
-    """Refuse to start a run that would tell a channel which nobody can reach."""
+    """Refuse to start a run that would notify a channel which cannot be reached."""
     for plan in plans:
         for address, channel in told_channels(plan):
             setting = read_notify(place.folders, Report())
@@ -24,7 +24,7 @@ def require_channels(place: Place, plans: Iterable[Plan]) -> None:
 
 
 def channel_problems(place: Place, document: Document, plan: Plan) -> tuple[Diagnostic, ...]:
-    """Give an error for each channel of a workflow that the user's configuration cannot reach."""
+    """Return an error for each channel of a workflow that the user's configuration cannot reach."""
     wanted = {channel for _, channel in told_channels(plan)}
     setting, report = read_notify(place.folders, Report()) if wanted else NotifySetting(), Report()
     for entry in _entries(document.root):
@@ -36,14 +36,14 @@ def channel_problems(place: Place, document: Document, plan: Plan) -> tuple[Diag
 
 
 def told_channels(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Give the steps of a plan that tell a channel, each with the channel."""
+    """Yield the steps of a plan that notify a channel, each with the channel."""
     for address, step in every_step(plan.steps):
         if step.escalate_to and (step.on_fail == "escalate" or has_escalation(step.action)):
             yield address, step.escalate_to
 
 
 def has_channel(setting: NotifySetting, name: str) -> bool:
-    """Whether there is a way to reach a channel."""
+    """Whether a channel can be reached."""
     target = setting.channel(name)
     return target is not None and not target.is_empty
 

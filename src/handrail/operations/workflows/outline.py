@@ -1,4 +1,4 @@
-"""A plan's steps as people think of them: what a routine put in is one step, until it is asked for."""
+"""A plan's steps as people think of them: what a routine inserted is one step, unless it is expanded."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -32,7 +32,7 @@ class ShownStep:
     agents: tuple[str, ...] = ()
     injected: Injected | None = None
     hidden: int = 0
-    """How many steps a routine put there that are not shown."""
+    """The number of steps inserted by a routine that are not shown."""
     names: Mapping[str, str]
     """The names that the step may use, with their types."""
     steps: tuple["ShownStep", ...] = ()
@@ -40,17 +40,17 @@ class ShownStep:
 
 @frozen
 class ListedCommand:
-    """Something that a plan runs on this machine; of an agent, what it may do."""
+    """Something that a plan executes on this machine; of an agent, what it may do."""
 
     address: str
     kind: Literal["command", "python", "agent", "workflow", "script"]
     text: str
     workflow: str = ""
-    """The workflow whose step it is; empty for what belongs to no step."""
+    """The workflow of its step; empty for what belongs to no step."""
 
 
 def commands_of(plan: Plan, checks: Mapping[str, str]) -> tuple[ListedCommand, ...]:
-    """List everything that a plan runs, from top to bottom; `checks` are the project's own, for steps that use them."""
+    """List everything that a plan executes, from top to bottom; `checks` are the project's, for steps that use them."""
     listed = (each for address, step in every_step(plan.steps) for each in _commands(address, step, checks))
     return tuple(replace(each, workflow=plan.name) for each in listed)
 
@@ -68,7 +68,7 @@ def _commands(address: str, step: Step, checks: Mapping[str, str]) -> Iterator[L
 
 
 def outline(plan: Plan, names: Names, *, expand: bool = False) -> tuple[ShownStep, ...]:
-    """Give the steps as a tree; with `expand` also those that routines put in."""
+    """Return the steps as a tree; with `expand`, also those that routines inserted."""
     return _outline(plan.steps, "", names, expand=expand)
 
 

@@ -1,4 +1,4 @@
-"""The repository's configuration, and whether the very bytes that were read are trusted."""
+"""The repository's configuration, and whether exactly the bytes that were read are trusted."""
 
 import shlex
 
@@ -20,21 +20,21 @@ class Configured:
 
     config: RepositoryConfig
     shown: str
-    """The file, as people want to see it."""
+    """The path of the file as shown to people."""
     content: FileContent
-    """The very bytes that were read."""
+    """Exactly the bytes that were read."""
     distrust: str = ""
-    """Why it may not be used yet; empty when it may."""
+    """Why it may not be used yet; empty if it may."""
 
     def require(self, what: str, verb: str = "need") -> None:
-        """Refuse to use something of it that is not trusted."""
+        """Refuse to use a part of it that is not trusted."""
         if self.distrust:
             message = f"{what} in {self.shown} {verb} your trust: {self.distrust}"
             raise Untrusted(message, next_step=f"handrail trust {shlex.quote(self.shown)}")
 
 
 def read_configured(place: Place) -> Configured | None:
-    """Read the configuration of the checkout once, never that of a work tree; none where there is no such file."""
+    """Read the configuration of the checkout once, never that of a worktree; None if there is no such file."""
     root = place.repository
     content = None if root is None else read_content(root / CONFIG, root)
     if root is None or content is None:

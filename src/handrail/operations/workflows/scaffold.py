@@ -1,4 +1,4 @@
-"""Writes a new workflow with a prompt and a test to start from, and trusts the very bytes that it wrote."""
+"""Writes a new workflow with a prompt and a test to start from, and trusts exactly the bytes that it wrote."""
 
 import re
 import shlex
@@ -24,14 +24,14 @@ class Scaffolded:
     name: str
     tier: Tier
     folder: str
-    """As people want to see it."""
+    """The path as shown to people."""
     files: tuple[str, ...]
     hides: tuple[str, ...]
-    """The tiers that had a workflow of this name, which it hides now."""
+    """The tiers that had a workflow of this name, which it now hides."""
 
 
 def scaffold(place: Place, name: str, tier: Tier) -> Scaffolded:
-    """Write a workflow of this name; one that is there already is never touched."""
+    """Write a workflow of this name; an existing one is never touched."""
     if not NAME.fullmatch(name):
         hint = "use small letters, digits, - _ and ., for example fix-typos"
         raise UsageError(f"'{printable(name)}' is not a valid workflow name", next_step=hint)
@@ -71,7 +71,7 @@ def _files(name: str) -> dict[str, bytes]:
 
 
 def _write(files: dict[str, bytes], target: Path) -> None:
-    """Write a folder so that it is there whole or not at all."""
+    """Write a folder atomically: it is there completely or not at all."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as draft:

@@ -1,4 +1,4 @@
-"""The JSON Schema of native workflows, for editors, and the rules that workflows are reviewed against."""
+"""The JSON Schema of native workflows, for editors, and the rules against which workflows are reviewed."""
 
 import json
 from typing import Any
@@ -12,10 +12,10 @@ TITLE = "Handrail workflow"
 
 
 def workflow_schema() -> dict[str, Any]:
-    """Give the schema that workflow.yaml is checked by."""
+    """Return the schema with which workflow.yaml is checked."""
     return json_schema(WORKFLOW, TITLE)
 
 
 def authoring_spec() -> dict[str, Any]:
-    """Read the rules that a stamp speaks of: each with its level, its reason and the lint that checks it."""
+    """Read the rules to which a stamp refers: each with its level, its reason and the lint that checks it."""
     return json.loads((library_root() / AUTHORING_SPEC).read_text("utf-8"))

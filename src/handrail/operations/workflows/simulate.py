@@ -1,4 +1,4 @@
-"""Simulates a workflow: finds and compiles it with all it calls, explores it, and says where each finding stands."""
+"""Simulates a workflow: finds and compiles it with all it calls, explores it, and locates each finding."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ __all__ = ["DEFAULT_STATES", "Placed", "Simulation", "simulate", "simulated"]
 
 @frozen
 class Placed:
-    """A finding, with the file and line that it is about; the line is 0 where there is none."""
+    """A finding, with the file and line that it is about; the line is 0 if there is none."""
 
     finding: Finding
     file: str = ""
@@ -47,7 +47,7 @@ class Simulation:
 
     @property
     def exit_code(self) -> int:
-        """Give 0, or 1 where there is a fault."""
+        """The exit code: 0, or 1 if there is a fault."""
         return 1 if any(each.finding.severity == "fault" for each in self.findings) else 0
 
     @property
@@ -66,7 +66,7 @@ class Simulation:
 
 
 def simulate(place: Place, name_or_path: str, given: Sequence[str] = (), most: int = DEFAULT_STATES) -> Simulation:
-    """Find a workflow and walk every branch of it; inputs that are not given take every value that matters."""
+    """Find a workflow and walk every branch of it; inputs that are not passed take every value that matters."""
     catalog = catalog_for(place)
     checked = check(place, one(place, name_or_path), catalog)
     plan = valid(place, checked).plan

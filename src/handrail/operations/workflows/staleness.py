@@ -12,26 +12,26 @@ STAMP_KEYS = {"native": "validated_against_spec", "workrail": "validatedAgainstS
 
 
 def staleness(validated_against: int | None, spec_version: int) -> Staleness:
-    """Compare a stamp with the current spec: `none` when equal, `likely` when not, `possible` without a stamp."""
+    """Compare a stamp with the current spec: `none` if equal, `likely` if not, `possible` without a stamp."""
     if validated_against is None:
         return "possible"
     return "none" if validated_against == spec_version else "likely"
 
 
 def is_shown(place: Place, found: Found) -> bool:
-    """Whether it is of use to the reader: a built-in workflow, or one of a catalogue, is for its maintainers."""
+    """Whether the stamp matters to the reader: that of a built-in or catalogue workflow is for its maintainers."""
     if place.developing or found.tier is Tier.USER:
         return True
     return found.tier is Tier.REPOSITORY and not _is_catalogue(place, found)
 
 
 def _is_catalogue(place: Place, found: Found) -> bool:
-    """Whether a workflow is in `workflows/` at the root of the repository, as projects for WorkRail have it."""
+    """Whether a workflow is in `workflows/` at the root of the repository, as in projects for WorkRail."""
     return place.repository is not None and found.main.is_relative_to(place.repository / CATALOGUE)
 
 
 def stamp_of(document: Document) -> int | None:
-    """Read the stamp that a workflow carries."""
+    """Read the stamp of a workflow."""
     node = document.root.get(STAMP_KEYS[document.dialect])
     value = node.value if isinstance(node, Scalar) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -8,11 +8,11 @@ from handrail.model.source import Bundle, Document, Entry, Node, Scalar, SourceT
 from handrail.operations.workflows.staleness import STAMP_KEYS
 
 AFTER = {"native": ("description", "name"), "workrail": ("version", "description", "name", "id")}
-"""The keys that a new stamp is written below, the first that exists."""
+"""The keys below which a new stamp is written; the first that exists counts."""
 
 
 def stamped(document: Document, version: int) -> str | None:
-    """Give the text with the stamp in it; None where the layout leaves no safe place for it."""
+    """Return the text with the stamp in it; None if the layout leaves no safe place for it."""
     text = document.bundle.source.text
     key = STAMP_KEYS[document.dialect]
     present = document.root.get(key)
@@ -47,7 +47,7 @@ def _inserted_json(text: str, anchor: Entry, member: str) -> str:
 
 
 def _inserted_yaml(text: str, anchor: Entry, line: str) -> Iterator[str]:
-    """Below the last line of the value that says something, else below all of it: blank lines may be part of it."""
+    """Try below the last non-blank line of the value, then below all of it: blank lines may be part of it."""
     line = _lead(text, anchor.key.span.start).removeprefix("\ufeff") + line
     value = text[: anchor.value.span.end]
     for end in (len(value.rstrip()), len(value)):
@@ -76,7 +76,7 @@ def _plain_root(document: Document) -> dict[str, object]:
 
 
 def _reads_as(text: str, document: Document, expected: dict[str, object]) -> bool:
-    """Read the new text again: it must say the same, and the stamp."""
+    """Whether the new text, parsed again, says the same as before plus the stamp."""
     main = document.bundle.main
     again = read_bundle(Bundle(main, {main: SourceText(main, text)}), Report())
     return again is not None and _plain_root(again) == expected

@@ -1,4 +1,4 @@
-"""What of a repository a run reads and may run, and the user's word that it may."""
+"""What a run reads and may execute of a repository, and the user's trust in it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -50,7 +50,7 @@ class PlannedCommand:
 
 @frozen
 class TrustQuestion:
-    """Content to be trusted: what it is, how it stands, and how it differs from what was trusted."""
+    """Content to be trusted: what it is, its state, and how it differs from what was trusted."""
 
     name: str
     path: str
@@ -60,18 +60,18 @@ class TrustQuestion:
     files: tuple[FileInQuestion, ...]
     refused: tuple[tuple[str, str], ...]
     commands: tuple[PlannedCommand, ...]
-    """The commands that will run once it is trusted, those of what it uses and calls included."""
+    """The commands that will run once it is trusted, including those of what it uses and calls."""
     difference: str
-    """Of the files that are not trusted as they are, and of these alone."""
+    """The difference of only those files that are not trusted as they are."""
     contents: tuple[FileContent, ...]
     own: tuple[Path, ...] = ()
-    """Where the files lie whose trust is withdrawn with it."""
+    """The files and folders that lose their trust when it is withdrawn."""
     problem: str = ""
     """Why it cannot be trusted whatever it holds: its main file cannot be used."""
 
     @property
     def granted(self) -> bool:
-        """Whether it may run already."""
+        """Whether it may already run."""
         return self.state in {"trusted", "repository"}
 
 
@@ -88,12 +88,12 @@ class _Matter:
 
 
 def examine(agents: AgentCatalog, place: Place, name_or_path: str) -> TrustQuestion:
-    """Read what a run of a workflow reads, or all of a repository, once, and say how it stands."""
+    """Read everything that a run of a workflow reads, or a whole repository, once, and return its state."""
     return _question(place, _matter(agents, place, name_or_path))
 
 
 def grant(place: Place, question: TrustQuestion) -> TrustQuestion:
-    """Trust the very content that was examined, whatever the files hold by now."""
+    """Trust exactly the content that was examined, whatever the files hold by now."""
     store = TrustStore(place.folders)
     if question.problem:
         raise UsageError(f"{question.path} cannot be trusted: {question.problem}")
@@ -104,7 +104,7 @@ def grant(place: Place, question: TrustQuestion) -> TrustQuestion:
 
 
 def forget(agents: AgentCatalog, place: Place, name_or_path: str) -> bool:
-    """Withdraw trust in a workflow's own files, or in all of a repository; tell whether there was any."""
+    """Withdraw trust in a workflow's own files, or in a whole repository; return whether there was any."""
     return TrustStore(place.folders).forget(_matter(agents, place, name_or_path).own)
 
 
@@ -129,7 +129,7 @@ def _matter(agents: AgentCatalog, place: Place, name_or_path: str) -> _Matter:
 
 
 def _means_repository(text: str, target: Path, root: Path) -> bool:
-    """Tell whether the whole repository is meant: its root, or `.` anywhere in it that is no workflow's folder."""
+    """Return whether the whole repository is meant: its root, or a `.` in it that is not a workflow's folder."""
     if from_path(target) is not None:
         return False
     return real(target) == real(root) or text in (".", "./")
@@ -149,7 +149,7 @@ def _workflow(agents: AgentCatalog, place: Place, found: Found) -> _Matter:
     catalog = catalog_for(place)
     reached = reach(place, check(place, found, catalog), catalog)
     around, configured = _around(agents, place)
-    # A file such as `.env` starts nothing by itself; `handrail trust .` covers it for the agents that read it.
+    # A file such as `.env` starts nothing on its own; `handrail trust .` covers it for the agents that read it.
     around = tuple(each for each in around if not may_hold_secrets(each.path))
     contents = tuple(dict.fromkeys((*reached.contents, *around)))
     commands = (*_of_workflow(reached), *configured)
@@ -161,7 +161,7 @@ def _workflow(agents: AgentCatalog, place: Place, found: Found) -> _Matter:
 
 
 def _repository(agents: AgentCatalog, place: Place, root: Path) -> _Matter:
-    """All of a repository that Handrail would read: every workflow, and what stands around them."""
+    """Collect everything of a repository that Handrail would read: every workflow, and what surrounds them."""
     catalog = catalog_for(place)
     every = [each for each in discover(place, Report()) if each.tier is Tier.REPOSITORY and each.problem is None]
     reached = [reach(place, check(place, each, catalog), catalog) for each in every]
@@ -174,7 +174,7 @@ def _repository(agents: AgentCatalog, place: Place, root: Path) -> _Matter:
 
 
 def _around(agents: AgentCatalog, place: Place) -> tuple[tuple[FileContent, ...], tuple[PlannedCommand, ...]]:
-    """What any run in a repository reads: its configuration, what is copied, the files of agents."""
+    """Collect what any run in a repository reads: its configuration, what is copied, the files of agents."""
     root = place.repository
     if root is None:
         return (), ()

@@ -1,4 +1,4 @@
-"""Whether workflows are valid, and what could be better about them."""
+"""Checks whether workflows are valid, and what could be better about them."""
 
 from collections.abc import Sequence
 
@@ -23,14 +23,14 @@ class CheckedFile:
     hash: str | None
     diagnostics: tuple[Diagnostic, ...]
     dropped: int = 0
-    """How many more there are than were kept."""
+    """The number of further diagnostics that were dropped."""
     staleness: Staleness | None = None
-    """Whether it was reviewed against another authoring spec, or never; None for one that is invalid."""
+    """Whether it was reviewed against another authoring spec, or never; None for an invalid one."""
 
 
 @frozen
 class Validation:
-    """The verdict on several files, and on the configuration they were found by."""
+    """The verdict on several files, and on the configuration by which they were found."""
 
     files: tuple[CheckedFile, ...]
     configuration: tuple[Diagnostic, ...] = ()
@@ -41,7 +41,7 @@ class Validation:
         return (*self.configuration, *(each for file in self.files for each in file.diagnostics))
 
     def with_staleness(self, level: Staleness) -> tuple[str, ...]:
-        """Name the files whose review is as old as a level says."""
+        """List the files with this staleness."""
         return tuple(file.path for file in self.files if file.staleness == level)
 
     @property
@@ -50,13 +50,13 @@ class Validation:
         return all(file.ok for file in self.files) and not any(each.is_error for each in self.configuration)
 
     def exit_code(self, *, strict: bool = False) -> int:
-        """Give 0, or 4 when something is invalid (or, if strict, warned of)."""
+        """Return 0, or 4 if something is invalid (or, if strict, has a warning)."""
         warned = strict and any(each.severity is Severity.WARNING for each in self.diagnostics)
         return InvalidWorkflow.exit_code if warned or not self.ok else 0
 
 
 def validate(place: Place, targets: Sequence[str], *, library: bool = False, advise: bool = False) -> Validation:
-    """Check what is named, the library, or, when nothing is named, every workflow of the repository."""
+    """Check what is named, the library, or, if nothing is named, every workflow of the repository."""
     report = Report()
     found = _chosen(place, targets, report, library=library)
     catalog = catalog_for(place)

@@ -1,1 +1,1 @@
-"""The MCP server, stdio and streamable HTTP."""
+"""The MCP server, over stdio and streamable HTTP."""

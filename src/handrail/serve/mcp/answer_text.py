@@ -1,6 +1,6 @@
 """Writes an answer for the agent that reads it, and as data for the program around it.
 
-Some clients show an agent the texts, others only the data: each of the two says everything.
+Some clients show an agent the texts, others only the data: each of the two is complete.
 """
 
 import json
@@ -20,11 +20,11 @@ from handrail.operations.pull.rehydrate import Kept
 from handrail.serve.mcp.tool_result import Question, ToolResult
 
 MOST_ERROR = 2048
-"""Bytes of what is said to be wrong with a call."""
+"""The maximum number of bytes of an error message."""
 
 
 def answered(answer: Answer) -> ToolResult:
-    """Give the result of a call that starts, continues or looks again."""
+    """Build the result of a call that starts, continues or looks again."""
     before = (item.text for item in answer.before)
     after = (item.text for item in answer.after)
     return ToolResult((*before, _text(answer), *after), document(answer), question=_question(answer))
@@ -39,7 +39,7 @@ def _question(answer: Answer) -> Question | None:
 
 
 def sendable(result: ToolResult) -> ToolResult:
-    """Give a result that every client can be sent: nothing that steers a terminal, no halves of characters."""
+    """Return a result that every client can receive: no terminal control characters, no broken characters."""
     texts, data = tuple(clean(text) for text in result.texts), result.data
     try:
         json.dumps(data, ensure_ascii=False).encode()
@@ -54,7 +54,7 @@ def _cleaned(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def document(answer: Answer) -> dict[str, Any]:
-    """Give an answer as data."""
+    """Convert an answer to data."""
     state = answer.state
     data: dict[str, Any] = {
         "kind": answer.kind,
@@ -87,7 +87,7 @@ def _pending(answer: Answer) -> dict[str, Any] | None:
 
 
 def _where_there_is_any(answer: Answer) -> dict[str, Any]:
-    """What many answers do not have."""
+    """Return the optional fields of an answer."""
     gaps = open_gaps(answer.state) if answer.complete or answer.lifecycle == "rehydrate" else []
     references = next((item.data for item in answer.after if item.kind == "references"), None)
     found = {
@@ -102,7 +102,7 @@ def _where_there_is_any(answer: Answer) -> dict[str, Any]:
 
 
 def blocker_data(blocker: Blocker) -> dict[str, Any]:
-    """Give what stands in the way as data."""
+    """Convert an obstacle to data."""
     given = asdict(blocker)
     named = {
         "code": given["code"],
@@ -115,13 +115,13 @@ def blocker_data(blocker: Blocker) -> dict[str, Any]:
 
 
 def refused(error: PullRefused) -> ToolResult:
-    """Give the result of a call that cannot be answered."""
+    """Build the result of a call that cannot be answered."""
     retry = {"kind": "retryable_after_ms", "afterMs": 1000} if error.again else {"kind": "not_retryable"}
     return failed(error.reason, error.message, error.next_step or "", retry)
 
 
 def troubled(error: HandrailError | OSError) -> ToolResult:
-    """Give the result of a call that the machine, or another process, did not let us answer."""
+    """Build the result of a call that failed because of the machine or another process."""
     if isinstance(error, OSError):
         error = StorageFault(f"the machine refuses: {error}", next_step="see to what is named here")
     fix = error.next_step or ""
@@ -132,7 +132,7 @@ def troubled(error: HandrailError | OSError) -> ToolResult:
 
 
 def failed(code: str, message: str, fix: str, retry: dict[str, Any] | None = None) -> ToolResult:
-    """Give an error as text and data."""
+    """Build an error as text and data."""
     message, fix = cut(message, MOST_ERROR), cut(fix, MOST_FIX)
     data: dict[str, Any] = {
         "code": code,
@@ -144,7 +144,7 @@ def failed(code: str, message: str, fix: str, retry: dict[str, Any] | None = Non
 
 
 def kept_point(kept: Kept) -> ToolResult:
-    """Give the result of a call that keeps a point."""
+    """Build the result of a call that saves a point."""
     params: dict[str, Any] = {"continueToken": kept.resume_token, "intent": "rehydrate"}
     call = {"tool": "continue_workflow", "params": params}
     data = {"runId": kept.run, "stepId": kept.address, "resumeToken": kept.resume_token, "nextCall": call}
@@ -176,7 +176,7 @@ def _standing(answer: Answer) -> list[str]:
 
 
 def _waiting(blocker: Blocker) -> str:
-    """Say what the run waits for; its message may quote an agent, and is no heading of ours."""
+    """Describe what the run waits for; its message may quote an agent, and must not look like one of our headings."""
     heading = "The run waits for a person" if blocker.code == "USER_ONLY_DEPENDENCY" else "The run cannot go on"
     return f"# {heading}\n\n{_quoted(blocker.message)}\n\n{blocker.fix}"
 
@@ -219,7 +219,7 @@ def _how(answer: Answer) -> str:
 
 
 def next_call(answer: Answer) -> dict[str, Any] | None:
-    """Give the call to make next, its token and an example of the output filled in."""
+    """Return the next call to make, with its token and an example of the output filled in."""
     if answer.continue_token is None:
         return None
     params: dict[str, Any] = {"continueToken": answer.continue_token}

@@ -1,4 +1,4 @@
-"""Answers the calls of connected agents: checks what they send, and gives each intent to its operation."""
+"""Answers the calls of connected agents: checks what they send, and passes each intent to its operation."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -27,10 +27,10 @@ from handrail.serve.mcp.tool_result import ToolResult
 from handrail.serve.mcp.tools import TOOLS, Tool, unwritable
 
 PATIENCE = 25.0
-"""Seconds that a call waits for a step of the engine before it says that the engine is at work."""
+"""Seconds that a call waits for a step of the engine before it answers that the engine is at work."""
 _LOOK_EVERY = 0.05
 _REPORT_EVERY = 1.0
-"""Seconds between two reports that a call goes on."""
+"""Seconds between two progress reports of a call."""
 
 Arguments = dict[str, Any]
 
@@ -100,7 +100,7 @@ class Calls:
         return answered(await self._settled(done, lambda: advance_pulled(self.desk, token, handed), report))
 
     async def decide(self, said: PersonsAnswer) -> ToolResult:
-        """Take the answer of the person at the client, and say where the run stands then."""
+        """Accept the answer of the person at the client, and return the state of the run after it."""
         desk, run = self.desk, said.question.run
         if desk.person is None or said.decision not in DECISIONS:
             return failed("USER_ONLY_DEPENDENCY", f"{run} still waits for a person", f"handrail status {run}")
@@ -114,18 +114,18 @@ class Calls:
         return sendable(answered(await self._settled(self._after(token), lambda: self._after(token), report_nothing)))
 
     def _after(self, token: Token) -> Answer:
-        """Look where a run stands once it has taken up what was said."""
+        """Look at the state of a run once it has processed what was said."""
         on_its_way = bool(self.desk.log.inbox(token.run, limit=1))
         found = rehydrate(self.desk, token)
         return replace(found, working=True) if on_its_way else found
 
     async def keep(self, given: Arguments, _: Report) -> ToolResult:
-        """Keep a point."""
+        """Save a point."""
         kept = checkpoint(self.desk, self.desk.read(given["checkpointToken"], "checkpoint"))
         return kept_point(kept)
 
     async def _settled(self, found: Answer, again: Callable[[], Answer], report: Report) -> Answer:
-        """Wait for the engine's own steps, as long as an agent can be expected to wait, and tell that it waits."""
+        """Wait for the engine's own steps, as long as an agent can be expected to wait, and report that it waits."""
         loop = asyncio.get_running_loop()
         began = reported = loop.time()
         while found.working and loop.time() < began + self.patience:
@@ -138,7 +138,7 @@ class Calls:
 
 
 def _intent(given: Arguments) -> str:
-    """Without an intent, whatever is sent completes the step; nothing sent only looks."""
+    """Return the intent of a call: without one, anything sent completes the step, and nothing sent only looks."""
     if "intent" in given:
         return given["intent"]
     return "advance" if given.get("output") is not None or given.get("context") else "rehydrate"
@@ -153,7 +153,7 @@ Handler: TypeAlias = Callable[[Calls, Arguments, Report], Awaitable[ToolResult]]
 
 
 def _of_desk(answer: Callable[[Desk, Arguments], ToolResult]) -> Handler:
-    """Answer at once, from what the desk has at hand."""
+    """Return a handler that answers at once, from what the desk has."""
 
     async def handle(calls: Calls, given: Arguments, _: Report) -> ToolResult:
         return answer(calls.desk, given)

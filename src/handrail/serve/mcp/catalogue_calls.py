@@ -1,4 +1,4 @@
-"""Answers the calls that find things: workflows to start, one workflow in full, a run to take up again."""
+"""Answers the calls that find things: workflows to start, one workflow in full, a run to resume."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from handrail.serve.mcp.tool_result import ToolResult
 
 Data = dict[str, Any]
 _SHORT = 200
-"""Characters of a description in the text of a list."""
+"""The number of characters of a description in the text of a list."""
 
 
 def list_workflows(desk: Desk, given: Data) -> ToolResult:

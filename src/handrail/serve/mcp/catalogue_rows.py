@@ -1,4 +1,4 @@
-"""How workflows and diagnostics look as data, wherever a call tells them."""
+"""The form of workflows and diagnostics as data, for all calls that return them."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _STALE = {
 
 
 def offered_row(each: Offered, *, sources: bool) -> Data:
-    """Give a workflow as data; with `sources`, also where it was found."""
+    """Convert a workflow to data; with `sources`, also where it was found."""
     about = each.about
     row: Data = {
         "workflowId": about.name,
@@ -36,7 +36,7 @@ def offered_row(each: Offered, *, sources: bool) -> Data:
 
 
 def said(each: Diagnostic) -> Data:
-    """Give a diagnostic as data."""
+    """Convert a diagnostic to data."""
     return {
         "file": each.file,
         "line": each.line,

@@ -1,4 +1,4 @@
-"""Wires a desk up: the user's log, its keys, the workflows seen from a folder, the background driver."""
+"""Builds a desk: the user's log, its keys, the workflows seen from a folder, the background driver."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ from handrail.wiring.system import System
 
 
 def desk_of(system: System, place: Place) -> Desk:
-    """Give the desk of a log."""
+    """Build the desk of a log."""
 
     def seen_from(folder: Path) -> Place:
         return here(folder, os.environ)

@@ -1,7 +1,7 @@
-"""Asks the person at a client what a run waits for, where the client can show a form (MCP elicitation).
+"""Asks the person at a client what a run waits for, if the client can show a form (MCP elicitation).
 
-The answer comes from the person at the client's window and not from its model, so it counts as the person's. Each
-question is asked once by a server: who closes the form answers later with `handrail approve`.
+The answer comes from the person at the client's window and not from its model, so it counts as the person's. A server
+asks each question once: whoever closes the form answers later with `handrail approve`.
 """
 
 from contextlib import suppress
@@ -38,10 +38,10 @@ class PersonsAnswer:
 
 @runtime_checkable
 class TakesAnswers(Protocol):
-    """Whoever takes a person's answer."""
+    """Accepts the answers of people."""
 
     async def decide(self, answer: PersonsAnswer) -> ToolResult:
-        """Give the answer to the run, and say where it stands then."""
+        """Pass the answer to the run, and return its state after it."""
         ...
 
 
@@ -52,11 +52,11 @@ class Elicitation:
     asked: set[Question] = field(default_factory=set[Question])
 
     async def ask(self, session: ServerSession, request: RequestId | None, question: Question) -> PersonsAnswer | None:
-        """Ask the person at a client; None where nobody can be asked, or nobody answers."""
+        """Ask the person at a client; None if nobody can be asked, or nobody answers."""
         if question in self.asked or not _can_ask(session):
             return None
         self.asked.add(question)
-        # A client that goes wrong here is one that asked nobody: the run goes on waiting.
+        # A client that fails here has asked nobody: the run keeps waiting.
         with suppress(MCPError, ValueError):
             reply = await session.elicit_form(question.message, _SCHEMA, request)
             content = reply.content or {}

@@ -1,10 +1,10 @@
-"""Bounds what a connection may cost: deadlines for a request's headers and body, a cap on connections, short logs.
+"""Limits what a connection may cost: deadlines for a request's headers and body, a cap on connections, short logs.
 
-1. A request has its headers within one deadline and its body within another, however slowly they trickle in.
+1. A request must have its headers within one deadline and its body within another, however slowly they arrive.
 2. When the cap is reached, the connection that has waited longest makes room: first one that never showed the token,
    then one between two requests. A request that is being answered is never ended for another one.
-3. Few connections are accepted at once, so that the cap can act before there is no file descriptor left.
-4. What happens again and again is logged once in a while, with how often it happened.
+3. Few connections are accepted at once, so that the cap can act before the file descriptors run out.
+4. What happens again and again is logged only from time to time, with how often it happened.
 """
 
 import asyncio
@@ -45,11 +45,11 @@ class HttpLimits:
     body_timeout: float = 30.0
     """Seconds from there to the end of its body."""
     connections: int = 0
-    """How many there may be; 0 means half of the files that the process may open."""
+    """The maximum number of connections; 0 means half of the files that the process may open."""
 
     @property
     def most_connections(self) -> int:
-        """How many connections there may be."""
+        """The maximum number of connections."""
         if self.connections:
             return self.connections
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -57,7 +57,7 @@ class HttpLimits:
 
 
 def read_limits(environ: Mapping[str, str]) -> HttpLimits:
-    """Read the limits from environment variables; what is not there is as usual."""
+    """Read the limits from environment variables; those that are not set have their defaults."""
     usual = HttpLimits()
     return HttpLimits(
         _number(environ, HEADER_TIMEOUT, usual.header_timeout),
@@ -80,7 +80,7 @@ def _number(environ: Mapping[str, str], name: str, usual: float) -> float:
 
 
 class LimitedServer(uvicorn.Server):
-    """A server that holds its connections to limits."""
+    """A server that enforces limits on its connections."""
 
     def __init__(self, config: uvicorn.Config, limits: HttpLimits) -> None:
         class Limited(LimitedProtocol):
@@ -117,12 +117,12 @@ class LimitedProtocol(H11Protocol):
             self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
+        """Stop the timer."""
         self._stop_timer()
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Take up what has arrived, and watch what is still missing."""
+        """Process what has arrived, and watch what is still missing."""
         super().handle_events()
         self._watch()
 
@@ -134,7 +134,7 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def has_shown_token(self) -> bool:
-        """Whether a request of it was allowed to call."""
+        """Whether one of its requests was authorized."""
         cycle = self._known_cycle()
         return self._has_shown_token or (cycle is not None and bool(cycle.scope.get(SHOWN)))
 
@@ -186,7 +186,7 @@ class LimitedProtocol(H11Protocol):
 
 
 class OnceInAWhile(logging.Filter):
-    """Lets a message through once in a while, and then says how often it came; of the machine's faults only a line."""
+    """Logs a repeated message only from time to time, with a count; of faults of the machine only one line."""
 
     def __init__(self, every: float = 5.0) -> None:
         super().__init__()
@@ -195,7 +195,7 @@ class OnceInAWhile(logging.Filter):
         self._left_out: dict[str, int] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether to log a message."""
+        """Return whether to log a message."""
         now, key = time.monotonic(), str(record.msg).partition("\n")[0]
         if now < self.next_at.get(key, 0.0):
             self._left_out[key] = self._left_out.get(key, 0) + 1

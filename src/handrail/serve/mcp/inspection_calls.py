@@ -28,7 +28,7 @@ def inspect_workflow(desk: Desk, given: Data) -> ToolResult:
 
 
 def step_row(step: PreviewStep) -> Data:
-    """Give a step as data."""
+    """Convert a step to data."""
     row: Data = {"stepId": step.id, "address": step.address, "title": step.title, "kind": step.kind}
     row["performedBy"] = "agent" if step.yours else "handrail"
     row |= {"runCondition": step.when} if step.when else {}
@@ -144,7 +144,7 @@ def _text(found: Inspected, data: Data) -> str:
 
 
 def _sections(data: Data) -> list[tuple[str, list[str]]]:
-    """Give what a reader wants to know, each under a heading of its own."""
+    """List what a reader wants to know, each under its own heading."""
     preferences = data.get("recommendedPreferences", {})
     words = {"autonomy": preferences.get("recommendedAutonomy"), "risk": preferences.get("recommendedRiskPolicy")}
     return [

@@ -1,4 +1,4 @@
-"""Opens the log when the first call comes: a client that connects is answered before anything of ours is loaded."""
+"""Opens the log at the first call: a client that connects is answered before anything of ours is loaded."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,31 +12,31 @@ from handrail.serve.mcp.elicitation import PersonsAnswer, TakesAnswers
 from handrail.serve.mcp.tool_result import ToolResult
 
 Report: TypeAlias = Callable[[float, str], Awaitable[None]]
-"""Tells whoever called how many seconds its call has taken, and what it waits for."""
+"""Reports to the caller how many seconds its call has taken, and what it waits for."""
 AnyAnswers = TypeVar("AnyAnswers", bound="Answers")
 
 
 async def report_nothing(_: float, __: str) -> None:
-    """Tell nobody."""
+    """Report to nobody."""
 
 
 class Answers(Protocol):
-    """Whoever answers calls of tools."""
+    """Answers calls of tools."""
 
     async def call(self, name: str, arguments: dict[str, Any], report: Report = ..., /) -> ToolResult:
-        """Answer one call; while it takes long, report that it goes on."""
+        """Answer one call; while it takes long, report progress."""
         ...
 
 
 @dataclass(slots=True)
 class LateCalls(Generic[AnyAnswers]):
-    """Answers calls of tools, from the first one on."""
+    """Answers calls of tools, and opens what they need at the first one."""
 
     load: Callable[[], None]
     """Imports what calls need; in a thread, since it takes longer than everything else."""
     open: Callable[[], AnyAnswers]
     refuse: Callable[[HandrailError | OSError], ToolResult]
-    """Answers a call where that cannot be opened; the next one tries again."""
+    """Answers a call if opening fails; the next call tries again."""
     _loaded: bool = False
     _calls: AnyAnswers | None = None
     _one_at_a_time: anyio.Lock = field(default_factory=anyio.Lock)
@@ -50,19 +50,19 @@ class LateCalls(Generic[AnyAnswers]):
         return await calls.call(name, arguments, report)
 
     async def opened(self) -> AnyAnswers:
-        """Give who answers, opened when it is first asked for."""
+        """Return what answers calls, opened when it is first needed."""
         await self.prepare()
         self._calls = self._calls or self.open()
         return self._calls
 
     async def decide(self, answer: PersonsAnswer) -> ToolResult:
-        """Take the answer of a person who was asked after a call."""
+        """Accept the answer of a person who was asked after a call."""
         if not isinstance(self._calls, TakesAnswers):
             raise TypeError("nobody here takes the answer of a person")
         return await self._calls.decide(answer)
 
     async def prepare(self) -> None:
-        """Load what calls need, while the client still makes up its mind."""
+        """Load what calls need, while the client has not called yet."""
         async with self._one_at_a_time:
             if not self._loaded:
                 await to_thread.run_sync(self.load)

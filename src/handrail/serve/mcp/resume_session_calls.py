@@ -11,7 +11,7 @@ Data = dict[str, Any]
 
 
 def resume_session(desk: Desk, given: Data) -> ToolResult:
-    """Find runs to take up again."""
+    """Find runs to resume."""
     sought = Sought(
         workspace=given.get("workspacePath") or "",
         query=given.get("query") or "",
@@ -77,6 +77,6 @@ def _text(sought: Sought, found: Finding) -> str:
 def _described(number: int, each: Candidate) -> str:
     stands = f"{each.status}" if each.complete else f"at {each.pending or 'its beginning'}"
     head = f"{number}. {each.run} ({each.workflow}, {stands}, {each.confidence} match by {', '.join(each.why)})"
-    # Quoted: what was noted must not look like a line of ours, with a token of its own.
+    # Quoted: a note must not look like one of our lines, with a token of its own.
     body = "\n".join(f"   > {line}".rstrip() for line in each.snippet.splitlines())
     return f"{head}\n   resumeToken: {each.resume_token}\n{body}"

@@ -69,7 +69,7 @@ def server_of(
     listing: Callable[[], object] = _nothing,
     shelf: ShelfHandlers | None = None,
 ) -> "Server[dict[str, object]]":
-    """Make a server that answers with these calls, and with a shelf where there is one.
+    """Build a server that answers with these calls, and with a shelf if there is one.
 
     `listing` is called when a client asks for the tools.
     """
@@ -133,7 +133,7 @@ async def answer_typed(
 
 
 async def decide_typed(calls: TakesAnswers, said: PersonsAnswer) -> ToolResult:
-    """Take a person's answer whatever happens."""
+    """Accept a person's answer whatever happens."""
     try:
         return await calls.decide(said)
     except Exception as error:  # noqa: BLE001 - the client waits for an answer, whatever went wrong
@@ -153,7 +153,7 @@ def _defect(name: str, error: Exception) -> ToolResult:
 def serve_stdio(
     calls: LateCalls[AnyAnswers], tools: tuple[Tool, ...] = TOOLS, open_shelf: OpenShelf | None = None
 ) -> None:
-    """Serve one client over stdin and stdout until it goes away."""
+    """Serve one client over stdin and stdout until it disconnects."""
     logging.getLogger("mcp").setLevel(logging.WARNING)
     anyio.run(_serve, calls, tools, open_shelf)
 
@@ -164,7 +164,7 @@ async def _serve(calls: LateCalls[AnyAnswers], tools: tuple[Tool, ...], open_she
         if open_shelf is not None:
             watch = ListWatch(open_shelf, begin=lambda: group.start_soon(watch.run))
             shelf = ShelfHandlers(open_shelf, watch)
-        # Every client asks for the tools once it was greeted: the time until its first call is ours.
+        # Every client asks for the tools after the greeting: we use the time until its first call.
         server = server_of(calls, tools, listing=lambda: group.start_soon(calls.prepare), shelf=shelf)
         changes = NotificationOptions(prompts_changed=shelf is not None, resources_changed=shelf is not None)
         await server.run(reading, writing, server.create_initialization_options(changes))

@@ -1,4 +1,4 @@
-"""Answers what clients ask beside tools: lists and texts of prompts, resources, completions, and that lists changed."""
+"""Answers other requests than tools: lists and texts of prompts, resources, completions, and changes of lists."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -49,25 +49,25 @@ OpenShelf: TypeAlias = Callable[[], Awaitable["Shelf"]]
 T = TypeVar("T")
 MARKDOWN = "text/markdown"
 LOOK_EVERY = 2.0
-"""Seconds between two looks at whether a list changed that a client was told."""
+"""Seconds between two checks whether a list that a client has received has changed."""
 MOST_VALUES = 100
-"""Completions in one answer; the protocol allows no more."""
+"""The number of completions in one answer; the protocol allows no more."""
 
 
 @dataclass(slots=True)
 class ListWatch:
-    """Tells a client over a lasting connection that a list is another one than it was told."""
+    """Notifies a client over a lasting connection that a list has changed since the client received it."""
 
     open_shelf: OpenShelf
     begin: Callable[[], object]
-    """Lets `run` go on beside the answers; called once a client has asked for a list."""
+    """Runs `run` beside the answers; called once a client has asked for a list."""
     session: ServerSession | None = None
-    """The client's, where it takes such notifications without having asked for them."""
+    """The client's session, if it takes such notifications without having asked for them."""
     told: dict[str, object] = field(default_factory=dict[str, object])
     bus: InMemorySubscriptionBus = field(default_factory=InMemorySubscriptionBus)
 
     def note(self, context: Context, kind: str, value: object) -> None:
-        """Remember what a client was told."""
+        """Remember which list a client received."""
         is_first = not self.told
         self.told[kind] = value
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
@@ -76,14 +76,14 @@ class ListWatch:
             self.begin()
 
     async def listen(self, context: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
-        """Tell a client of the newest protocol, which asks for it, as long as it listens."""
+        """Notify a client of the newest protocol, which asks for it, as long as it listens."""
         shelf = await self.open_shelf()
         self.note(context, "prompts", shelf.prompts())
         self.note(context, "resources", shelf.resources())
         return await ListenHandler(self.bus)(context, params)
 
     async def run(self) -> None:
-        """Look until the connection ends."""
+        """Check for changes until the connection ends."""
         stamp: object = None
         while True:
             await anyio.sleep(LOOK_EVERY)
@@ -113,13 +113,13 @@ class ListWatch:
 
 @dataclass(slots=True)
 class ShelfHandlers:
-    """Answers with what a shelf holds."""
+    """Answers with the contents of a shelf."""
 
     open_shelf: OpenShelf
     watch: ListWatch | None = None
 
     def add_to(self, server: "Server[dict[str, object]]") -> None:
-        """Let a server answer these requests."""
+        """Register the handlers of these requests with a server."""
         server.add_request_handler("prompts/list", PaginatedRequestParams, self.list_prompts)
         server.add_request_handler("prompts/get", GetPromptRequestParams, self.get_prompt)
         server.add_request_handler("resources/list", PaginatedRequestParams, self.list_resources)
@@ -136,7 +136,7 @@ class ShelfHandlers:
         return ListPromptsResult(prompts=[_offered(each) for each in found])
 
     async def get_prompt(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        """Give the text that starts a workflow."""
+        """Return the text that starts a workflow."""
         text = await self._ask(lambda shelf: shelf.prompt(params.name, params.arguments or {}))
         return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=text))])
 
@@ -148,7 +148,7 @@ class ShelfHandlers:
         return ListResourcesResult(resources=rows)
 
     async def list_templates(self, _: Context, __: PaginatedRequestParams) -> ListResourceTemplatesResult:
-        """Say how the addresses of resources are built."""
+        """List how the addresses of resources are built."""
         found = await self._ask(lambda shelf: shelf.templates)
         rows = [
             ResourceTemplate(uri_template=at.uri, name=at.name, description=at.description, mime_type=MARKDOWN)
@@ -157,7 +157,7 @@ class ShelfHandlers:
         return ListResourceTemplatesResult(resource_templates=rows)
 
     async def read_resource(self, _: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        """Give the text of a resource."""
+        """Return the text of a resource."""
         uri = str(params.uri)
         text = await self._ask(lambda shelf: shelf.read(uri))
         return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
@@ -187,8 +187,8 @@ class ShelfHandlers:
 
 
 def _offered(each: "WorkflowPrompt") -> Prompt:
-    # None is required: a client would refuse the command, where the agent takes the goal from what was said before, and
-    # asks for the rest.
+    # No argument is required: a client would refuse the command, while the agent takes the goal from what was said
+    # before, and asks for the rest.
     arguments = [PromptArgument(name=at.name, description=at.description, required=False) for at in each.arguments]
     return Prompt(name=each.name, title=each.title, description=each.description, arguments=arguments)
 

@@ -1,4 +1,4 @@
-"""Answers the calls of an agent that the engine launched: checks what it sends, and gives it to the operation."""
+"""Answers the calls of an agent that the engine launched: checks what it sends, and passes it to the operation."""
 
 import os
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class AgentCalls:
 
 
 def _typed(answer: ToolAnswer, code: str) -> ToolResult:
-    """Give an answer as a result; one that refuses says so in its data too."""
+    """Convert an answer to a result; a refusal is marked in its data too."""
     if answer.good:
         return ToolResult((answer.text,), dict(answer.data))
     data: dict[str, Any] = {"code": code, "message": answer.text, "retry": {"kind": "not_retryable"}}
@@ -51,7 +51,7 @@ def _typed(answer: ToolAnswer, code: str) -> ToolResult:
 
 
 def agent_desk(system: System, place: Place) -> AgentDesk:
-    """Give the desk of the agent whose token stands in the environment."""
+    """Build the desk of the agent whose token is in the environment."""
     token = os.environ.get(TOKEN)
     if not token:
         hint = "agents whose step has `handrail_tools` start this themselves; to connect one of yours: handrail mcp"

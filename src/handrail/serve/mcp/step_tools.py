@@ -1,9 +1,9 @@
-"""The tools that an agent of the engine may be offered, as data: name, what it is for, and the arguments it takes."""
+"""The tools that an agent of the engine may be offered, as data: name, purpose, and arguments."""
 
 from handrail.serve.mcp.tools import Tool, text
 
 LONGEST = 20_000
-"""Characters of what a run is told."""
+"""The maximum number of characters of a message to a run."""
 
 _RUN = text("The id of a run that you started, as create_child_run gave it.", 256)
 
@@ -54,10 +54,10 @@ AGENT_TOOLS: tuple[Tool, ...] = (
         reads_only=True,
     ),
 )
-"""A tool that is not built has no row."""
+"""Only tools that exist have a row."""
 
 
 def offered(names: str) -> tuple[Tool, ...]:
-    """Give the tools that a step offers, by their names with commas between them."""
+    """Return the tools that a step offers, from their comma-separated names."""
     wanted = names.split(",")
     return tuple(tool for tool in AGENT_TOOLS if tool.name in wanted)

@@ -1,9 +1,9 @@
-"""Offers the tools over streamable HTTP, to whoever shows the token; on this machine, unless a person says otherwise.
+"""Offers the tools over streamable HTTP to clients with the token; on this machine, unless a person says otherwise.
 
-1. No call without the token; it is compared in a time that says nothing of it.
-2. A page in a browser cannot call: its Host and Origin are looked at (DNS rebinding).
-3. Nothing is kept between requests: a server that was started again knows its clients.
-4. A request is read before it is given on: a client that goes away in the middle of it is a line in the log.
+1. No call without the token; it is compared in constant time.
+2. A page in a browser cannot call: its Host and Origin are checked (DNS rebinding).
+3. Nothing is stored between requests: a restarted server still serves its clients.
+4. A request is read before it is passed on: a client that disconnects in the middle of it is a line in the log.
 """
 
 import ipaddress
@@ -31,17 +31,17 @@ PATH = "/mcp"
 LOOPBACK = "127.0.0.1"
 _NAMES = (LOOPBACK, "localhost", "[::1]")
 _GRACE = 3
-"""Seconds that calls get to end in when the server is to end."""
+"""Seconds that calls get to finish when the server shuts down."""
 
 
 MOST_READ_AHEAD = 8_388_608
-"""Bytes of a body that are read before the request is given on; a longer one is refused there."""
+"""The number of bytes of a body that are read before the request is passed on; a longer one is refused there."""
 _LOG = logging.getLogger("uvicorn.error")
 
 
 @frozen
 class Address:
-    """Where a server is to listen."""
+    """Where a server should listen."""
 
     host: str = LOOPBACK
     port: int = 0
@@ -57,13 +57,13 @@ class Listening:
 
 @frozen
 class TokenGuard:
-    """Lets only those in who show the token."""
+    """Lets only clients in that show the token."""
 
     app: ASGIApp
     token: str
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request without the token, and pass on any other."""
+        """Reject a request without the token, and pass on any other."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -101,7 +101,7 @@ class TokenGuard:
 
 
 def app_of(server: "Server[dict[str, object]]", token: str, host: str = LOOPBACK) -> Starlette:
-    """Make the application; a server that mounts it enters `app.router.lifespan_context(app)` in its own lifespan."""
+    """Build the application; a server that mounts it enters `app.router.lifespan_context(app)` in its own lifespan."""
     app = server.streamable_http_app(
         streamable_http_path=PATH, json_response=True, stateless_http=True, transport_security=_security(host)
     )
@@ -110,7 +110,7 @@ def app_of(server: "Server[dict[str, object]]", token: str, host: str = LOOPBACK
 
 
 def _security(host: str) -> TransportSecuritySettings:
-    """Say under which names the server may be addressed; one that listens everywhere has names nobody knows here."""
+    """Return the names by which the server may be addressed; one that listens everywhere has unknown names."""
     if _is_everywhere(host):
         return TransportSecuritySettings(enable_dns_rebinding_protection=False)
     names = (*_NAMES, _written(host))
@@ -127,7 +127,7 @@ def serve_http(
     limits: HttpLimits,
     started: Callable[[Listening], None],
 ) -> None:
-    """Serve until INT or TERM; `started` is told where, as soon as clients can connect."""
+    """Serve until SIGINT or SIGTERM; `started` is called with the address as soon as clients can connect."""
     logging.getLogger("mcp").setLevel(logging.ERROR)
     host = address.host
     with _bound(host, address.port) as listening:
@@ -139,8 +139,8 @@ def serve_http(
         def heard(_: int, __: FrameType | None) -> None:
             server.should_exit = True
 
-        # The server ends in good order and then passes the signal on, to whoever was there before; one that comes
-        # before it listens to signals itself is kept for it.
+        # The server shuts down cleanly and then passes the signal on to the previous handler; a signal that arrives
+        # before it handles signals itself is remembered for it.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, heard)
         started(Listening(url, open_to_others=not _is_loopback(host)))

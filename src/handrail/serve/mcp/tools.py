@@ -1,4 +1,4 @@
-"""The tools that a connected agent is offered, as data: name, what it is for, and the arguments it takes."""
+"""The tools that a connected agent is offered, as data: name, purpose, and arguments."""
 
 import json
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from handrail.frozen import frozen
 
 Schema = dict[str, Any]
 MOST_DEPTH = 100
-"""Levels of what is sent; what is much deeper could be written, and then not be read again from deeper in a program."""
+"""The maximum nesting of arguments; deeper ones could be written, and then not be read from deep within a program."""
 
 
 @frozen
@@ -23,9 +23,9 @@ class Tool:
     required: tuple[str, ...] = ()
     reads_only: bool = False
     repeatable: bool = True
-    """Whether the same call once more changes nothing more."""
+    """Whether repeating the same call changes nothing more."""
     aliases: dict[str, str] = field(default_factory=dict[str, str])
-    """Other words for an argument, as older prompts use them."""
+    """Other names of an argument, as older prompts use them."""
 
     @property
     def schema(self) -> Schema:
@@ -39,7 +39,7 @@ class Tool:
 
 
 def text(description: str, most: int = 4096, least: int = 1) -> Schema:
-    """Give the schema of a text."""
+    """Build the schema of a text."""
     return {"type": "string", "minLength": least, "maxLength": most, "description": description}
 
 
@@ -154,7 +154,7 @@ TOOLS: tuple[Tool, ...] = (
 
 
 def unwritable(given: dict[str, Any]) -> list[str]:
-    """Say what no log should keep, although some writers of JSON send it."""
+    """List what no log should store, although some JSON writers send it."""
     if _deeper(given, MOST_DEPTH):
         return [f"the arguments are nested more than {MOST_DEPTH} levels deep"]
     try:

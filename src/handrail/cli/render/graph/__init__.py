@@ -1,1 +1,1 @@
-"""Flow graphs as text, Mermaid, SVG."""
+"""Flow graphs as text, Mermaid and SVG."""

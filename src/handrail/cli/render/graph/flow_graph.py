@@ -1,4 +1,4 @@
-"""A workflow as boxes and arrows, whatever draws them."""
+"""A workflow as boxes and arrows, independent of what draws them."""
 
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -23,7 +23,7 @@ LONGEST = 60
 
 @frozen
 class Box:
-    """One thing that is drawn."""
+    """One box of the drawing."""
 
     id: str
     label: str
@@ -34,7 +34,7 @@ class Box:
 
 @frozen
 class Arrow:
-    """From one box to another."""
+    """An arrow from one box to another."""
 
     start: str
     end: str
@@ -43,7 +43,7 @@ class Arrow:
 
 @frozen
 class _Loose:
-    """An arrow whose end is the next box."""
+    """An arrow that will end at the next box."""
 
     start: str
     label: str = ""
@@ -58,7 +58,7 @@ class FlowGraph:
     arrows: list[Arrow] = field(default_factory=list[Arrow])
 
     def box(self, label: str, shape: Shape, depth: int = 0, *, reached: bool = True) -> str:
-        """Add a box; give its id."""
+        """Add a box and return its id."""
         made = Box(f"n{len(self.boxes)}", label, shape, depth, reached)
         self.boxes.append(made)
         return made.id
@@ -69,7 +69,7 @@ class FlowGraph:
 
 
 def flow_graph(plan: Plan, reached: frozenset[str]) -> FlowGraph:
-    """Give the boxes and arrows of a plan; steps that are not reached are marked."""
+    """Build the boxes and arrows of a plan; steps that are not reached are marked."""
     graph = FlowGraph(reached)
     loose = [_Loose(graph.box(plan.name, "start"))]
     loose = _steps(graph, plan.steps, loose, "", 0)
@@ -111,7 +111,7 @@ def _step(graph: FlowGraph, step: Step, loose: list[_Loose], prefix: str, depth:
     if isinstance(step.action, GroupAction):
         return last
     if isinstance(step.action, ParallelAction):
-        # Items go on side by side, and what follows waits for all of them: nothing leads back.
+        # Items run in parallel, and what follows waits for all of them: nothing leads back.
         return [*(replace(each, label=each.label or "all done") for each in last), _Loose(box, "no items")]
     graph.join([replace(each, label=each.label or "again") for each in last], box)
     return [_Loose(box, "over")]

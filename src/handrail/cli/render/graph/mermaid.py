@@ -17,7 +17,7 @@ _ESCAPED = {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", 
 
 
 def draw_mermaid(plan: Plan, reached: frozenset[str]) -> str:
-    """Give the text of the flowchart."""
+    """Render the flowchart as Mermaid text."""
     graph = flow_graph(plan, reached)
     lines = ["flowchart TD", *(f"    {_box(each)}" for each in graph.boxes)]
     for each in graph.arrows:
@@ -35,5 +35,5 @@ def _box(box: Box) -> str:
 
 
 def escaped(text: str) -> str:
-    """Give a text as it may stand in a quoted label."""
+    """Escape a text for a quoted label."""
     return "".join(_ESCAPED.get(each, each) for each in harmless(text))

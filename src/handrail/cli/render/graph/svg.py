@@ -1,4 +1,4 @@
-"""A workflow as an SVG picture: boxes from top to bottom, arrows at their sides; readable on light and dark."""
+"""A workflow as an SVG picture: boxes from top to bottom, arrows at their sides; readable in light and dark mode."""
 
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
@@ -20,7 +20,7 @@ _TIP = (
 
 
 def draw_svg(plan: Plan, reached: frozenset[str]) -> str:
-    """Give the picture as XML."""
+    """Render the picture as XML."""
     graph = flow_graph(plan, reached)
     rows = {box.id: number for number, box in enumerate(graph.boxes)}
     wide = max(_x(box) + _wide(box) for box in graph.boxes) + LEFT

@@ -13,7 +13,7 @@ _MARKS = {"gate": "◇", "approval": "?", "end": "■"}
 
 
 def draw_text(plan: Plan, reached: frozenset[str]) -> str:
-    """Give the steps from top to bottom, what is inside others moved in."""
+    """Render the steps from top to bottom, with nested steps indented."""
     lines = [f"● {plan.name}", *_steps(plan.steps, "", "", reached), "■ done"]
     return "\n".join(crop(harmless(line), WIDTH) for line in lines)
 
@@ -44,7 +44,7 @@ def _about(step: Step) -> str:
 
 
 def _ways(step: Step) -> Iterator[str]:
-    """Where else a step may lead."""
+    """List where else a step may lead."""
     match step.action:
         case ApprovalAction(revise=target):
             yield "✗ rejected: the run ends, failed"
