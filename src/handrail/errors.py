@@ -3,17 +3,18 @@
     HandrailError
     ├── UsageError           the call is wrong: words, paths, names
     │   ├── NotFound         no such workflow, file, step
-    │   └── NotConfigured    a workflow needs settings that are not there; carries the lines to add
+    │   └── NotConfigured    a workflow needs settings that are missing; carries the lines to add
     ├── InvalidWorkflow      a workflow file is wrong; carries its diagnostics
     ├── Untrusted            the content was never trusted, or has changed since
-    ├── PersonOnly           an agent called what is for people
+    ├── PersonOnly           an agent called what is reserved for people
     ├── LogConflict          another process was first
     │   ├── VersionConflict  the stream has moved on, or the message was consumed already
+    │   ├── MessagesWaiting  an append that required an empty inbox found a message
     │   └── LeaseLost        another process drives the run now
-    └── EnvironmentFault     the machine refuses: permissions, a full disk, a broken file of our own
-        ├── ProcessFault     a command of a run cannot be started or has no room
-        ├── StorageFault     the log cannot be kept: Storage{Full, Refused, Busy, TooNew, Damaged}
-        └── WorkspaceFault   git, or the state of a repository or worktree, does not let the work go on
+    └── EnvironmentFault     the machine refuses: permissions, a full disk, a damaged file of Handrail's own
+        ├── ProcessFault     a command of a run cannot be started or has no disk space
+        ├── StorageFault     the log cannot be read or written: Storage{Full, Refused, Busy, TooNew, Damaged}
+        └── WorkspaceFault   git, or the state of a repository or worktree, does not allow the work to continue
             └── GitSettingsChanged  settings that start programs differ from those at the run's set-up
 
 Each carries a stable code, the exit code, and what to do next.
@@ -52,7 +53,7 @@ class NotFound(UsageError):
 
 
 class NotConfigured(UsageError):
-    """A workflow needs what the configuration does not say; nothing was started."""
+    """A workflow needs settings that the configuration lacks; nothing was started."""
 
     code = "not-configured"
 
@@ -107,7 +108,7 @@ class VersionConflict(LogConflict):
 
 
 class MessagesWaiting(LogConflict):
-    """An append that wanted a quiet inbox met a message."""
+    """An append that required an empty inbox found a message."""
 
     code = "messages-waiting"
 
@@ -120,14 +121,14 @@ class LeaseLost(LogConflict):
 
 
 class ProcessFault(EnvironmentFault):
-    """A command of a run cannot be started, or finds no room for what it writes."""
+    """A command of a run cannot be started, or there is no disk space for its output."""
 
     code = "process"
     exit_code = 3
 
 
 class StorageFault(EnvironmentFault):
-    """The machine does not let the log be read or written."""
+    """The machine does not allow the log to be read or written."""
 
     code = "storage"
     exit_code = 3
@@ -144,7 +145,7 @@ class WorkspaceFault(EnvironmentFault):
 
 
 class GitSettingsChanged(WorkspaceFault):
-    """What makes the user's git start programs has changed since the run was set up; a person must look at it."""
+    """Settings that make the user's git start programs have changed since the run was set up; a person must check."""
 
     code = "git-settings-changed"
     exit_code = 3
@@ -156,7 +157,7 @@ class GitSettingsChanged(WorkspaceFault):
 
 
 class StorageFull(StorageFault):
-    """There is no room for what has to be recorded."""
+    """There is no disk space for what has to be recorded."""
 
     code = "storage-full"
 
@@ -168,7 +169,7 @@ class StorageRefused(StorageFault):
 
 
 class StorageBusy(StorageFault):
-    """Another process kept the log locked for too long."""
+    """Another process had the log locked for too long."""
 
     code = "storage-busy"
 

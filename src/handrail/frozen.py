@@ -1,16 +1,15 @@
-"""Frozen dataclasses with slots, of which a program can declare hundreds and start fast.
+"""Frozen dataclasses with slots, of which a program can declare hundreds and still start fast.
 
 For each class, `dataclass(frozen=True, slots=True)` of the standard library compiles six methods when the class is
 declared: half a millisecond of CPU, and `handrail run` declares 440 classes. Here the methods that are alike are
-shared, and the standard library writes `__init__` when the first instance is made, which for most classes is never.
-
-With plain dataclasses, `handrail run` takes 0.81 s of CPU instead of 0.61 s, and `handrail validate` 0.35 s instead of
-0.22 s (medians, Python 3.11); attrs takes longer still. A step of a run costs the same with each of them. See
-docs/decisions/0006-speed-by-public-means.md.
+shared, and the standard library generates `__init__` when the first instance is created, which for most classes is
+never. With plain dataclasses, `handrail run` takes 0.81 s of CPU instead of 0.61 s, and `handrail validate` 0.35 s
+instead of 0.22 s (medians, Python 3.11); attrs takes longer still. A step of a run costs the same with each of them.
+See docs/decisions/0006-speed-by-public-means.md.
 
 To `fields`, `replace`, `asdict`, `match`, `copy`, `pickle` and type checkers these are frozen dataclasses. One thing
-differs: a class that derives from one of them is declared with `@frozen` too, since the standard library takes them
-for classes that are not frozen and refuses to mix the two. What authors of workflows derive from is a plain dataclass.
+differs: a class that derives from one of them must be declared with `@frozen` too, since the standard library does not
+recognize them as frozen and refuses to mix the two. What authors of workflows derive from is a plain dataclass.
 """
 
 import dataclasses
@@ -36,7 +35,7 @@ def frozen(*, kw_only: bool = False, eq: bool = True) -> Callable[[type[T]], typ
 def frozen(
     cls: type[T] | None = None, /, *, kw_only: bool = False, eq: bool = True
 ) -> type[T] | Callable[[type[T]], type[T]]:
-    """Make a class a frozen dataclass with slots; without `eq` each instance is equal to itself alone."""
+    """Make a class a frozen dataclass with slots; without `eq`, instances are compared by identity."""
 
     def decorate(declared: type[T]) -> type[T]:
         return _freeze(declared, kw_only=kw_only, eq=eq)
@@ -45,7 +44,7 @@ def frozen(
 
 
 def _freeze(declared: type[T], *, kw_only: bool, eq: bool) -> type[T]:
-    # The standard library writes the signature into a missing docstring, which takes long to find out.
+    # The standard library replaces a missing docstring with the signature, which is slow to compute.
     declared.__doc__ = declared.__doc__ or declared.__name__
     cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(declared)
     methods: dict[str, Any] = {"__init__": _late_init(cls), **_SHARED, **(_comparison(cls) if eq else {})}
@@ -56,7 +55,7 @@ def _freeze(declared: type[T], *, kw_only: bool, eq: bool) -> type[T]:
 
 
 def _late_init(cls: Any) -> Callable[..., None]:
-    """Return an `__init__` that has itself replaced by the real one when it is first called."""
+    """Return an `__init__` that replaces itself with the real one when it is first called."""
 
     def __init__(self: object, *args: object, **named: object) -> None:  # noqa: N807 - what it becomes
         cls.__init__ = _write_init(cls)
@@ -66,7 +65,7 @@ def _late_init(cls: Any) -> Callable[..., None]:
 
 
 def _write_init(cls: Any) -> Callable[..., None]:
-    """Let the standard library write `__init__`, for a class with the same fields."""
+    """Let the standard library generate `__init__`, for a class with the same fields."""
     names = {"__doc__": cls.__doc__, "__qualname__": cls.__qualname__}
     if hasattr(cls, "__post_init__"):
         names["__post_init__"] = cls.__post_init__

@@ -1,14 +1,14 @@
-"""Modules that are imported when they are first used.
+"""Imports modules when they are first used.
 
 A run that never meets a guided step, a review loop or a WorkRail file should not pay for loading their code, and the
-imports of a module should still stand at its top, for readers and for the layer contracts. So a module says
+imports of a module should still be at its top, for readers and for the layer contracts. So a module says
 
     if TYPE_CHECKING:
         from handrail.engine.guided import loops
     else:
         loops = late_import("handrail.engine.guided.loops")
 
-and uses `loops.enter(...)` as ever.
+and uses `loops.enter(...)` as usual.
 """
 
 from importlib import import_module
@@ -21,12 +21,12 @@ class LateModule:
         self._name = name
 
     def __getattr__(self, name: str) -> object:
-        """Import the module, and keep what was asked for."""
+        """Import the module, and cache the attribute that was asked for."""
         value = getattr(import_module(self._name), name)
         setattr(self, name, value)
         return value
 
 
 def late_import(name: str) -> LateModule:
-    """Give a module that is imported with the first use of one of its names."""
+    """Return a stand-in for a module, which is imported with the first use of one of its names."""
     return LateModule(name)

@@ -1,1 +1,1 @@
-"""What happens next: `apply` folds events into a state, `advance` decides the events that follow. Pure."""
+"""The pure core: `apply` folds events into a state, `advance` decides the events that follow."""

@@ -1,1 +1,1 @@
-"""The one small expression and template language: total, bounded, exact to the column."""
+"""The one small expression and template language: total, bounded, with exact positions."""

@@ -1,4 +1,4 @@
-"""What is wrong with an expression, a template or a command, at offsets into the text that was given."""
+"""What is wrong with an expression, a template or a command, at offsets into the given text."""
 
 from handrail.frozen import frozen
 
@@ -21,12 +21,12 @@ class _ProblemError(Exception):
 
 
 class LanguageError(_ProblemError):
-    """The text cannot be read."""
+    """The text cannot be parsed."""
 
 
 class EvaluationError(_ProblemError):
-    """The text can be read, but has no value on this data or within the limits."""
+    """The text can be parsed, but has no value with this data or within the limits."""
 
 
 class UndefinedError(EvaluationError):
-    """A name, field or item is not there; `is defined` and `default` ask for exactly this."""
+    """A name, field or item does not exist; `is defined` and `default` handle exactly this."""

@@ -1,4 +1,4 @@
-"""Plain data and the budget every operation on it is charged to: what values are, how they compare, how they read."""
+"""Plain data and the budget every operation on it is charged to: what values are, how they compare, how they print."""
 
 import json
 from typing import Literal, NoReturn, Protocol, TypeAlias, cast
@@ -29,7 +29,7 @@ _KINDS: dict[type, Kind] = {
 
 @frozen
 class Limits:
-    """How much one evaluation or one rendering may take."""
+    """How much one evaluation or one rendering may use."""
 
     fuel: int = 100_000
     text: int = 1 << 20
@@ -54,21 +54,21 @@ class Budget:
         self.place = place
 
     def spend(self, steps: int = 1) -> None:
-        """Use fuel up."""
+        """Use up fuel."""
         self.fuel -= steps
         if self.fuel < 0:
             hint = "work on less data, or do it in a script step"
             self.fail("expression-too-large", f"the evaluation takes more than {self.limits.fuel} steps", hint)
 
     def spend_text(self, size: int) -> None:
-        """Charge for reading or making a text, which must not be longer than the limit."""
+        """Charge for reading or building a text, which must not be longer than the limit."""
         if size > self.limits.text:
             hint = "shorten it with `truncate`, or pass it on as a file"
             self.fail("expression-too-large", f"the text is longer than {self.limits.text} characters", hint)
         self.spend(1 + size // 1024)
 
     def spend_items(self, count: int) -> None:
-        """Charge for reading or making a list or map, which must not be larger than the limit."""
+        """Charge for reading or building a list or map, which must not be larger than the limit."""
         if count > self.limits.items:
             self.fail("expression-too-large", f"the list is longer than {self.limits.items} items")
         self.spend(1 + count // 8)
@@ -78,12 +78,12 @@ class Budget:
         raise EvaluationError(Problem(code, message, self.place.start, self.place.end, hint))
 
     def undefined(self, message: str, hint: str | None = None) -> NoReturn:
-        """Stop the evaluation, unless `default` or `is defined` asked."""
+        """Stop the evaluation, unless it is guarded by `default` or `is defined`."""
         raise UndefinedError(Problem("undefined-value", message, self.place.start, self.place.end, hint))
 
 
 def plain(value: object, budget: Budget) -> Value:
-    """Let a value in if it is plain data itself; what it holds is looked at when it is reached."""
+    """Accept a value if it is plain data itself; its content is checked when it is reached."""
     kind = _KINDS.get(type(value))
     if kind is None:
         budget.fail("type-mismatch", f"a value is a Python {type(value).__name__}, not plain data")
@@ -93,7 +93,7 @@ def plain(value: object, budget: Budget) -> Value:
 
 
 def kind_of(value: Value) -> Kind:
-    """Name the kind of a plain value."""
+    """Return the kind of a plain value."""
     return _KINDS[type(value)]
 
 
@@ -123,7 +123,7 @@ def equal(left: Value, right: Value, budget: Budget, depth: int = 0) -> bool:
 
 
 def ordered(left: Value, right: Value, budget: Budget) -> tuple[str, str] | tuple[float, float]:
-    """Give two values that have an order, numbers or texts, or refuse."""
+    """Return two values that have an order, numbers or texts, or refuse."""
     if isinstance(left, str) and isinstance(right, str):
         budget.spend_text(min(len(left), len(right)))
         return left, right
@@ -139,7 +139,7 @@ def is_number(value: Value) -> bool:
 
 
 def text_of(value: Value, budget: Budget) -> str:
-    """Give a value as it appears in text: texts as they are, lists and maps as readable JSON, none as `none`."""
+    """Format a value as it appears in text: texts as they are, lists and maps as readable JSON, none as `none`."""
     match value:
         case str():
             text = value
@@ -158,7 +158,7 @@ def text_of(value: Value, budget: Budget) -> str:
 
 
 def json_of(value: Value, budget: Budget, indent: int | None = None) -> str:
-    """Give a value as JSON, after walking it so that shared parts cannot grow it past the limit."""
+    """Format a value as JSON, after walking it so that shared parts cannot grow it past the limit."""
     _measure(value, budget, 0)
     return json.dumps(value, ensure_ascii=False, indent=indent)
 

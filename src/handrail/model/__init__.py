@@ -1,1 +1,1 @@
-"""What things are: frozen values and closed unions; no input or output, no clock, no chance."""
+"""What things are: frozen values and closed unions; no input or output, no clock, no randomness."""

@@ -7,8 +7,8 @@
     linear:a1b2           somebody on Linear
     token:ci              whoever has a token of this name
 
-An empty text stands for Handrail itself. Names are cleaned when an actor is made, so that none can look like another
-kind or write to a terminal. Version 1 of the events has bare words instead; `lift_words` reads those.
+An empty text stands for Handrail itself. Names are sanitized when an actor is created, so that none can look like
+another kind or write to a terminal. Version 1 of the events has plain words instead; `lift_words` reads those.
 """
 
 import re
@@ -26,12 +26,12 @@ WORDS: Mapping[ActorKind, str] = {
     "linear": "{} on Linear",
     "token": "the holder of token {}",
 }
-"""Every kind there is, with how people read it."""
+"""Every kind, with how it is shown to people."""
 DECIDES: frozenset[ActorKind] = frozenset({"person", "github", "linear", "token"})
-"""The kinds that may decide what a person is asked; a token is given to a program by a person."""
+"""The kinds that may decide for a person; a token is given to a program by a person."""
 NOBODY = "somebody"
 LONGEST = 200
-"""Characters of a name."""
+"""The most characters of a name."""
 
 
 @frozen
@@ -40,7 +40,7 @@ class Actor:
 
     kind: ActorKind
     name: str
-    """Of an agent `RUN/STEP`, or `RUN` alone where the step is not known."""
+    """For an agent `RUN/STEP`, or `RUN` alone if the step is not known."""
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.name}"
@@ -52,36 +52,36 @@ class Actor:
 
     @property
     def decides(self) -> bool:
-        """Whether its word is a person's."""
+        """Whether it may decide for a person."""
         return self.kind in DECIDES
 
     @property
     def words(self) -> str:
-        """How people read it: `ann`, `the agent of fix-1, step reproduce`."""
+        """How it is shown to people: `ann`, `the agent of fix-1, step reproduce`."""
         run, _, step = self.name.partition("/")
         name = (f"{run}, step {step}" if step else run) if self.kind == "agent" else self.name
         return WORDS[self.kind].format(name)
 
 
 def make_person(name: str) -> Actor:
-    """Make the actor of a person, whatever the person is called."""
+    """Create the actor of a person, whatever the person's name."""
     return Actor("person", _clean(name))
 
 
 def make_agent(run: str, step: str = "") -> Actor:
-    """Make the actor of the agent, or the command, of a step."""
-    # The address of a step may hold slashes, and the keys of items anything.
+    """Create the actor of the agent, or the command, of a step."""
+    # The address of a step may contain slashes, and the keys of items anything.
     address = "".join(each if each.isprintable() else "_" for each in step)[:LONGEST]
     return Actor("agent", f"{_clean(run)}/{address}" if address else _clean(run))
 
 
 def make_connected(client: str) -> Actor:
-    """Make the actor of a connected agent."""
+    """Create the actor of a connected agent."""
     return Actor("connected", _clean(client))
 
 
 def parse_actor(text: str) -> Actor:
-    """Read the typed form; a `ValueError` says what is wrong with it."""
+    """Parse the typed form; a `ValueError` says what is wrong with it."""
     kind, colon, name = text.partition(":")
     if not colon or kind not in WORDS:
         raise ValueError(f"'{text[:LONGEST]}' begins with none of {', '.join(f'{each}:' for each in WORDS)}")
@@ -92,13 +92,13 @@ def parse_actor(text: str) -> Actor:
 
 
 def is_agents(by: object) -> bool:
-    """Whether the field of a message or an event names an agent, and so nobody who decides for a person."""
+    """Whether the field of a message or an event names an agent, and so nobody who may decide for a person."""
     kind = by.partition(":")[0] if isinstance(by, str) else ""
     return kind in WORDS and kind not in DECIDES
 
 
 def actor_words(by: str) -> str:
-    """Say who did something, for people; `by` is the field of an event."""
+    """Describe who did something, for people; `by` is the field of an event."""
     if not by:
         return NOBODY
     try:
@@ -108,7 +108,7 @@ def actor_words(by: str) -> str:
 
 
 def type_actor(text: str) -> str:
-    """Give the typed form of what a message says: as it is where it is typed, else that of a person of this name."""
+    """Return the typed form of an actor in a message: as it is if it is typed, else a person of this name."""
     try:
         return str(parse_actor(text)) if text else ""
     except ValueError:
@@ -121,7 +121,7 @@ _RUN = re.compile(r"[A-Za-z][\w.-]*-r?[0-9a-f]+(\.[0-9]+)*\Z", re.ASCII)
 
 
 def lift_words(words: str, *, may_be_run: bool = False) -> str:
-    """Give the typed form of what version 1 of the events has in its place."""
+    """Convert what version 1 of the events has in its place to the typed form."""
     if not words or _ITSELF.match(words) or (may_be_run and _RUN.match(words)):
         return ""
     if found := _CONNECTED.match(words):
@@ -132,6 +132,6 @@ def lift_words(words: str, *, may_be_run: bool = False) -> str:
 
 
 def _clean(name: str) -> str:
-    """Give a name without what could be read as another kind, or reach a terminal."""
+    """Remove from a name what could be read as another kind, or affect a terminal."""
     kept = "".join(each if each.isprintable() and each not in ":/" else "_" for each in name.strip())
     return kept[:LONGEST].strip() or NOBODY

@@ -1,4 +1,4 @@
-"""Plans as JSON data and back: fields at their default are left out, unions are told apart by `kind`."""
+"""Encodes plans as JSON data and back: fields at their default are omitted, unions are distinguished by `kind`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -22,7 +22,7 @@ Decoder = Callable[[Any], Any]
 
 
 DEEPEST = 100
-"""Levels of a value from outside. A reader may stand deeper in calls than the writer did, so the limit is far off."""
+"""The most levels of a value from outside. A reader may be deeper in calls than the writer, so there is a margin."""
 LARGEST = 2**63 - 1
 
 
@@ -31,7 +31,7 @@ class CodecError(ValueError):
 
 
 def encode(value: object, *, hashed_only: bool = False) -> JsonValue:
-    """Give a value of the model as JSON data; `hashed_only` leaves out what only says where it came from."""
+    """Encode a value of the model as JSON data; `hashed_only` omits what only says where it came from."""
     kind = type(value)
     if kind in PLAIN:
         return cast("JsonValue", value)
@@ -43,7 +43,7 @@ def encode(value: object, *, hashed_only: bool = False) -> JsonValue:
     data: dict[str, JsonValue] = {}
     for name, default, hashed in _layout(kind):
         item = getattr(value, name)
-        # Identity first: most fields stand at their default, and comparing records costs.
+        # Compare by identity first: most fields have their default, and comparing records is slow.
         if (item is default or item == default) and name not in ALWAYS:
             continue
         if hashed or not hashed_only:
@@ -52,7 +52,7 @@ def encode(value: object, *, hashed_only: bool = False) -> JsonValue:
 
 
 def fields_of(record: object) -> dict[str, object]:
-    """Give what a record holds beside its defaults, as it is: for an encoder that asks again for records within."""
+    """Return the fields of a record that differ from their defaults, unencoded, for an encoder that calls back."""
     names, values, defaults = _row(type(record))
     items = zip(names, values(record), defaults, strict=True)
     return {name: item for name, item, default in items if item is not default and item != default}
@@ -72,7 +72,7 @@ def _layout(cls: type) -> tuple[tuple[str, object, bool], ...]:
 
 @cache
 def _row(cls: type) -> tuple[tuple[str, ...], Callable[[object], tuple[object, ...]], tuple[object, ...]]:
-    """The fields of a record in a form that is fast to read; what is always written equals no default."""
+    """Return the fields of a record in a form that is fast to read; what is always written equals no default."""
     names, defaults, _ = zip(*_layout(cls), strict=True)
     return names, attrgetter(*names), tuple(MISSING if n in ALWAYS else d for n, d in zip(names, defaults, strict=True))
 
@@ -151,7 +151,7 @@ def _kinds(record: type) -> tuple[str | None, ...]:
 def _record_decoder(wanted: type) -> Decoder:
     hints = _hints(wanted)
     required = {f.name for f in fields(wanted) if f.default is MISSING}
-    # Filled by the first record that is read: a record may contain records of its own type.
+    # Filled by the first record that is read, because a record may contain records of its own type.
     readers: dict[str, Decoder] = {}
 
     def read(data: Any) -> Any:
@@ -177,9 +177,9 @@ def _hints(record: type) -> dict[str, Any]:
 
 
 def unrecordable(value: object, forbidden: str = "", depth: int = 0) -> str:
-    """Say why a value from outside cannot be recorded and read back everywhere; an empty text where it can.
+    """Explain why a value from outside cannot be recorded and read back everywhere; empty if it can.
 
-    `forbidden` is a sign that texts may not hold.
+    `forbidden` is a character that texts may not contain.
     """
     if isinstance(value, list | tuple | dict):
         if depth >= DEEPEST:
@@ -191,7 +191,7 @@ def unrecordable(value: object, forbidden: str = "", depth: int = 0) -> str:
 
 def _parts(value: "list[object] | dict[object, object]") -> Iterator[object]:
     if isinstance(value, dict):
-        # A key that is no text stands for something that JSON does not have.
+        # A key that is not a text has no equivalent in JSON.
         yield from (name if isinstance(name, str) else object() for name in value)
         yield from value.values()
     else:

@@ -1,4 +1,4 @@
-"""What a check has to say about a place in a file, and the collector that every check reports to."""
+"""What a check reports about a place in a file, and the collector that every check reports to."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -7,11 +7,11 @@ from handrail.frozen import frozen
 from handrail.model.source import Entry, Node, Span
 
 MOST = 200
-"""Diagnostics kept for one file; what comes after is only counted, so that hostile input cannot flood memory."""
+"""The most diagnostics stored for one file; others are only counted, so that hostile input cannot flood memory."""
 
 
 class Severity(StrEnum):
-    """How grave it is: an error refuses the workflow, a warning does not, advice is about style and rigour."""
+    """How severe it is: an error refuses the workflow, a warning does not, advice is about style and rigour."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -41,7 +41,7 @@ class Diagnostic:
 
 
 def diagnose(severity: Severity, code: str, message: str, at: Span, hint: str | None = None) -> Diagnostic:
-    """Make a diagnostic for a span."""
+    """Build a diagnostic for a span."""
     start = at.source.position(at.start)
     end = at.source.position(max(at.end, at.start))
     text = at.source.line(start.line)
@@ -59,7 +59,7 @@ class Report:
         self.diagnostics: list[Diagnostic] = []
         self.dropped = 0
         self.failed = False
-        """Whether an error was reported, kept or not."""
+        """Whether an error was reported, stored or not."""
         self._seen: set[tuple[str, str, int, int, str]] = set()
 
     def __iter__(self) -> Iterator[Diagnostic]:
@@ -78,7 +78,7 @@ class Report:
         self.add(diagnose(Severity.ADVICE, code, message, _span(at), hint))
 
     def add(self, found: Diagnostic) -> None:
-        """Take a diagnostic once; past the limit only errors are taken, each in the place of something milder."""
+        """Add a diagnostic once; past the limit only errors are added, each replacing something less severe."""
         key = (found.code, found.file, found.line, found.column, found.message)
         if key in self._seen:
             return

@@ -2,12 +2,12 @@
 
 
 def spoken(name: str) -> str:
-    """Give a name as expressions write it: `-` would be a minus sign there."""
+    """Return a name as expressions write it: `-` would be a minus sign there."""
     return name.replace("-", "_")
 
 
 def escape(path: str) -> str | None:
-    """Give the reason why a relative path leaves its folder, or None if it stays inside."""
+    """Explain why a relative path leaves its folder, or return None if it stays inside."""
     if "\0" in path:
         return "holds a NUL character"
     if path.startswith(("/", "~")) or path[1:3] in (":\\", ":/"):

@@ -1,4 +1,4 @@
-"""Finds what lies inside a value of the model: values of one type, or all steps."""
+"""Finds what is inside a value of the model: values of one type, or all steps."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def parts(value: object, wanted: type[T]) -> Iterator[T]:
-    """Find every value of a type inside a value of the model, the steps inside a step left out."""
+    """Find every value of a type inside a value of the model, except inside nested steps."""
     if isinstance(value, wanted):
         yield value
     if isinstance(value, tuple):
@@ -24,7 +24,7 @@ def parts(value: object, wanted: type[T]) -> Iterator[T]:
 
 
 def every_step(steps: tuple[Step, ...], prefix: str = "") -> Iterator[tuple[str, Step]]:
-    """Give all steps with their addresses, from top to bottom."""
+    """Yield all steps with their addresses, from top to bottom."""
     for step in steps:
         address = prefix + step.name
         yield address, step

@@ -1,4 +1,4 @@
-"""Where text stands: source files, spans in them, and the positioned tree that every reader gives.
+"""Positions in text: source files, spans in them, and the positioned tree that every reader builds.
 
 Offsets count code points from 0; lines and columns count from 1. A tree is never changed in place:
 a pass that rewrites it builds new nodes with the spans of what they came from.
@@ -34,25 +34,25 @@ class SourceText:
         return f"SourceText({self.path!r}, {len(self.text)} characters)"
 
     def position(self, offset: int) -> Position:
-        """Give line and column of an offset; offsets outside the text are clamped to it."""
+        """Return line and column of an offset; offsets outside the text are clamped to it."""
         starts = self._line_starts()
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(starts, offset)
         return Position(line, offset - starts[line - 1] + 1)
 
     def line(self, number: int) -> str:
-        """Give the text of a line without its line break, empty past the end."""
+        """Return the text of a line without its line break, empty past the end."""
         starts = self._line_starts()
         if not 1 <= number <= len(starts):
             return ""
-        # Kept, so that many findings on one huge line share one copy of it.
+        # Cached, so that many findings on one huge line share one copy of it.
         if number not in self._lines:
             end = starts[number] if number < len(starts) else len(self.text)
             self._lines[number] = self.text[starts[number - 1] : end].rstrip("\r\n")
         return self._lines[number]
 
     def offset(self, line: int, column: int) -> int:
-        """Give the offset of a line and column, both from 1."""
+        """Return the offset of a line and column, both from 1."""
         starts = self._line_starts()
         return starts[max(1, min(line, len(starts))) - 1] + column - 1
 
@@ -69,7 +69,7 @@ class SourceText:
 
 
 class Span(NamedTuple):
-    """A stretch of a source text."""
+    """A range of a source text."""
 
     source: SourceText
     start: int
@@ -83,7 +83,7 @@ Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded", "js
 
 @frozen
 class Scalar:
-    """A leaf: text, number, boolean or nothing."""
+    """A leaf: text, number, boolean or null."""
 
     value: ScalarValue
     span: Span
@@ -111,7 +111,7 @@ class Mapping:
     span: Span
 
     def get(self, name: str) -> "Node | None":
-        """Give the value under a key, or None."""
+        """Return the value under a key, or None."""
         entry = self.entries.get(name)
         return entry.value if entry is not None else None
 
@@ -137,7 +137,7 @@ Node: TypeAlias = Scalar | Mapping | Sequence
 
 
 def plain(node: Node) -> object:
-    """Give the tree as plain data, without positions."""
+    """Convert the tree to plain data, without positions."""
     match node:
         case Scalar():
             return node.value
@@ -152,7 +152,7 @@ class Bundle:
     """A workflow's files as texts, so that reading and compiling touch no file.
 
     `files` maps paths relative to the workflow's folder, with forward slashes, to texts. A path that exists but
-    may not be used (it leaves the folder, it is no text, it is too large) stands in `refused` with the reason.
+    may not be used (it leaves the folder, it is not text, it is too large) is in `refused` with the reason.
     """
 
     main: str
@@ -171,7 +171,7 @@ Dialect: TypeAlias = Literal["native", "workrail"]
 
 @frozen
 class Document:
-    """What a reader gives and the compiler's passes rewrite: the tree, and the files it may refer to."""
+    """What a reader returns and the compiler's passes rewrite: the tree, and the files it may refer to."""
 
     form: Form
     dialect: Dialect
@@ -180,4 +180,4 @@ class Document:
     dynamic: bool = False
     """Whether the main file is itself the flow: Python whose `run` calls steps; then there are no steps here."""
     origin: str = ""
-    """Whose it is, which decides what the names inside it mean: `user`, `repository`, `built-in` or `elsewhere`."""
+    """Who owns it, which decides what the names inside it mean: `user`, `repository`, `built-in` or `elsewhere`."""

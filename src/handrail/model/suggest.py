@@ -1,4 +1,4 @@
-"""The nearest known word to a mistyped one."""
+"""Finds the known word that is nearest to a mistyped one."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ LONGEST = 80
 
 
 def suggest(word: str, known: Iterable[str]) -> str | None:
-    """Give the known word that was probably meant, or None."""
+    """Return the known word that was probably meant, or None."""
     if len(word) > LONGEST:
         return None
     from difflib import get_close_matches  # noqa: PLC0415 (most commands meet no mistyped word)
@@ -22,6 +22,6 @@ def suggest(word: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Give `, did you mean 'x'?` for a message, or nothing."""
+    """Format `, did you mean 'x'?` for a message, or nothing."""
     found = suggest(word, known)
     return f", did you mean '{found}'?" if found else ""

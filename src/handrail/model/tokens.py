@@ -1,9 +1,23 @@
 """Tokens of agents: opaque, signed, self-contained, so that any process with the key can read them.
 
-A token names a run, the event that made its step pending, and who holds the run. One that was made away from the
-run's newest step carries the name of the branch that it begins; reading it twice begins the same branch.
+A connected agent calls from outside, possibly after a restart of either side, and must say which step it means. A table
+of open sessions would be lost with its process. So everything that identifies the step is in the token itself, and a
+signature proves that Handrail issued it.
 
-An agent that the engine launched has a token too: with it, and only while its step is pending, it calls tools.
+There are four kinds, each with a prefix of its own. `continue` (`ct_`) submits the step that is pending or shows it
+again. `checkpoint` (`ck_`) records a point to come back to. `resume` (`st_`) shows a run or such a point, together with
+a token that can continue. `agent` (`at_`) belongs to an agent that the engine launched, which calls tools with it, and
+only while its step is pending. A token names a run, the event that made its step pending, and who holds the run. One
+that was issued away from the run's newest step also names the branch that it begins; reading it twice begins the same
+branch. The bytes, in base64url after the prefix:
+
+    version 1 | kind 1 | key mark 2 | holder 4 | branch 4 | seq 4 | length 1 | run | MAC 12
+
+The MAC (HMAC-SHA-256, cut to 96 bits) covers all bytes before it, so a changed token is refused. The key mark tells a
+token of another database from a changed one, the length tells a truncated one. The prefix must agree with the signed
+kind, and base64 is accepted only in its canonical spelling, so that no two texts are the same token. A valid token is
+still not a permission: its reader compares holder and event with the run's state (`operations.pull`), and a token that
+was used before gets the answer that it got then. After a rotation the previous key stays valid (`store.signing_keys`).
 """
 
 import base64
@@ -23,7 +37,7 @@ _VERSION = 1
 _NAME = 4
 """Bytes of a holder's and of a branch's name."""
 _MARK = 2
-"""Bytes that tell one key from another."""
+"""Bytes that distinguish one key from another."""
 _MAC = 12
 _HEAD = 2 + _MARK + 2 * _NAME + 4 + 1
 NO_BRANCH = "0" * (2 * _NAME)
@@ -31,28 +45,28 @@ NO_BRANCH = "0" * (2 * _NAME)
 
 @frozen
 class Token:
-    """What a token says."""
+    """The content of a token."""
 
     kind: TokenKind
     run: str
     seq: int
     """The event that made the step pending."""
     holder: str
-    """Eight hexadecimal digits: who held the run when the token was made."""
+    """Eight hexadecimal digits: who held the run when the token was issued."""
     branch: str = NO_BRANCH
-    """Eight hexadecimal digits: the branch that it begins; zeros where it begins none."""
+    """Eight hexadecimal digits: the branch that it begins; zeros if it begins none."""
 
 
 @frozen
 class Misread:
-    """Why a text is no token of ours."""
+    """Why a text is not a valid token."""
 
     fault: TokenFault
     message: str
 
 
 def mint(token: Token, key: bytes) -> str:
-    """Write a token."""
+    """Encode and sign a token."""
     run = token.run.encode()
     head = bytes((_VERSION, _KINDS.index(token.kind))) + _mark(key)
     names = bytes.fromhex(token.holder) + bytes.fromhex(token.branch)
@@ -62,7 +76,7 @@ def mint(token: Token, key: bytes) -> str:
 
 
 def read_token(text: str, keys: tuple[bytes, ...]) -> Token | Misread:
-    """Read a token that was signed with one of the keys."""
+    """Verify and read a token that was signed with one of the keys."""
     data = _decoded(text)
     if data is None or len(data) < _HEAD + _MAC or data[0] != _VERSION or data[1] >= len(_KINDS):
         return Misread("format", "this is no token, or not all of it")
@@ -95,7 +109,7 @@ def _decoded(text: str) -> bytes | None:
         data = base64.b64decode(rest + "=" * (-len(rest) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         return None
-    # Two texts that differ in bits nobody reads would be the same token.
+    # Reject other spellings: two texts that differ only in unused bits would be the same token.
     return data if base64.urlsafe_b64encode(data).rstrip(b"=").decode() == rest else None
 
 

@@ -1,4 +1,4 @@
-"""An agent as the engine sees it: a program that is given a task and leaves lines, from which an outcome is read."""
+"""An agent as the engine sees it: a program that gets a task and prints lines, from which an outcome is read."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
@@ -22,11 +22,11 @@ OutcomeStatus: TypeAlias = CallStatus
 
 @frozen
 class ToolServer:
-    """The tools of Handrail that a call may use: an MCP server that the agent starts by itself, over stdio."""
+    """The tools of Handrail that a call may use: an MCP server that the agent itself starts, over stdio."""
 
     command: tuple[str, ...]
     env: tuple[tuple[str, str], ...]
-    """What the server itself needs, whatever environment the agent gives it."""
+    """What the server itself needs, whatever environment the agent passes to it."""
     tools: tuple[str, ...]
 
 
@@ -40,9 +40,9 @@ class Project:
     folders: tuple[str, ...] = ()
     """The working folder and each one above it up to the root of the repository, links resolved."""
     checkout: str = ""
-    """The main checkout, where the folder belongs to a linked worktree."""
+    """The main checkout, if the folder belongs to a linked worktree."""
     files: ProjectTrust = "absent"
-    """Whether there are files in it that configure the agent, and whether the user has trusted all of them."""
+    """Whether it contains files that configure the agent, and whether the user has trusted all of them."""
 
     @property
     def root(self) -> str:
@@ -58,7 +58,7 @@ class AgentCall:
     address: str
     """The step, as people write it: `reproduce`, `review@2/reviewer`, `build[auth]/implement`."""
     turn: int
-    """Which call of this step in this run it is, from 1; a call that is begun again after a crash keeps its number."""
+    """The number of this call of the step in this run, from 1; a call repeated after a crash has the same number."""
     prompt: str
     workspace: str
     """The folder in which the agent works."""
@@ -66,24 +66,24 @@ class AgentCall:
     access: Access = "edit"
     system_prompt: str | None = None
     session: str | None = None
-    """The conversation that goes on; None begins a new one."""
+    """The conversation to resume; None begins a new one."""
     single_turn: bool = False
     allowed_tools: tuple[str, ...] | None = None
     disallowed_tools: tuple[str, ...] = ()
     schema: JsonValue = None
     """JSON Schema of the result that is asked for."""
     options: dict[str, str] = field(default_factory=dict[str, str])
-    """What the run says about its agent: for the scripted one `script`, the path of its script."""
+    """Options of the run for its agent: for the scripted one `script`, the path of its script."""
     turn_in_round: int = 1
-    """The same as `turn`, counted for this very address alone, and so anew in each round."""
+    """Like `turn`, but counted for this exact address only, so that it starts over in each round."""
     server: ToolServer | None = None
     """The tools of Handrail that it is offered."""
     listens: bool = False
-    """Its input stays open for what a person says meanwhile; asked of agents that can (`Listening`) alone."""
+    """Whether its input stays open for what a person says meanwhile; only for agents that support it (`Listening`)."""
     project: Project = Project()
-    """Looked at for agents that a repository can configure (`Configurable`) alone."""
+    """Only set for agents that a repository can configure (`Configurable`)."""
     environ: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The variables that it gets; where there is no PATH among them, that of this process counts."""
+    """The variables that it gets; if PATH is not among them, that of this process is used."""
 
     @property
     def path(self) -> str | None:
@@ -98,16 +98,16 @@ class Launch:
     argv: tuple[str, ...]
     env: tuple[tuple[str, str], ...] = ()
     stdin: bytes = b""
-    """Held by the machine, so that the agent outlives whoever started it."""
+    """Stored on disk, so that the agent outlives whoever started it."""
     until: str = ""
-    """Of a call that listens: what it prints when it is done, upon which its input is closed."""
+    """For a call that listens: what it prints when it is done, upon which its input is closed."""
     apart: float = 0.0
-    """Seconds until another one is started beside it, where some that start together get in each other's way."""
+    """Seconds to wait before starting another one, for agents that interfere when they start together."""
 
 
 @frozen
 class Usage:
-    """What a call took."""
+    """The tokens that a call used."""
 
     input_tokens: int = 0
     """Without those that came from a cache."""
@@ -116,16 +116,16 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """All of them."""
+        """The sum of all kinds of tokens."""
         return sum(self.parts)
 
     @property
     def parts(self) -> tuple[int, int, int]:
-        """Each kind of them, in the order in which they stand here."""
+        """Each kind of tokens, in the order of the fields."""
         return self.input_tokens, self.output_tokens, self.cached_tokens
 
     def beyond(self, before: "Usage") -> "Usage":
-        """Give what was added since a count of the same conversation; one that began anew is all of it."""
+        """Return what was added since an earlier count of the conversation; if the count started over, all of it."""
         if self.tokens < before.tokens:
             return self
         return Usage(*(max(0, now - then) for now, then in zip(self.parts, before.parts, strict=True)))
@@ -137,66 +137,66 @@ class AgentOutcome:
 
     status: OutcomeStatus
     text: str = ""
-    """The agent's last words."""
+    """The agent's last message."""
     output: JsonValue = None
-    """The structured result, where there is one."""
+    """The structured result, if there is one."""
     has_output: bool = False
     session: str | None = None
     usage: Usage = Usage()
-    """What this call took."""
+    """What this call used."""
     total: Usage | None = None
-    """What the whole conversation took so far, from an agent that counts so: the call took what that grew by."""
+    """What the whole conversation used so far, from an agent that counts so: the call used the increase."""
     cost: float | None = None
-    """In US dollars; None where the agent does not tell."""
+    """In US dollars; None if the agent does not report it."""
     message: str = ""
     """What went wrong, in words for a person."""
     retry_after: float | None = None
-    """Seconds until it is worth another try."""
+    """Seconds until another attempt makes sense."""
     question: str = ""
-    """What the agent asks a person; it goes on in the same conversation with the answer."""
+    """What the agent asks a person; it continues in the same conversation with the answer."""
     heard: tuple[str, ...] = ()
-    """The marks of what it took up that was said to it in the middle of the call."""
+    """The marks of messages that it took up during the call."""
     drift: str = ""
-    """Of a call that is played from a cassette: where its prompt is not the recorded one."""
+    """For a call that is played from a cassette: where its prompt differs from the recorded one."""
 
 
 @frozen
 class Abilities:
-    """What an agent can be held to."""
+    """What an agent supports and enforces."""
 
     access: frozenset[Access] = frozenset({"read", "edit", "full"})
-    """The levels that it is really kept to."""
+    """The levels that it really enforces."""
     tools: bool = False
     """Single tools can be allowed and denied."""
     single_turn: bool = False
     schema: bool = False
-    """It checks a result's shape itself; without it the result is checked afterwards, and asked for again."""
+    """It checks a result's schema itself; without it the result is checked afterwards, and asked for again."""
     resume: bool = False
-    """A conversation can go on."""
+    """A conversation can be resumed."""
     system_prompt: bool = False
-    """Without it the system prompt stands before the prompt."""
+    """Without it the system prompt precedes the prompt."""
     model: bool = True
     cost: bool = False
-    """It tells what it cost; without it the cost is estimated from tokens."""
+    """It reports its cost; without it the cost is estimated from tokens."""
     follow_up: bool = False
-    """It takes what a person says in the middle of a call; without it that waits for the next call."""
+    """It accepts what a person says during a call; without it that waits for the next call."""
     mcp: bool = False
-    """It takes an MCP server for a single call, and so can be given tools of Handrail."""
+    """It accepts an MCP server for a single call, and so can be given tools of Handrail."""
     streams: bool = True
-    """It tells what it does while it does it; without it only a step that asks for that is ended for its silence."""
+    """It reports what it does while it works; without it, only a step that sets a limit is ended for its silence."""
     without_project_files: bool = False
     """It can be started so that files of the repository configure nothing; without it they have to be trusted."""
 
 
 @frozen
 class SoFar:
-    """What the lines of a call show while it runs."""
+    """What the output of a call shows while it runs."""
 
     usage: Usage = Usage()
-    """What the call has taken; nothing from an agent that tells that at its end alone."""
+    """What the call has used; nothing from an agent that reports this only at its end."""
     cost: float | None = None
     model: str = ""
-    """The model that answers, where the lines name it."""
+    """The model that answers, if the output names it."""
     at_work: bool = False
     """Whether a tool that it started is running: its silence means nothing then."""
 
@@ -205,57 +205,57 @@ class Lines(Protocol):
     """Reads what an agent prints, line by line."""
 
     def feed(self, line: bytes) -> str:
-        """Take one line; give what to show of it on the screen, or nothing."""
+        """Read one line, and return what to show of it on the screen, or nothing."""
         ...
 
     def outcome(self, ended: Ended | Gone) -> AgentOutcome:
-        """Say how the call ended, from the lines first and from the exit status then."""
+        """Determine how the call ended, first from the lines and then from the exit status."""
         ...
 
 
 @runtime_checkable
 class Telling(Protocol):
-    """Lines that show in the middle of a call what it has taken and whether a tool runs; a reader need not be one."""
+    """A reader that shows during a call what it has used and whether a tool runs; not every reader is one."""
 
     def so_far(self) -> SoFar:
-        """Give what the lines so far show."""
+        """Return what the lines show so far."""
         ...
 
 
 EntryKind: TypeAlias = Literal["said", "thought", "tool_call", "tool_result", "notice", "printed"]
-"""What an entry of a transcript is; `printed` where nobody knows how to tell."""
+"""The kind of an entry of a transcript; `printed` if it cannot be determined."""
 
 
 class Part(NamedTuple):
-    """Something that a line shows: what it is, and its text."""
+    """Something that a line shows: its kind and its text."""
 
     kind: EntryKind
     text: str
 
 
 class TranscriptReader(Protocol):
-    """Sorts what an agent prints, line by line."""
+    """Classifies what an agent prints, line by line."""
 
     def feed(self, line: bytes) -> tuple[Part, ...]:
-        """Take one line; give what it shows, in order."""
+        """Read one line, and return what it shows, in order."""
         ...
 
 
 @runtime_checkable
 class Transcribing(Protocol):
-    """An agent whose lines can be sorted by what they are."""
+    """An agent whose output lines can be classified."""
 
     def transcript(self) -> TranscriptReader | None:
-        """Give a reader for one call; None where its lines cannot be sorted."""
+        """Create a reader for one call; None if its lines cannot be classified."""
         ...
 
 
 @runtime_checkable
 class Listening(Protocol):
-    """An agent that takes words in the middle of a call; its lines tell which of them it took up."""
+    """An agent that accepts messages during a call; its output tells which of them it took up."""
 
     def said(self, text: str, mark: str) -> bytes:
-        """Give the bytes by which it is told something, under a mark in the form of a UUID."""
+        """Encode a message for the agent, under a mark in the form of a UUID."""
         ...
 
 
@@ -264,26 +264,26 @@ class Configurable(Protocol):
     """An agent that files of a repository configure, or make run something."""
 
     def project_files(self, access: Access) -> ProjectFiles:
-        """Name the files that count in a call with this access."""
+        """Return the files that count in a call with this access."""
         ...
 
 
 @runtime_checkable
 class Switchable(Protocol):
-    """An agent that gets variables of further vendors where one of its own variables says so."""
+    """An agent that gets variables of further vendors if one of its own variables says so."""
 
     def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
-        """Name the variables that it gets of an environment, or globs of them."""
+        """List the variables that it gets from an environment, as names or globs."""
         ...
 
 
 def variables_of(agent: "Agent", environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the variables that an agent gets of an environment, or globs of them."""
+    """List the variables that an agent gets from an environment, as names or globs."""
     return agent.variables_in(environ) if isinstance(agent, Switchable) else agent.variables
 
 
 def so_far(lines: Lines) -> SoFar:
-    """Give what the lines of a call show so far; nothing where its reader cannot tell."""
+    """Return what the lines of a call show so far; nothing if its reader does not support that."""
     return lines.so_far() if isinstance(lines, Telling) else SoFar()
 
 
@@ -297,7 +297,7 @@ class Agent(Protocol):
 
     @property
     def can(self) -> Abilities:
-        """What it can be held to."""
+        """What it supports and enforces."""
         ...
 
     @property
@@ -306,15 +306,15 @@ class Agent(Protocol):
         ...
 
     def launch(self, call: AgentCall, folder: str) -> Launch:
-        """Say how to start it; files it needs are written to `folder`, which is the call's own."""
+        """Describe how to start it; files it needs are written to `folder`, which is the call's own."""
         ...
 
     def lines(self) -> Lines:
-        """Give a reader for one call."""
+        """Create a reader for one call."""
         ...
 
     def glimpse(self, line: bytes) -> str | None:
-        """Say in a few words what a line shows the agent doing: `Bash npm test`; None where it shows nothing."""
+        """Describe in a few words what a line shows the agent doing: `Bash npm test`; None if it shows nothing."""
         ...
 
 
@@ -323,18 +323,18 @@ class Installable(Protocol):
     """An agent with a program that may be missing on a machine."""
 
     def require_program(self) -> None:
-        """Raise what to install where the program is missing."""
+        """Raise an error that says what to install if the program is missing."""
         ...
 
 
 def require_program(agent: Agent | Installable) -> None:
-    """Raise what to install where the program of an agent is missing."""
+    """Raise an error that says what to install if the program of an agent is missing."""
     if isinstance(agent, Installable):
         agent.require_program()
 
 
 def is_installed(agent: Agent | Installable) -> bool:
-    """Tell whether an agent can be called on this machine."""
+    """Whether an agent can be called on this machine."""
     try:
         require_program(agent)
     except NotFound:
@@ -343,7 +343,7 @@ def is_installed(agent: Agent | Installable) -> bool:
 
 
 CASSETTE, SCRIPTED = "cassette", "scripted"
-"""The agents that play a file instead of asking a model: what was recorded, or what somebody wrote."""
+"""The agents that play a file instead of asking a model: a recorded or a handwritten one."""
 
 
 def is_played(agent: object) -> bool:
@@ -352,16 +352,16 @@ def is_played(agent: object) -> bool:
 
 
 class AgentCatalog(Protocol):
-    """The agents that come with Handrail: what is known of them, and what of them is on this machine."""
+    """The agents that come with Handrail: what is known about them, and which are on this machine."""
 
     @property
     def profiles(self) -> tuple[AgentProfile, ...]:
-        """What is known of each agent of a vendor."""
+        """What is known about each agent of a vendor."""
         ...
 
     @property
     def clients(self) -> tuple[ConnectedClient, ...]:
-        """What can be connected to Handrail."""
+        """The programs that can be connected to Handrail."""
         ...
 
     @property
@@ -371,12 +371,12 @@ class AgentCatalog(Protocol):
 
     @property
     def names(self) -> AgentNames:
-        """What people call them."""
+        """The names that people use for them."""
         ...
 
     @property
     def prices(self) -> PriceList:
-        """What their models cost."""
+        """The prices of their models."""
         ...
 
     def find(self, name: str) -> Agent:
@@ -384,27 +384,27 @@ class AgentCatalog(Protocol):
         ...
 
     def define(self, definitions: Iterable[Defined]) -> "AgentTable":
-        """Give these agents together with defined ones; a later one takes the place of an earlier one."""
+        """Return these agents together with defined ones; a later one replaces an earlier one."""
         ...
 
     def read_played(self, name: str, path: str, *, strict: bool) -> bytes:
-        """Read and check the file that a playing agent is to play; a strict cassette refuses other prompts."""
+        """Read and check the file that a playing agent should play; a strict cassette refuses other prompts."""
         ...
 
     def account(self, name: str, environ: Mapping[str, str]) -> str:
-        """Find the account that an agent is logged in to; nothing where its files do not tell."""
+        """Find the account that an agent is logged in to; empty if its files do not tell."""
         ...
 
     def missing_login(self, name: str, argv: tuple[str, ...], environ: Mapping[str, str]) -> str:
-        """Say how a person logs in where an agent, so started, certainly is not; empty where it is, or may be."""
+        """Describe how a person logs in if an agent, started this way, certainly is not; empty if it is, or may be."""
         ...
 
     def variables_in(self, environ: Mapping[str, str]) -> tuple[str, ...]:
-        """Name the variables that any of the agents gets of an environment, or globs of them."""
+        """List the variables that any of the agents gets from an environment, as names or globs."""
         ...
 
     def config_folders(self, name: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
-        """Find the folders and files in which an agent keeps its own data, as far as they exist."""
+        """Find the existing folders and files in which an agent stores its own data."""
         ...
 
 
@@ -413,40 +413,40 @@ class Agents(Protocol):
 
     @property
     def catalog(self) -> AgentCatalog:
-        """What is known of those that come with Handrail."""
+        """What is known about those that come with Handrail."""
         ...
 
     def find(self, name: str | None, repository: str | None = None) -> Agent:
-        """Give an agent by its name, None for the one that is configured; raises what a person can act on.
+        """Find an agent by its name, or the configured one for None; raises an error that a person can act on.
 
         A repository may describe agents of its own.
         """
         ...
 
     def installed(self) -> tuple[str, ...]:
-        """Name the agents whose program is on this machine."""
+        """List the agents whose program is on this machine."""
         ...
 
     def variables_in(self, environ: Mapping[str, str], repository: str | None = None) -> tuple[str, ...]:
-        """Name the variables that any agent which is known here gets of an environment, or globs of them."""
+        """List the variables that any agent known here gets from an environment, as names or globs."""
         ...
 
 
 class AgentTable(Agents, Protocol):
-    """Agents that can be looked for without loading their adapters."""
+    """Agents that can be looked up without loading their adapters."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all that are known."""
+        """The names of all known agents."""
         ...
 
     def is_installed(self, name: str) -> bool:
-        """Tell whether an agent can be called on this machine."""
+        """Whether an agent can be called on this machine."""
         ...
 
 
 def unmet(name: str, can: Abilities, call: AgentCall) -> tuple[str, ...]:
-    """Say what of a call the agent cannot be held to: it is refused with the reason, never passed over."""
+    """List what the agent cannot enforce of a call, which is then refused with the reason, never ignored."""
     asked = (
         (call.access not in can.access, f"`access: {call.access}` cannot be enforced"),
         (bool(call.disallowed_tools) and not can.tools, "`disallowed_tools` cannot be enforced"),

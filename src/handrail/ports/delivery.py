@@ -1,4 +1,4 @@
-"""What becomes of a run's work: brought to the user's checkout, merged, discarded; and what runs leave behind."""
+"""What happens to a run's work: applied to the user's checkout, merged, discarded; and what runs leave behind."""
 
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -13,7 +13,7 @@ Life: TypeAlias = Literal["alive", "over", "unknown"]
 
 @frozen(kw_only=True)
 class Leftover:
-    """Something that a run left."""
+    """Something that a run left behind."""
 
     kind: Literal["worktree", "branch", "snapshots", "lock"]
     run: str
@@ -21,32 +21,32 @@ class Leftover:
     """A path, a branch or a ref."""
     repository: str
     size: int = 0
-    """Bytes on the disk."""
+    """Bytes on disk."""
     reasons: tuple[str, ...] = ()
-    """Why it stays; empty when it may be removed."""
+    """Why it stays; empty if it may be removed."""
 
 
 @frozen
 class Retention:
-    """How long refs are kept whose work has arrived elsewhere."""
+    """How long refs are retained whose work has arrived elsewhere."""
 
     days: Callable[[str], int]
-    """Days after the removal of a work tree, by the checkout of its repository."""
+    """Days after the removal of a worktree, by the checkout of its repository."""
     now: float
 
 
 @frozen
 class UnfinishedApply:
-    """A change of the user's checkout that was cut off."""
+    """A change of the user's checkout that was interrupted."""
 
     run: str
     checkout: str
     undo: bool
-    """Whether it took changes back."""
+    """Whether it was an undo."""
 
     @property
     def words(self) -> str:
-        """Say what was cut off, and what to do."""
+        """Describe what was interrupted, and what to do."""
         what = "taking back" if self.undo else "applying"
         ways = f"handrail apply {self.run} finishes it, handrail apply {self.run} --undo takes it back"
         return f"{what} the changes of {self.run} in {self.checkout} was cut off: {ways}"
@@ -56,31 +56,31 @@ class Delivery(Workspaces, Protocol):
     """Workspaces whose work can be delivered, and whose remains can be removed."""
 
     def worktree_path(self, repository: Path, run: str) -> Path:
-        """Give the folder in which the worktree of a run is made."""
+        """Return the folder in which the worktree of a run is created."""
         ...
 
     def snapshot_ref(self, run: str) -> str:
-        """Give the ref of a run's newest snapshot."""
+        """Return the ref of a run's newest snapshot."""
         ...
 
     def changed_settings(self, tree: Tree) -> tuple[str, ...]:
-        """Say what makes the user's git start programs and has changed since the run was set up."""
+        """List the settings that make the user's git start programs and have changed since the run was set up."""
         ...
 
     def accept_settings(self, tree: Tree, files: Collection[str] | None = None) -> None:
-        """Take such changes for known: all of them, or the hooks among some files of the checkout."""
+        """Accept such changes: all of them, or the hooks among some files of the checkout."""
         ...
 
     def apply_to_checkout(self, tree: Tree, run: str) -> tuple[str, ...]:
-        """Bring what a run changed into the user's checkout, uncommitted; gives the files that changed there."""
+        """Apply a run's changes to the user's checkout, uncommitted; returns the files that changed there."""
         ...
 
     def undo_apply(self, tree: Tree, run: str) -> tuple[str, ...]:
-        """Take the last application of a run back; gives the files that changed."""
+        """Undo the last application of a run; returns the files that changed."""
         ...
 
     def applied_last(self, root: Path, runs: Iterable[str]) -> str | None:
-        """Give the run, out of some, whose changes were applied to a checkout last."""
+        """Find the run, out of some, whose changes were applied to a checkout last."""
         ...
 
     def merge_into_base(self, tree: Tree, message: str) -> MergeResult:
@@ -88,7 +88,7 @@ class Delivery(Workspaces, Protocol):
         ...
 
     def unfinished_applies(self) -> tuple[UnfinishedApply, ...]:
-        """List the applications that were cut off, and that `apply` or `undo` of the same run finishes."""
+        """List the applications that were interrupted, and that `apply` or `undo` of the same run finishes."""
         ...
 
     def require_discardable(self, tree: Tree, run: str) -> None:
@@ -96,27 +96,27 @@ class Delivery(Workspaces, Protocol):
         ...
 
     def discard(self, tree: Tree, run: str) -> str:
-        """Remove a run's worktree and branch; gives the ref that keeps both."""
+        """Remove a run's worktree and branch; returns the ref that preserves both."""
         ...
 
     def set_aside(self, tree: Tree, run: str) -> str:
-        """Give a worktree up whose repository is gone; its files stay in a plain folder, which is named."""
+        """Give up a worktree whose repository is gone; its files stay in a plain folder, whose name is returned."""
         ...
 
     def throw_away(self, repository: Path, run: str) -> None:
-        """Remove a worktree that was only made to try something, with its branch; nothing of it is kept."""
+        """Remove a worktree that was only created to try something, with its branch; nothing of it is preserved."""
         ...
 
     def repositories_of(self, run: str) -> tuple[Path, ...]:
-        """Give the repositories in which a worktree was made under the name of a run."""
+        """List the repositories in which a worktree was created under the name of a run."""
         ...
 
     def survey_leftovers(
         self, life: Callable[[str], Life], repositories: Iterable[str], retention: Retention
     ) -> tuple[Leftover, ...]:
-        """List what runs left, in the repositories of all worktrees and in those given."""
+        """List what runs left behind, in the repositories of all worktrees and in those given."""
         ...
 
     def remove_leftover(self, leftover: Leftover) -> tuple[str, ...]:
-        """Remove something unless it has a reason to stay; gives the refs that keep what was in it."""
+        """Remove something unless it has a reason to stay; returns the refs that preserve its content."""
         ...

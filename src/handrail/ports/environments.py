@@ -1,4 +1,4 @@
-"""The environment of a run: what its commands and agents see of the machine, and the secrets that it must not keep."""
+"""The environment of a run: what its commands and agents see of the machine, and the secrets it must not record."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, Protocol, TypeAlias
@@ -17,19 +17,19 @@ class RunEnvironment(Protocol):
 
     @property
     def redactor(self) -> Redactor:
-        """Takes the secrets of this environment out of what is recorded."""
+        """Removes the secrets of this environment from what is recorded."""
         ...
 
     def variables(self, pass_env: tuple[str, ...] = ()) -> dict[str, str]:
-        """Give the variables that every command gets, and those that `pass_env` names."""
+        """Return the variables that every command gets, and those that `pass_env` names."""
         ...
 
     def account(self, agent: str, variables: Mapping[str, str]) -> str:
-        """Name the account that an agent with these variables is logged in to; empty where that is not known."""
+        """Return the account that an agent with these variables is logged in to; empty if that is not known."""
         ...
 
     def missing_login(self, agent: str, argv: tuple[str, ...], variables: Mapping[str, str]) -> str:
-        """Say how a person logs in where an agent, so started, certainly is not logged in; empty where it may be."""
+        """Describe how a person logs in if an agent, started this way, certainly is not; empty if it may be."""
         ...
 
 
@@ -37,41 +37,42 @@ class RunEnvironments(Protocol):
     """Knows the environment of each run: that of whoever started it."""
 
     def for_run(self, run: str) -> RunEnvironment:
-        """Give the environment of a run."""
+        """Return the environment of a run."""
         ...
 
 
 @frozen
 class HeldEnvironment:
-    """What the background driver tells of an environment that it holds: names, and no value of any."""
+    """What the background driver reports about an environment that it holds: names, but no values."""
 
     run: str
-    """The run that it was handed over for; those that come from it have the same. Empty for the driver's own."""
+    """The run that it was handed over for, also for runs started by it. Empty for the driver's own."""
     names: tuple[str, ...]
 
 
 Handed: TypeAlias = Literal["held", "kept", "older", "gone"]
-"""What became of an environment that was offered: the background driver holds it now; it keeps the one that it was
-given before; it is of a version that takes none; there is none, or it does not answer."""
+"""The outcome of offering an environment: the background driver holds it now (`held`); it retains the one that it was
+given before (`kept`); it is of a version that accepts none (`older`); there is none, or it does not answer (`gone`).
+"""
 
 
 class EnvironmentHolder(Protocol):
-    """The end of the private channel that is the background driver's own: it holds the environments of runs."""
+    """The background driver's end of the private channel: it holds the environments of runs."""
 
     def open(self) -> str:
-        """Open the channel and give its name, by which others find it; empty where that cannot be done."""
+        """Open the channel and return its name, by which others find it; empty if that cannot be done."""
         ...
 
     def sweep(self) -> None:
-        """Remove what drivers left that were killed; only the one that has the lock may."""
+        """Remove what killed drivers left behind; only the one that has the lock may."""
         ...
 
     async def serve(self, called: Callable[[], None]) -> None:
-        """Take and give environments until it is cancelled; `called` hears of each that is offered."""
+        """Accept and return environments until it is cancelled; `called` is invoked for each that is offered."""
         ...
 
     def close(self) -> None:
-        """Take no more."""
+        """Accept no more."""
         ...
 
 
@@ -79,13 +80,13 @@ class DriverEnvironments(Protocol):
     """The environments that the background driver of a database holds in its memory, on behalf of runs."""
 
     def offer(self, run: str, variables: Mapping[str, str], *, instead: bool = False) -> Handed:
-        """Hand an environment over for a run that this process attends to; `instead` of the one that is held."""
+        """Hand over an environment for a run that this process attends to; `instead` replaces the one that is held."""
         ...
 
     def fetch(self, run: str) -> Mapping[str, str] | None:
-        """Give the environment that is held for a run; None where none is."""
+        """Fetch the environment that is held for a run; None if there is none."""
         ...
 
     def list_held(self) -> tuple[HeldEnvironment, ...] | None:
-        """Tell which environments there are, the driver's own first; None where no driver tells that."""
+        """List the environments that are held, the driver's own first; None if no driver answers."""
         ...

@@ -1,9 +1,9 @@
-"""Events of an older shape become events of the newest shape when they are read; what is stored never changes.
+"""Converts events of an older shape to the newest shape when they are read; what is stored never changes.
 
 One number, `VERSION` in `model.history.events`, counts the shapes of all events together. It goes up by one with every
-change that an older Handrail could not read: a new kind, a new field, a field that is named or filled otherwise. Where
+change that an older Handrail could not read: a new kind, a new field, a field that is named or filled differently. If
 the newest classes cannot read what an older version stored, that kind gets a lifter here for that version. A kind
-without one was the same in the next version, and a kind keeps its name for ever: the log finds events by it.
+without one was the same in the next version, and a kind never changes its name: the log finds events by it.
 """
 
 import json
@@ -20,25 +20,25 @@ from handrail.model.workflow.values import JsonValue
 from handrail.ports.log import StoredEvent
 
 Fields: TypeAlias = dict[str, JsonValue]
-"""What the payload of an event holds."""
+"""The fields in the payload of an event."""
 
 Lifter: TypeAlias = Callable[[Fields], Fields]
-"""Turns the fields of one version of a kind into those of the next."""
+"""Converts the fields of one version of a kind to those of the next."""
 
 Lifters: TypeAlias = Mapping[tuple[str, int], Lifter]
 """By kind and the version that is lifted."""
 
 
 def _type_actor(fields: Fields) -> Fields:
-    """Version 1 has the bare name of a person in `by`, or words for whoever else did it."""
+    """Convert the bare name of a person, or the description of whoever else did it, that version 1 has in `by`."""
     # A run that stopped its child named itself.
     return {**fields, "by": lift_words(str(fields.get("by") or ""), may_be_run=fields.get("kind") == "run_ended")}
 
 
 def _record_root(fields: Fields) -> Fields:
-    """Up to version 4 the id alone tells where a run comes from: that of its caller, a dot, and the event there.
+    """Record where a run comes from, which up to version 4 only its id tells: the caller's id, a dot and the event.
 
-    Most of them hold no variables of the environment either.
+    Most of them have no environment variables either.
     """
     fields = {"env": {}, **fields}
     if fields.get("parent") is None:
@@ -60,11 +60,11 @@ LIFTERS: Lifters = MappingProxyType(
 """Every older shape that this Handrail reads."""
 
 LIFTERS_IN_USE: ContextVar[Lifters] = ContextVar("LIFTERS_IN_USE", default=LIFTERS)
-"""The table that `lift` looks into; whoever tries out a lifter sets another one for its own context alone."""
+"""The table that `lift` uses; a test of a lifter sets another one for its own context alone."""
 
 
 def lift(stored: StoredEvent) -> Fields:
-    """Read the payload of an event of another version than `VERSION`, as the newest version has it."""
+    """Read the payload of an event of another version than `VERSION`, in the shape of the newest version."""
     if stored.version > VERSION:
         raise _too_new(stored)
     fields: Fields = json.loads(stored.payload)

@@ -1,18 +1,18 @@
-"""The process in which the coroutine of a dynamic step runs: it is told results, and answers with its next call."""
+"""The process in which the coroutine of a dynamic step runs: it receives results, and answers with its next call."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 
 class FlowProcess(Protocol):
-    """A coroutine in a process of its own, which ends with us."""
+    """A coroutine in a process of its own, which ends with this one."""
 
     async def ask(self, told: Mapping[str, object]) -> dict[str, Any] | None:
-        """Tell it something and give its answer; None when it is gone."""
+        """Send it something and return its answer; None if it is gone."""
         ...
 
     async def farewell(self) -> str:
-        """Say how a process that is gone has ended."""
+        """Describe how a process that is gone has ended."""
         ...
 
     def end(self) -> None:
@@ -21,4 +21,4 @@ class FlowProcess(Protocol):
 
 
 StartFlow: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], Awaitable[FlowProcess]]
-"""Starts one, given words for the list of processes and the whole of its environment."""
+"""Starts one, given labels that are only shown in the list of processes, and its whole environment."""

@@ -1,4 +1,4 @@
-"""The chain of hashes over a stream: each event's hash covers its bytes and the hash before it."""
+"""The hash chain over a stream: each event's hash covers its bytes and the hash before it."""
 
 import json
 from collections.abc import Iterable
@@ -12,9 +12,9 @@ START = Head(0, "0" * 64)
 
 
 def link(stream: str, before: Head, event: NewEvent | StoredEvent) -> Head:
-    """Give the head of a stream after one more event."""
+    """Compute the head of a stream after one more event."""
     seq = before.seq + 1
-    # The newline cannot occur inside the header, so no two events give the same bytes.
+    # The newline cannot occur inside the header, so no two events produce the same bytes.
     header = f"{before.hash}[{_quoted(stream)}, {seq}, {_quoted(event.kind)}, {event.version}]\n"
     return Head(seq, sha256(header.encode() + event.payload).hexdigest())
 
@@ -25,7 +25,7 @@ def _quoted(name: str) -> str:
 
 
 def intact(stream: str, before: Head, events: Iterable[StoredEvent]) -> Head:
-    """Follow the events as long as each is the one that was written; give the head that they reach."""
+    """Follow the events as long as each is the one that was written, and return the head that they reach."""
     head = before
     for event in events:
         after = link(stream, head, event)
@@ -36,11 +36,11 @@ def intact(stream: str, before: Head, events: Iterable[StoredEvent]) -> Head:
 
 
 def seal(checkpoint: Checkpoint, event_hash: str) -> str:
-    """Give the hash that ties a checkpoint to its bytes and to the event after which it was taken."""
+    """Compute the hash that ties a checkpoint to its bytes and to the event after which it was taken."""
     header = json.dumps([checkpoint.stream, checkpoint.seq, checkpoint.reducer, event_hash]).encode() + b"\n"
     return sha256(header + checkpoint.state).hexdigest()
 
 
 def digest_of(data: bytes) -> str:
-    """Name a blob."""
+    """Compute the digest that names a blob."""
     return sha256(data).hexdigest()

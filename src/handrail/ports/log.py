@@ -4,10 +4,10 @@ The log knows nothing of what events mean: a kind, the version of its shape, and
 each either happens as a whole or raises an error of `handrail.errors`. Only the holder of a stream's lease appends
 to it; everybody else sends to its inbox.
 
-A stream whose name contains a colon is no run, but one of a kind that its prefix names. It is read and written like any
-other; `summaries` leaves it out unless asked, and what drives, lists or repairs runs takes runs alone.
+A stream whose name contains a colon is not a run, but one of a kind that its prefix names. It is read and written like
+any other; `summaries` leaves it out unless asked, and what drives, lists or repairs runs handles runs alone.
 
-What a step makes several of, and a long history many, are tuples: nothing else is made as fast.
+Values that a step creates several of, and a long history many, are named tuples, because these are created fastest.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ class NewEvent(NamedTuple):
 
 
 class StoredEvent(NamedTuple):
-    """A recorded fact: `seq` counts in its stream from 1 without gaps, `position` rises over all streams."""
+    """A recorded fact: `seq` counts in its stream from 1 without gaps, `position` increases over all streams."""
 
     stream: str
     seq: int
@@ -46,7 +46,7 @@ class StoredEvent(NamedTuple):
 
 
 class Head(NamedTuple):
-    """Where a stream ends; `seq` 0 for a stream that does not exist."""
+    """The end of a stream; `seq` is 0 for a stream that does not exist."""
 
     seq: int
     hash: str
@@ -54,7 +54,7 @@ class Head(NamedTuple):
 
 @frozen
 class Checkpoint:
-    """The state of a stream after `seq`, as the reducer of that version gave it."""
+    """The state of a stream after `seq`, as the reducer of that version computed it."""
 
     stream: str
     seq: int
@@ -72,7 +72,7 @@ class TimerSet:
 
 @frozen
 class TimerCleared:
-    """Forget a timer; no error when there is none."""
+    """Forget a timer; no error if there is none."""
 
     key: str
 
@@ -100,7 +100,7 @@ class Append(NamedTuple):
     summary: Document | None = None
     blobs: tuple[bytes, ...] = ()
     if_quiet: bool = False
-    """Refuse when the inbox holds any other message: the writer did not look."""
+    """Refuse if the inbox holds any other message, because the writer did not read it."""
 
 
 @frozen
@@ -139,95 +139,95 @@ class Streams(Protocol):
         ...
 
     def read(self, stream: str, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
-        """Give the events after a seq, verified against the chain; `StorageDamaged` says how many are intact."""
+        """Read the events after a `seq`, verified against the chain; `StorageDamaged` says how many are intact."""
         ...
 
     def read_all(self, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
-        """Give the events of all streams after a position, in the order in which they were committed."""
+        """Read the events of all streams after a position, in the order in which they were committed."""
         ...
 
     def last(self, stream: str) -> Head:
-        """Say where a stream ends."""
+        """Return the end of a stream."""
         ...
 
     def streams(self) -> tuple[str, ...]:
-        """Name all streams, sorted."""
+        """List all streams, sorted."""
         ...
 
     def changed(self) -> int:
-        """Give a token that differs whenever anything was written since, by any process; costs microseconds."""
+        """Return a token that differs whenever anything was written since, by any process; costs microseconds."""
         ...
 
     def checkpoint(self, stream: str, reducer: int) -> Checkpoint | None:
-        """Give the newest sound checkpoint that this version of the reducer wrote; the last two are kept."""
+        """Return the newest sound checkpoint that this version of the reducer wrote; the last two are retained."""
         ...
 
     def due(self, now: float, limit: int | None = None) -> tuple[Timer, ...]:
-        """Give the timers that are due, the earliest first."""
+        """List the timers that are due, the earliest first."""
         ...
 
 
 class Inbox(Protocol):
-    """What others want a stream to know."""
+    """Messages that others leave for a stream."""
 
     def send(self, stream: str, key: str, payload: bytes) -> bool:
-        """Leave a message; False when the stream was ever sent one with this key."""
+        """Leave a message; False if the stream was ever sent one with this key."""
         ...
 
     def inbox(self, stream: str, limit: int | None = None) -> tuple[Message, ...]:
-        """Give the messages that were not consumed, in the order in which they came."""
+        """List the messages that were not consumed, in the order in which they arrived."""
         ...
 
     def pending_streams(self) -> tuple[str, ...]:
-        """Name the streams that have messages to consume, sorted."""
+        """List the streams that have messages to consume, sorted."""
         ...
 
 
 class Blobs(Protocol):
-    """Large contents, named by their SHA-256."""
+    """Large contents, named by their SHA-256 digest."""
 
     def put_blob(self, data: bytes) -> str:
-        """Keep a content and give its digest."""
+        """Store a content and return its digest."""
         ...
 
     def get_blob(self, digest: str) -> bytes:
-        """Give a content, verified; `NotFound` when it was never kept or was erased."""
+        """Read a content and verify it; raises `NotFound` if it was never stored or was erased."""
         ...
 
     def erase_blob(self, digest: str) -> bool:
-        """Remove a content from the disk; events that name it stay valid. False when there is nothing to erase."""
+        """Remove a content from the disk; events that name it stay valid. False if there is nothing to erase."""
         ...
 
 
 class Leases(Protocol):
-    """Who may append."""
+    """Who may append to which stream."""
 
     def acquire(self, stream: str, holder: str) -> Lease | Holder:
-        """Take the lease, or say who has it. It ends with `release`, `close` or the process, never with time."""
+        """Acquire the lease, or return who has it. It ends with `release`, `close` or the process, never with time."""
         ...
 
     def release(self, lease: Lease) -> None:
-        """Give a lease back; one that was lost already is ignored."""
+        """Release a lease; one that was already lost is ignored."""
         ...
 
     def holder(self, stream: str) -> Holder | None:
-        """Say who holds the lease now."""
+        """Return who holds the lease now."""
         ...
 
 
 class Summaries(Protocol):
-    """The line of each stream in lists; it can be thrown away and made again from the events."""
+    """The entry of each stream in lists; it can be thrown away and rebuilt from the events."""
 
     def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
-        """Give what appends left in `Append.summary`, by stream."""
+        """List what appends wrote as `Append.summary`, by stream."""
         ...
 
     def keys(self, wanted: Filter) -> tuple[str, ...]:
-        """Name the streams of the wanted summaries, without reading what is in them."""
+        """List the streams of the wanted summaries, without reading their content."""
         ...
 
     def count(self, wanted: Filter) -> int:
-        """Say how many summaries are wanted, whatever the limit."""
+        """Count the wanted summaries, whatever the limit."""
         ...
 
 
@@ -235,17 +235,17 @@ class Log(Streams, Inbox, Blobs, Leases, Summaries, Protocol):
     """The whole log, as one process holds it."""
 
     def check(self) -> "Report":
-        """Verify everything that is kept."""
+        """Verify everything that is stored."""
         ...
 
     def salvage(self) -> "Salvage":
-        """Cut each damaged stream back to its intact events; what is cut is kept aside."""
+        """Cut each damaged stream back to its intact events; what is cut is stored separately."""
         ...
 
     def cut(self, lease: Lease, keep: int) -> "Cut":
-        """Cut a stream back to its first events, as a salvage does; for what only its reader knows to be damaged."""
+        """Cut a stream back to its first events, as a salvage does; for damage that only its reader can detect."""
         ...
 
     def close(self) -> None:
-        """Give back the leases and let go of the storage."""
+        """Release the leases and close the storage."""
         ...

@@ -1,4 +1,4 @@
-"""What a check of kept facts found, and what a salvage did about it."""
+"""What a check of stored facts found, and what a salvage did about it."""
 
 from typing import Literal
 
@@ -17,19 +17,19 @@ class Finding:
 
 @frozen
 class Report:
-    """What a check found."""
+    """The results of a check."""
 
     findings: tuple[Finding, ...] = ()
 
     @property
     def healthy(self) -> bool:
-        """Tell whether everything is as it was written."""
+        """Whether everything is as it was written."""
         return not self.findings
 
 
 @frozen
 class Cut:
-    """A stream that lost its damaged tail: `kept` events remain, `moved` rows are kept aside, `lost` cannot be read."""
+    """A stream that lost its damaged tail: `kept` events remain, `moved` rows are set aside, `lost` cannot be read."""
 
     stream: str
     kept: int
@@ -39,7 +39,7 @@ class Cut:
 
 @frozen
 class Salvage:
-    """What a salvage did: `copy` is the damaged file as it was found; `left` could not be mended."""
+    """What a salvage did: `copy` is the damaged file as it was found; `left` could not be repaired."""
 
     cuts: tuple[Cut, ...] = ()
     copy: str | None = None

@@ -1,4 +1,4 @@
-"""Where logs are kept: opened, examined and repaired by the folder that they are in."""
+"""Where logs are stored: opened, examined and repaired by the folder that they are in."""
 
 from pathlib import Path
 from typing import Protocol
@@ -16,13 +16,13 @@ class LogFiles(Protocol):
         ...
 
     def path(self, folder: Path) -> Path:
-        """Give the file that holds the log of a folder, whether it is there or not."""
+        """Return the path of a folder's log file, whether it exists or not."""
         ...
 
     def open(self, folder: Path) -> Log:
-        """Open the log of a folder, making it when it does not exist."""
+        """Open the log of a folder, creating it if it does not exist."""
         ...
 
     def salvage(self, folder: Path) -> Salvage:
-        """Cut a damaged log back to what is intact; a copy of the file is kept."""
+        """Cut a damaged log back to what is intact; a copy of the file is retained."""
         ...

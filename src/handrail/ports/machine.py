@@ -1,4 +1,4 @@
-"""What operations need of the machine beside a log."""
+"""What operations need from the machine beside a log."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @frozen
 class Machine:
-    """The parts of a machine, each behind its port; `wiring.machine` makes the real one."""
+    """The parts of a machine, each behind its port; `wiring.machine` builds the real one."""
 
     repositories: Repositories
     processes: Processes
@@ -30,8 +30,8 @@ class Machine:
     sandbox: Sandbox
     windows: "WindowSystem"
     redactor: Callable[[], Redactor]
-    """Makes what takes the secrets of the caller's environment out of a text."""
+    """Creates the redactor for the secrets of the caller's environment."""
     trusted_files: "Callable[[], TrustedFiles]"
-    """Makes what tells which files of a repository the caller has trusted."""
+    """Creates the view of the repository files that the caller has trusted."""
     environment: Callable[[Iterable[str]], dict[str, str]]
-    """Gives the caller's variables that runs may see, with those that are named."""
+    """Returns the caller's variables that runs may see, with those that are named."""

@@ -1,4 +1,4 @@
-"""What a person is told when a run starts to need them, and by which ways."""
+"""How a person is notified when a run starts to need them, and by which means."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -8,17 +8,17 @@ from handrail.frozen import frozen
 
 @frozen
 class Target:
-    """The ways by which one person or channel is told."""
+    """The means by which one person or channel is notified."""
 
     desktop: bool = False
     command: str = ""
-    """Run by the shell; what it is told stands in its environment alone."""
+    """Run by the shell; the notice is passed in its environment only."""
     webhook: str = ""
-    """Gets the notice as JSON."""
+    """Receives the notice as JSON."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no way at all."""
+        """Whether there is no means at all."""
         return not (self.desktop or self.command or self.webhook)
 
 
@@ -36,12 +36,12 @@ class Notice:
 
     @property
     def title(self) -> str:
-        """Say in a few words which run needs what."""
+        """Describe in a few words which run needs what."""
         return f"{self.run} needs you: {self.need}"
 
     @property
     def values(self) -> dict[str, str]:
-        """Give everything that is told, by name."""
+        """Return everything that is reported, by name."""
         return {
             "run": self.run,
             "workflow": self.workflow,
@@ -54,4 +54,4 @@ class Notice:
 
 
 SendNotice: TypeAlias = Callable[[Target, Notice], tuple[str, ...]]
-"""Tells a target by all its ways, within a time, and gives what did not work."""
+"""Notifies a target by all its means, within a time limit, and returns what did not work."""

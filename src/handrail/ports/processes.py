@@ -1,4 +1,4 @@
-"""Commands that outlive the process that started them: their output and exit status are kept in a folder."""
+"""Commands that outlive the process that started them: their output and exit status are stored in a folder."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias
@@ -19,7 +19,7 @@ class Talk:
     """A standard input that stays open while the command works; it survives whoever started the command."""
 
     folder: str
-    """Each file in it is written to the command, whole and once, in the order of the names; not those with a dot."""
+    """Each file in it is written to the command, whole and once, in order of the names, except those with a dot."""
     until: str
     """The input is closed as soon as the command prints this."""
 
@@ -35,26 +35,26 @@ class ProcessSpec:
     env: tuple[tuple[str, str], ...]
     """The whole environment; nothing is inherited."""
     folder: str
-    """Where `stdout`, `stderr`, `status` and `process.json` are kept; one folder for one process."""
+    """Where `stdout`, `stderr`, `status` and `process.json` are stored; one folder for one process."""
     limit_bytes: int = DEFAULT_LIMIT
     once: bool = False
-    """It must not run twice: that it was started is on the disk before it begins."""
+    """It must not run twice: that it was started is on disk before it begins."""
     talk: Talk | None = None
-    """How it is told something meanwhile."""
+    """How it is sent input meanwhile."""
     stdin: bytes = b""
-    """What it finds on its standard input, where it is told nothing meanwhile."""
+    """Its standard input, if it is sent nothing meanwhile."""
     secrets: tuple[tuple[str, str], ...] = ()
     """Variables whose values are masked in its output, beside those of its own environment."""
 
     @property
     def mark(self) -> str:
-        """The value of `HANDRAIL_MARK`; the folder keeps equal keys of different databases apart."""
+        """The value of `HANDRAIL_MARK`; the folder distinguishes equal keys of different databases."""
         return mark_of(self.key, self.folder)
 
 
 @frozen
 class Running:
-    """It was started; a process is known by its id together with its start time."""
+    """The command was started; a process is identified by its id together with its start time."""
 
     pid: int
     started: str
@@ -62,14 +62,14 @@ class Running:
 
 @frozen
 class Ended:
-    """It ended and left a status: an exit code or the signal that ended it."""
+    """The command ended and left a status: an exit code or the signal that ended it."""
 
     exit_code: int | None
     signal: int | None = None
     stdout_size: int = 0
     stderr_size: int = 0
     reason: str | None = None
-    """Why it could not start, or why it was ended by us, in words for a person."""
+    """Why it could not start, or why Handrail ended it, in words for a person."""
     incomplete: bool = False
     """The disk was full when it ended: some of its output may be missing."""
 
@@ -81,27 +81,27 @@ class Ended:
 
 @frozen
 class Gone:
-    """It was started, is not alive, and left no status: it was killed from outside, or the machine went down."""
+    """The command was started, is not alive and left no status: it was killed from outside, or the machine crashed."""
 
 
 @frozen
 class TimedOut:
-    """It is still running after the time that was given."""
+    """The command is still running after the given time."""
 
 
 class Processes(Protocol):
-    """Starts commands, finds them again after a restart, awaits and ends them with all they started."""
+    """Starts commands, finds them again after a restart, waits for them and ends them with all they started."""
 
     def start(self, spec: ProcessSpec) -> Running:
         """Start a command, or adopt the one that was started in this folder before."""
         ...
 
     def look(self, folder: str) -> Running | Ended | Gone | None:
-        """Say how the command of a folder is; nothing was started there if none."""
+        """Return the state of the command of a folder; None if nothing was started there."""
         ...
 
     def is_kept(self, folder: str) -> bool:
-        """Tell whether a live keeper watches the command of a folder and takes the secrets out of its output."""
+        """Whether a live keeper watches the command of a folder and removes the secrets from its output."""
         ...
 
     async def wait(self, folder: str, timeout: float | None) -> Ended | Gone | TimedOut:
@@ -113,7 +113,7 @@ class Processes(Protocol):
         ...
 
     def read_output(self, folder: str, stream: Stream, limit: int, tail: bool) -> bytes:
-        """Give at most `limit` bytes of what it wrote, from the end if `tail`."""
+        """Read at most `limit` bytes of what it wrote, from the end if `tail`."""
         ...
 
     def escaped(self, marker: str) -> Sequence[int]:
@@ -122,5 +122,5 @@ class Processes(Protocol):
 
 
 def mark_of(key: str, folder: str) -> str:
-    """Give the mark of a command by its key and its folder."""
+    """Build the mark of a command from its key and its folder."""
     return f"{key}@{folder}"

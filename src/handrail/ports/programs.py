@@ -9,7 +9,7 @@ from handrail.frozen import frozen
 
 @frozen
 class Installed:
-    """A program that is there, with the version that it says of itself, if it does."""
+    """A program that is installed, with the version that it reports, if it does."""
 
     version: str | None
 
@@ -23,19 +23,19 @@ class Detached(Protocol):
         ...
 
     def has_ended(self, within: float) -> bool:
-        """Wait a little, and tell whether it is over."""
+        """Wait a little, and return whether it is over."""
         ...
 
     def ended_well(self) -> int | None:
-        """Give its process id if it is over and ended well; to be asked once."""
+        """Return its process id if it is over and succeeded; to be asked once."""
         ...
 
     def last_words(self) -> str:
-        """Give what it said, without the beginning where that is long."""
+        """Return its output, without the beginning if that is long."""
         ...
 
     def close(self) -> None:
-        """Take no more notice of it."""
+        """Stop watching it."""
         ...
 
 
@@ -43,17 +43,17 @@ class Programs(Protocol):
     """Finds and starts programs."""
 
     def find(self, names: Iterable[str]) -> Mapping[str, Installed | None]:
-        """Look for programs, all at once; None for one that is not there."""
+        """Look for programs, all at once; None for one that is not installed."""
         ...
 
     def exit_code_of(self, name: str, words: Iterable[str]) -> int | None:
-        """Ask a program something and give how it ended; None where it is not there or takes too long."""
+        """Run a program and return its exit code; None if it is not installed or takes too long."""
         ...
 
     def start_detached(self, words: Sequence[str], environ: Mapping[str, str], output: Path) -> Detached:
-        """Run a command line of Handrail in a session of its own; what it says goes to a private file."""
+        """Run a command line of Handrail in a session of its own; its output goes to a private file."""
         ...
 
     def environment_marks(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """Give a mark for each variable that commands see, which differs where the value differs."""
+        """Compute a mark for each variable that commands see, which differs if the value differs."""
         ...

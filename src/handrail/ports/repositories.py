@@ -1,4 +1,4 @@
-"""The user's git repositories, which Handrail only reads; and a new one, where a workflow is tested."""
+"""The user's git repositories, which Handrail only reads; and a new one, in which a workflow is tested."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,46 +12,46 @@ WORKTREE_INCLUDE = ".worktreeinclude"
 
 @frozen
 class Head:
-    """Where a checkout stands."""
+    """The commit and branch of a checkout."""
 
     commit: str
     branch: str
-    """Empty when HEAD is detached."""
+    """Empty if HEAD is detached."""
 
 
 class Repositories(Protocol):
     """Answers questions about repositories; a folder that is in none raises `WorkspaceFault`."""
 
     def find_root(self, folder: Path) -> Path:
-        """Give the root of the checkout that a folder lies in."""
+        """Return the root of the checkout that a folder is in."""
         ...
 
     def list_checkouts(self, folder: Path) -> tuple[Path, ...]:
-        """Give the root of the checkout that a folder lies in, and those that share its git folder."""
+        """Return the root of the checkout that a folder is in, and those that share its git folder."""
         ...
 
     def is_repository(self, root: Path) -> bool:
-        """Tell whether git itself takes a root for a repository."""
+        """Whether git itself recognizes a root as a repository."""
         ...
 
     def head(self, root: Path) -> Head:
-        """Give the commit and the branch of a checkout; one without a commit is refused."""
+        """Return the commit and the branch of a checkout; one without a commit is refused."""
         ...
 
     def current_branch(self, root: Path) -> str:
-        """Give the branch that is checked out, also before its first commit; empty when HEAD is detached."""
+        """Return the branch that is checked out, also before its first commit; empty if HEAD is detached."""
         ...
 
     def default_branch(self, root: Path) -> str:
-        """Give the branch that work usually starts from."""
+        """Return the branch that work usually starts from."""
         ...
 
     def commit_of(self, root: Path, name: str) -> str:
-        """Give the commit that a branch, a tag or a beginning of a commit stands for."""
+        """Resolve a branch, a tag or an abbreviated commit to a commit."""
         ...
 
     def branch_commit(self, root: Path, branch: str) -> str:
-        """Give the commit of a branch; empty when there is no such branch."""
+        """Return the commit of a branch; empty if there is no such branch."""
         ...
 
     def count_commits(self, root: Path, since: str, branch: str) -> int:
@@ -63,17 +63,17 @@ class Repositories(Protocol):
         ...
 
     def ignored_folders(self, root: Path, names: Sequence[str]) -> tuple[str, ...]:
-        """Give those of the names that git ignores as folders."""
+        """Return those of the names that git ignores as folders."""
         ...
 
     def ignored_files(self, root: Path, globs: Sequence[str]) -> tuple[str, ...]:
-        """List the files that git ignores and that a pattern names, written as in `.gitignore`."""
+        """List the files that git ignores and that match a pattern, written as in `.gitignore`."""
         ...
 
     def observe(self, folder: Path) -> dict[str, str]:
-        """Give `root`, `repository`, `branch` and `head` of a checkout as far as they are known; empty for none."""
+        """Return `root`, `repository`, `branch` and `head` of a checkout as far as they are known; empty for none."""
         ...
 
     def create(self, folder: Path, branch: str) -> str:
-        """Make a folder a repository with one commit of all its files, and give that commit."""
+        """Make a folder a repository with one commit of all its files, and return that commit."""
         ...

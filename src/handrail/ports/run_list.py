@@ -8,24 +8,24 @@ if TYPE_CHECKING:
 
 
 class NeedsWholeLog(Exception):
-    """It takes the whole log to read the list, or to say what is wrong with it."""
+    """The list cannot be read, or its fault described, without opening the whole log."""
 
 
 class RunList(Protocol):
-    """What a log says of its runs in a few words."""
+    """A short view of the runs in a log."""
 
     def rows(self, wanted: "Filter") -> "tuple[Row, ...]":
-        """Give the wanted summaries."""
+        """Return the wanted summaries."""
         ...
 
     def count(self, wanted: "Filter") -> int:
-        """Say how many runs are wanted, whatever the limit."""
+        """Count the wanted runs, whatever the limit."""
         ...
 
     def holder(self, run: str) -> "Holder | None":
-        """Say which process drives a run."""
+        """Return which process drives a run."""
         ...
 
     def content(self, digest: str) -> bytes | None:
-        """Give a content by its digest."""
+        """Read a content by its digest."""
         ...

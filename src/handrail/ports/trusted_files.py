@@ -7,7 +7,7 @@ class TrustedFiles(Protocol):
     """Answers questions about trust, file by file."""
 
     def covers(self, repository: str, path: str, digest: str) -> bool:
-        """Tell whether this very content at this path of a repository was trusted.
+        """Whether this exact content at this path of a repository was trusted.
 
         `repository` is the root of the user's checkout, `path` a path from there with forward slashes, and `digest` the
         SHA-256 of the bytes in hexadecimal digits.

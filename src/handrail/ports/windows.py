@@ -9,15 +9,15 @@ class Windows(Protocol):
     """Opens windows, grouped in sessions."""
 
     def missing(self) -> str:
-        """Say why there can be no windows on this machine; empty where there can."""
+        """Explain why there can be no windows on this machine; empty if there can."""
         ...
 
     def remedy(self) -> str:
-        """Say what helps where there can be none."""
+        """Describe how to make windows possible."""
         ...
 
     def show(self, session: str, name: str, call: str, words: Sequence[str]) -> bool:
-        """See to it that a window shows a call, by a command line of Handrail; tells whether there is one."""
+        """Ensure that a window shows a call, with a command line of Handrail; returns whether there is one."""
         ...
 
 
@@ -34,11 +34,11 @@ class OpenWindows(Windows, Protocol):
         ...
 
     def list_sessions(self) -> frozenset[str]:
-        """Name the sessions that are open."""
+        """List the open sessions."""
         ...
 
     def attaching(self, session: str, window: str) -> tuple[str, ...]:
-        """Give the arguments that show a window to a person."""
+        """Return the arguments that show a window to a person."""
         ...
 
 
@@ -46,13 +46,13 @@ class WindowSystem(Protocol):
     """The program that opens windows on this machine."""
 
     def missing(self) -> str:
-        """Say why there can be no windows on this machine; empty where there can."""
+        """Explain why there can be no windows on this machine; empty if there can."""
         ...
 
     def remedy(self) -> str:
-        """Say what helps where there can be none."""
+        """Describe how to make windows possible."""
         ...
 
     def at(self, folder: Path) -> OpenWindows:
-        """Give the windows of a data folder."""
+        """Return the windows of a data folder."""
         ...

@@ -19,32 +19,32 @@ class Source:
     commit: str
     """The commit it starts from."""
     branch: str
-    """The branch to make; another free name is taken when somebody has it."""
+    """The branch to create; if it exists, another free name is used."""
     copy: tuple[str, ...] = ()
     """Globs of ignored files that are copied from the checkout, beside those of `.worktreeinclude`."""
     changes: str = ""
-    """A snapshot that is put on top: changes that are taken along, or the point that a fork goes on from."""
+    """A snapshot that is put on top: uncommitted changes, or the point from which a fork continues."""
     merge: tuple[str, ...] = ()
-    """Commits that are merged at once: the items that this one comes after."""
+    """Commits that are merged right away: the items that this one depends on."""
     teardown: tuple[str, ...] = ()
     """Commands that run in the worktree before it is removed."""
     teardown_timeout: int = 120
     """Seconds for all of them together."""
     born: str = ""
-    """When the run came into being, which tells it from one of the same id in an earlier log."""
+    """When the run was created, which distinguishes it from one of the same id in an earlier log."""
 
 
 @frozen
 class Snapshot:
-    """The state of a work tree at one moment, kept in the repository."""
+    """The state of a worktree at one moment, stored in the repository."""
 
     id: str
     """The commit under `refs/handrail/`."""
     tree: str
-    """The git tree of all files as they stand: equal trees have equal ids."""
+    """The git tree of all files as they are: equal trees have equal ids."""
     head: str
     omitted: tuple[str, ...] = ()
-    """What a snapshot cannot hold: nested repositories, dirt in submodules, empty folders."""
+    """What a snapshot cannot hold: nested repositories, changes in submodules, empty folders."""
 
 
 @frozen
@@ -57,7 +57,7 @@ class Merged:
 
 @frozen
 class Conflict:
-    """It cannot be merged without somebody's judgement; the work tree is as it was unless markers were asked for."""
+    """It cannot be merged without a decision; the worktree is as it was unless markers were asked for."""
 
     files: tuple[str, ...]
     message: str = ""
@@ -86,56 +86,56 @@ class FileRange:
     since: str
     """The snapshot whose own files are left out."""
     below: tuple[str, ...]
-    """Paths below which all of them lie; an empty one is the top."""
+    """Paths below which all of them are; an empty one is the top."""
     wanted: Callable[[str], bool]
-    """Tells by its path whether a file is one of them."""
+    """Decides by its path whether a file is one of them."""
 
 
 class Workspaces(Protocol):
-    """Makes, snapshots, restores and merges workspaces. Every method may be called again after a crash."""
+    """Creates, snapshots, restores and merges workspaces. Every method may be called again after a crash."""
 
     def prepare(self, source: Source) -> Tree:
-        """Make the worktree of a run, or find the one that was made; a failure is an error, never an empty folder."""
+        """Create the worktree of a run, or find the existing one; a failure is an error, never an empty folder."""
         ...
 
     def record_settings(self, tree: Tree) -> None:
-        """Record what makes the user's git start programs, once a worktree is set up; what is recorded stays."""
+        """Record what makes the user's git start programs, once a worktree is set up; an existing record stays."""
         ...
 
     def note_step(self, tree: Tree) -> None:
-        """Note that a step begins, after which the settings are to be looked at, by whomever."""
+        """Record that a step begins, after which the settings must be checked, by whomever."""
         ...
 
     def look_at_settings(self, tree: Tree) -> tuple[str, ...]:
-        """Say what of that has changed, after a step; it stays unaccepted for later runs of the repository too."""
+        """List which of these settings have changed, after a step; they stay unaccepted for later runs too."""
         ...
 
     def unused_filters(self, tree: Tree) -> tuple[str, ...]:
-        """Say which filters of the repository are not run, so that files of theirs cannot be committed."""
+        """List the filters of the repository that are not run, so that files of theirs cannot be committed."""
         ...
 
     def is_there(self, tree: Tree) -> bool:
-        """Tell whether a work tree can be worked in; an owned one that cannot is made again by `prepare`."""
+        """Whether a worktree can be worked in; an owned one that cannot is created again by `prepare`."""
         ...
 
     def snapshot(self, tree: Tree, run: str, since: str = "") -> Snapshot:
-        """Keep the work tree as it stands, borrowed or owned.
+        """Store the worktree as it is, borrowed or owned.
 
         What is ignored is decided by the rules that the snapshot `since` had, so that nothing that was done after it
-        hides anything; without one by the rules as they stand.
+        hides anything; without one, by the current rules.
         """
         ...
 
     def restore(self, tree: Tree, run: str, snapshot: str) -> str:
-        """Bring an owned work tree back: files, index, branch and HEAD; gives the ref that keeps what stood there."""
+        """Restore an owned worktree: files, index, branch and HEAD; returns the ref that preserves what was there."""
         ...
 
     def commit(self, tree: Tree, message: str, paths: tuple[str, ...] | None = None) -> str:
-        """Commit what changed and give the commit of HEAD; without a change HEAD stays."""
+        """Commit what changed and return the commit of HEAD; without a change HEAD stays."""
         ...
 
     def commit_before_merge(self, tree: Tree, message: str) -> str:
-        """Commit what changed, as `commit` does, unless a merge is under way already; gives the commit of HEAD."""
+        """Commit what changed, as `commit` does, unless a merge is already in progress; returns the commit of HEAD."""
         ...
 
     def merge(self, tree: Tree, commit: str, message: str, *, markers: bool = False) -> MergeResult:
@@ -147,32 +147,32 @@ class Workspaces(Protocol):
         ...
 
     def changes(self, tree: Tree, since: str, until: str | None = None) -> tuple[FileChange, ...]:
-        """List what differs between two commits or snapshots; None is the work tree as it stands."""
+        """List what differs between two commits or snapshots; None is the worktree as it is."""
         ...
 
     def ignored(self, tree: Tree, below: tuple[str, ...]) -> tuple[str, ...]:
-        """List the files as they stand that `changes` skips as ignored, below some paths; a new cache is one entry."""
+        """List the current files that `changes` skips as ignored, below some paths; a new cache is one entry."""
         ...
 
     def record_files(self, tree: Tree, chosen: FileRange, known: str = "") -> str:
-        """Record the files that are in no snapshot, ignored ones among them, and give the record's name.
+        """Record the files that are in no snapshot, including ignored ones, and return the record's name.
 
-        A record that is known and still there is kept. What is too much to be looked at is refused.
+        A known record that still exists is reused. Too many files to look at are refused.
         """
         ...
 
     def differing_files(self, tree: Tree, chosen: FileRange, record: str) -> tuple[str, ...]:
-        """List such files that were added, changed or removed since a record; a record that is gone is an error."""
+        """List such files that were added, changed or removed since a record; a missing record is an error."""
         ...
 
     def remote(self, tree: Tree) -> str:
-        """Name the remote that the repository's branches are pushed to; empty where there is none."""
+        """Return the remote that the repository's branches are pushed to; empty if there is none."""
         ...
 
     def diff(self, tree: Tree, since: str, until: str | None = None, *, stat: bool = False) -> str:
-        """Give the same as a patch that can be applied, or as a summary."""
+        """Return the same as a patch that can be applied, or as a summary."""
         ...
 
     def readable_diff(self, tree: Tree, since: str, until: str) -> str:
-        """Give the same for readers: without the contents of binary files and the whole names of objects."""
+        """Return the same for readers: without the contents of binary files and the full names of objects."""
         ...

@@ -1,1 +1,1 @@
-"""Where facts are kept: the event log on SQLite and in memory; the only folder that speaks SQL."""
+"""Stores facts: the event log on SQLite and in memory; the only folder that contains SQL."""

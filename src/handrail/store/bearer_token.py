@@ -1,4 +1,4 @@
-"""The token that a client of the HTTP server must show: made once, kept in a file that only its owner reads."""
+"""The token that a client of the HTTP server must present: created once, stored in a file that only its owner reads."""
 
 import os
 import secrets
@@ -12,7 +12,7 @@ _SHORTEST = 16
 
 
 def bearer_at(path: Path) -> str:
-    """Give the token of a file; the first caller makes it, however many call at once."""
+    """Read the token from a file; the first caller creates it, however many call at once."""
     if not os.path.lexists(path):
         made_once(path, f"{secrets.token_urlsafe(32)}\n", "the token")
     return _read(path)

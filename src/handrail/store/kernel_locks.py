@@ -1,6 +1,22 @@
-"""Locks that the kernel frees when their process ends: one file per name, with who holds it written inside.
+"""Locks that the kernel releases when their process ends: one file per name, with its holder written inside.
 
-Works on local disks; every step is taken while holding the gate, a lock that nobody keeps for longer than that.
+These locks carry the leases of runs. At most one process may drive a run, and a run must not stay locked when its
+driver is killed. A lease with an expiry time would need a heartbeat, and could expire under a process that was only
+suspended; a row in a database would outlive its process. `flock` has neither problem: the kernel releases the lock with
+the last descriptor of the open file, however the process ends.
+
+A name is *free* (no file, or a file that nobody has locked) or *held* (a file locked by exactly one process, which
+wrote into it who it is). The file of a dead process is free: its content is only believed while its lock is taken, and
+`sweep` removes it.
+
+Creating, locking and unlinking a file are separate steps, between which another process could lock a file that is about
+to be unlinked. So every operation runs inside the *gate*, a lock that nobody holds for longer than one operation. A
+forked child inherits descriptors and with them the locks of its parent, so it closes them without unlocking (`forget`);
+they are closed on exec. A holder that lost its lock nevertheless, for instance because the files were removed, cannot
+write: each lease has an epoch in the database (`store.sqlite.leases`), which the next holder raises and each append
+under a lease compares.
+
+This works on local disks, where `flock` is reliable.
 """
 
 import errno
@@ -35,7 +51,7 @@ class KernelLocks:
         _guard_forks().add(self)
 
     def take(self, name: str, holder: "Holder") -> "Holder | None":
-        """Take a lock and give None, or say who has it."""
+        """Take a lock and return None, or return who has it."""
         with self.gate():
             file = os.open(self._path(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -49,11 +65,11 @@ class KernelLocks:
                     os.close(file)
 
     def holds(self, name: str) -> bool:
-        """Tell whether this process holds the lock."""
+        """Whether this process holds the lock."""
         return name in self._held
 
     def free(self, name: str) -> None:
-        """Let go of a lock."""
+        """Release a lock."""
         with self.gate():
             file = self._held.pop(name, None)
             if file is not None:
@@ -62,7 +78,7 @@ class KernelLocks:
                 _unlock(file)
 
     def holder(self, name: str) -> "Holder | None":
-        """Say who holds a lock now."""
+        """Return who holds a lock now."""
         with self.gate(reads=True):
             try:
                 file = _open(self._path(name), reads=True)
@@ -74,7 +90,7 @@ class KernelLocks:
                 os.close(file)
 
     def sweep(self) -> None:
-        """Remove the files of locks whose holders have died; what the disk refuses stays."""
+        """Remove the files of locks whose holders have died, as far as the disk allows it."""
         with self.gate():
             for path in self._folder.glob("*.lock"):
                 with suppress(OSError):
@@ -82,7 +98,7 @@ class KernelLocks:
 
     @contextmanager
     def gate(self, *, reads: bool = False) -> Generator[None]:
-        """Keep all other processes and threads out; who only reads needs no right to write."""
+        """Exclude all other processes and threads; a reader does not need permission to write."""
         with self._mutex:
             try:
                 file = _open(self._folder / GATE, os.O_CREAT, reads=reads)
@@ -157,7 +173,7 @@ def _read(file: int) -> "Holder":
         data = json.loads(os.pread(file, 65_536, 0))
         return Holder(str(data["name"]), int(data["pid"]), str(data["host"]), float(data["since"]))
     except (ValueError, KeyError, TypeError):
-        # Somebody wrote into the file; the lock is held all the same.
+        # Somebody else wrote into the file; the lock is held nevertheless.
         return Holder("unknown", 0, "unknown", 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Small files that only their owner reads, such as keys: whole or not there at all, whatever happens meanwhile."""
+"""Small files that only their owner reads, such as keys: complete or absent, whatever happens meanwhile."""
 
 import contextlib
 import os
@@ -9,12 +9,12 @@ from handrail.store.sqlite.faults import named_faults
 
 
 def made_once(path: Path, content: str, what: str) -> None:
-    """Make a file; of several that make it at once one is first, and what is there is never replaced."""
+    """Create a file once; of several concurrent callers one wins, and an existing file is never replaced."""
     with named_faults(path, what):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = _draft(path, content)
         try:
-            # A link never replaces what is there.
+            # Linking never replaces an existing file.
             with contextlib.suppress(FileExistsError):
                 os.link(draft, path)
         finally:
@@ -23,7 +23,7 @@ def made_once(path: Path, content: str, what: str) -> None:
 
 
 def replaced(path: Path, content: str, what: str) -> None:
-    """Replace a file; until the new one is whole and on the disk, the old one stays."""
+    """Replace a file; the old one stays until the new one is complete and on disk."""
     with named_faults(path, what):
         draft = _draft(path, content)
         try:
@@ -49,7 +49,7 @@ def _draft(path: Path, content: str) -> Path:
 
 
 def _settle(folder: Path) -> None:
-    """Put the names of a folder on the disk: a key that signed something must not be gone after a power cut."""
+    """Sync the entries of a folder to disk: a key that signed something must survive a power cut."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

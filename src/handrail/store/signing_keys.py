@@ -1,6 +1,6 @@
-"""The key that tokens are signed with: made once for a database, kept beside it, replaced when a person asks.
+"""The key that signs tokens: created once for a database, stored beside it, replaced when a person asks.
 
-A key that cannot be read is never replaced by itself: every token of every connected agent would be lost with it.
+A key that cannot be read is never replaced automatically: every token of every connected agent would be lost with it.
 """
 
 import json
@@ -14,13 +14,13 @@ from handrail.store.private_files import made_once, replaced
 
 FILE = "token-keys.json"
 VERSION = 1
-"""Of the file; one without a version has this one."""
+"""The version of the file; one without a version has this one."""
 _BYTES = 32
 _WHAT = "the keys of tokens"
 
 
 def keys_in(folder: Path) -> tuple[bytes, ...]:
-    """Give the keys, the one to sign with first; the first caller makes it, however many call at once."""
+    """Read the keys, the signing key first; the first caller creates it, however many call at once."""
     path = folder / FILE
     if not os.path.lexists(path):
         made_once(path, _written(None), _WHAT)
@@ -28,7 +28,7 @@ def keys_in(folder: Path) -> tuple[bytes, ...]:
 
 
 def rotate(folder: Path) -> tuple[bytes, ...]:
-    """Sign with a new key from now on; tokens of the key before it stay good, older ones do not."""
+    """Sign with a new key from now on; tokens of the previous key stay valid, older ones do not."""
     current = keys_in(folder)[0]
     replaced(folder / FILE, _written(current.hex()), _WHAT)
     return _read(folder / FILE)

@@ -1,1 +1,1 @@
-"""Steps of several efforts: loop, gate with fix, review loop, merge, fan-out."""
+"""Composite steps, which take several actions: loop, gate with fix, review loop, merge, fan-out."""

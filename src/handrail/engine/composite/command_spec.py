@@ -1,4 +1,4 @@
-"""Commands of a step as its intent records them: evaluated, each value apart from the script."""
+"""Builds the command specs that a step's intent records: values are evaluated and stay separate from the script."""
 
 from collections.abc import Mapping
 
@@ -13,14 +13,14 @@ Named = tuple[tuple[str, Command], ...]
 
 
 def checks_of(state: RunState, checks: Checks) -> Named:
-    """Give the commands of checks, the project's own as they were pinned."""
+    """Return the named commands of checks; the project's own are taken as pinned at the start of the run."""
     if checks.project:
         return tuple((name, Command(script)) for name, script in sorted(state.checks.items()))
     return tuple((each.name, each.command) for each in checks.commands)
 
 
 def script_spec(state: RunState, step: Step, action: ScriptAction, own: Mapping[str, JsonValue]) -> Spec:
-    """Give what a script runs."""
+    """Build the spec of the command that a script step runs."""
     command = action.command if action.project is None else Command(getattr(state.project, action.project))
     spec = _spec(state, step, (("command", command),), action.env, own)
     if action.parse_json:
@@ -33,13 +33,13 @@ def script_spec(state: RunState, step: Step, action: ScriptAction, own: Mapping[
 
 
 def gate_spec(state: RunState, step: Step, named: Named, own: Mapping[str, JsonValue]) -> Spec:
-    """Give what a gate, or a step that has checks, runs."""
+    """Build the spec of the commands that a gate, or a step with checks, runs."""
     env = step.action.env if isinstance(step.action, GateAction) else ()
     return _spec(state, step, named, env, own)
 
 
 def _spec(state: RunState, step: Step, named: Named, env: tuple[NamedValue, ...], own: Mapping[str, JsonValue]) -> Spec:
-    """Give what is not as it mostly is: each step is recorded with it."""
+    """Build a spec that leaves out default values, because every step is recorded with its spec."""
     spec: Spec = {"commands": [_command(state, name, command, own) for name, command in named]}
     if env:
         spec["env"] = {each.name: rendered(value_of(each.value, state, own)) for each in env}

@@ -1,4 +1,4 @@
-"""What a kernel decides on."""
+"""The context in which a composite step decides what to do next."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,24 +15,24 @@ from handrail.model.workflow.values import JsonValue
 
 @frozen
 class Scene:
-    """A step of several efforts, and everything around it."""
+    """A composite step together with the plan, the state and the time at which it decides."""
 
     plan: Plan
     state: RunState
     step: Step
     work: WorkState
     own: Mapping[str, JsonValue]
-    """The step's `input`."""
+    """The evaluated `input` of the step."""
     now: float
     agent_names: AgentNames
 
     @property
     def data(self) -> dict[str, JsonValue]:
-        """Where the step stands."""
+        """The progress of the step so far, as plain data."""
         return self.work.data
 
     def call(self, ask: Ask) -> Event | budgets.Limit:
-        """Call an agent, or let a person decide on the budget; a limit where the step is to go on without it."""
+        """Call an agent, or block on a spent budget; return the limit where the step should go on without the call."""
         limit = budgets.reached(self.plan, self.state, self.step, self.work.address)
         own = ask.task.budget, ask.counted or (ask.address,)
         if limit is None:
@@ -47,11 +47,11 @@ class Scene:
         return limit if limit.at_limit == "finish" else budgets.at_limit(limit, ask.address, self.now)
 
     def done(self, output: JsonValue) -> WorkLeft:
-        """Leave the step, succeeded."""
+        """Leave the step as succeeded."""
         return WorkLeft(address=self.work.address, status="succeeded", output=output, at=self.now)
 
     def failed(self, error: str, output: JsonValue = None, *, blocks_budget: bool = False) -> WorkLeft:
-        """Leave the step, failed."""
+        """Leave the step as failed."""
         blocks: BlockReason | None = "budget" if blocks_budget else _BLOCKS.get(self.work.action)
         return WorkLeft(
             address=self.work.address, status="failed", error=error, output=output, blocks=blocks, at=self.now

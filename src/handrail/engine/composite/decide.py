@@ -1,4 +1,4 @@
-"""Decides on steps of several efforts: how they begin, and what follows each effort."""
+"""Decides how composite steps begin and what follows each of their actions."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -28,14 +28,14 @@ else:
 
 
 def is_work(action: Action) -> bool:
-    """Tell whether a step is made of several efforts."""
+    """Whether a step is composite, that is, takes several actions."""
     if isinstance(action, GateAction):
         return action.fix is not None
     return isinstance(action, AgentLoopAction | MergeAction | ParallelAction)
 
 
 def enter(state: RunState, step: Step, at: Moment) -> Event:
-    """Begin such a step."""
+    """Begin a composite step."""
     action = step.action
     checks = action.checks if isinstance(action, GateAction | AgentLoopAction | MergeAction) else None
     if checks is not None and checks.project and not state.checks:
@@ -51,7 +51,7 @@ def enter(state: RunState, step: Step, at: Moment) -> Event:
 
 
 def no_checks(at: Moment) -> RunBlocked:
-    """The project's checks are wanted, and there are none."""
+    """Block the run because a step asks for the project's checks and none are defined."""
     message = f"step '{at.address}' asks for the project's checks, and there are none"
     hint = "write them under [checks] in .handrail/config.toml, then start anew"
     return RunBlocked(reason="checks", message=message, address=at.address, next_step=hint, at=at.now)
@@ -70,7 +70,7 @@ def _first(state: RunState, action: Action) -> dict[str, JsonValue]:
 
 
 def following(plan: Plan, state: RunState, now: float, agent_names: AgentNames) -> Event | None:
-    """Decide what the innermost of these steps does next; None while it waits for its items."""
+    """Decide what the innermost composite step does next; None while it waits for its items."""
     step, work = holder(plan, state), state.stack[-1].work
     if step is None or work is None:
         return RunBlocked(reason="fault", message="the run stands in a step that its plan does not have", at=now)

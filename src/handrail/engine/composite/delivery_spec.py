@@ -1,4 +1,4 @@
-"""What a step that hands work on is to deliver, as its intent records it: evaluated."""
+"""Builds the evaluated specs of steps that deliver work: pull requests and issues."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ Spec = dict[str, JsonValue]
 
 
 def pull_request_spec(state: RunState, action: PullRequestAction, own: Mapping[str, JsonValue]) -> Spec:
-    """Give the pull request that a step asks for."""
+    """Build the spec of the pull request that a step opens."""
     body = None if isinstance(action.body, AgentTask) else action.body
 
     def text(value: Value | None) -> str:
@@ -29,7 +29,7 @@ def pull_request_spec(state: RunState, action: PullRequestAction, own: Mapping[s
 
 
 def create_issues_spec(state: RunState, action: CreateIssuesAction, own: Mapping[str, JsonValue]) -> Spec:
-    """Give the issues that a step asks for."""
+    """Build the spec of the issues that a step creates."""
     found = value_of(action.items, state, own)
     items: list[JsonValue] = found if isinstance(found, list) else [found]
     return {"items": items, "labels": list(action.labels)}

@@ -1,10 +1,10 @@
-"""A body of steps for each item, each in a run and a work tree of its own, several at a time.
+"""Runs a body of steps for each item, each in a run and a worktree of its own, several at a time.
 
 1. Items, keys and dependencies are fixed when the step begins; keys must be unique and dependencies known.
-2. An item starts when all it comes after have succeeded and a place is free; items start in their order.
-3. What comes after a failed item is not tried, and says so. The others go on.
-4. When all have ended the step gives their results, in item order. A person who resumes a run that stands here lets
-   the failed items be tried again, and no other.
+2. An item starts when all items it depends on have succeeded and a slot is free; items start in their order.
+3. An item that depends on a failed one is not started, and its result says why. The other items continue.
+4. When all items have ended, the step returns their results in item order. When a person resumes a run that is blocked
+   here, only the failed items are tried again.
 """
 
 from dataclasses import replace
@@ -33,7 +33,7 @@ DEFAULT_WIDTH = 3
 
 
 def first(state: RunState, action: ParallelAction) -> Data:
-    """Give the standing before the first item."""
+    """Return the initial data of the step, before its first item."""
     items, keys = loops.items_and_keys(state, action.over)
     after = {key: _after(state, action, item) for key, item in zip(keys, items, strict=True)}
     _require_order(after)
@@ -57,7 +57,7 @@ def _after(state: RunState, action: ParallelAction, item: JsonValue) -> list[str
     try:
         found = evaluated(action.after, state, {spoken(action.over.item): item})
     except UndefinedError:
-        # A field that only some items have.
+        # Only some items have the field.
         return []
     listed = found if isinstance(found, list) else [] if found is None else [found]
     return [str(each) for each in listed]
@@ -74,7 +74,8 @@ def _wrong(message: str) -> EvaluationError:
 
 
 def following(scene: Scene, action: ParallelAction) -> Event | None:
-    """Start the next item, give the result, or wait."""
+    """Start the next item, end the step with its results, or wait."""
+    # All composite steps share this signature; here everything was fixed in the data when the step began.
     del action
     data = scene.data
     keys = cast("list[str]", data["keys"])
@@ -94,7 +95,7 @@ def following(scene: Scene, action: ParallelAction) -> Event | None:
 
 
 def running_items(state: RunState) -> tuple[str, ...]:
-    """Name the runs of items that are not over."""
+    """List the runs of items that have not ended."""
     work = state.stack[-1].work if state.stack else None
     if work is None:
         return ()
@@ -112,7 +113,7 @@ def _not_tried(scene: Scene, key: str, lost: str) -> ItemEnded:
 
 
 def result_of(key: str, item: JsonValue, status: str, **known: JsonValue) -> Data:
-    """Give the result of an item."""
+    """Build the result of one item; fields that are not known stay empty."""
     empty: Data = {"branch": "", "commit": "", "output": None, "error": "", "cost": 0.0, "after": []}
     return {"key": key, "item": item, "status": status, **empty, **known}
 
@@ -133,7 +134,7 @@ def _over(scene: Scene, results: list[Data]) -> Event:
 
 
 def item_plan(plan: Plan, step: Step) -> Plan:
-    """Give the plan of an item's run: the body; what would stop for a person ends it, so that the others go on."""
+    """Return the plan of an item's run, in which a step that would block ends the run, so that other items go on."""
     return Plan(
         name=plan.name,
         description=f"an item of {step.name}",
@@ -156,7 +157,7 @@ def _ended(step: Step) -> Step:
 
 
 def again(data: Data) -> Data:
-    """Give the standing in which the failed items are tried once more."""
+    """Return the data with failed items removed from the results, so that they are tried again."""
     results = cast("dict[str, Data]", data["results"])
     good: Data = {key: each for key, each in results.items() if each["status"] == "succeeded"}
     started = cast("Data", data["started"])

@@ -1,4 +1,4 @@
-"""A gate with a fix: check, let an agent fix, check again, until the checks pass or the fixes are used up."""
+"""A gate with a fix: check, let an agent fix, check again, until the checks pass or no fixes are left."""
 
 from dataclasses import replace
 from typing import cast
@@ -27,7 +27,7 @@ def following(scene: Scene, action: GateAction) -> Event:
         return scene.done(data["output"])
     if action.fix is None or used >= most:
         return scene.failed(str(data["error"]), data["output"])
-    # What failed is seen by name too, and stands in the message whether the prompt names it or not.
+    # The failures are available by name too, and are part of the message whether the prompt names them or not.
     names: Data = {**scene.own, "failures": data["failures"], "round": used + 1}
     ask = Ask(
         task=action.fix,
@@ -35,7 +35,7 @@ def following(scene: Scene, action: GateAction) -> Event:
         names=names,
         attempt=used + 1,
         attempts=most,
-        # Of checks that printed nothing their names and exit codes are all there is to say.
+        # Checks that printed nothing are described by their names and exit codes alone.
         failed=str(data["failed"]) if str(data["failed"]).strip() else str(data["error"]),
         timeout=scene.step.timeout,
     )
@@ -47,7 +47,7 @@ def following(scene: Scene, action: GateAction) -> Event:
 
 
 def heard(data: Data, event: StepEnded) -> Data:
-    """Take in how the checks, or a fix, ended."""
+    """Record the outcome of the checks or of a fix."""
     if data["phase"] == "fix":
         return {**data, "phase": "check", "used": cast("int", data["used"]) + 1}
     passed = event.status == "succeeded"

@@ -1,4 +1,4 @@
-"""Loop kernels: `while` is tested before a round, `until` after one, `for` counts, `for_each` walks its items."""
+"""Loops: `while` is tested before a round, `until` after one, `for` counts, `for_each` iterates over its items."""
 
 from handrail.engine.state.position import Moment, holder
 from handrail.engine.state.scope import condition, evaluated, value_of
@@ -20,7 +20,7 @@ from handrail.model.workflow.values import Expression, JsonValue
 
 
 def enter(state: RunState, action: LoopAction, at: Moment) -> Event:
-    """Begin a loop: its items, their keys and its count are fixed here."""
+    """Begin a loop, fixing its items, their keys and its count."""
     if isinstance(action.over, Each):
         items, keys = items_and_keys(state, action.over)
         return LoopEntered(address=at.address, items=items, keys=keys, item=action.over.item, at=at.now, why=at.why)
@@ -30,7 +30,7 @@ def enter(state: RunState, action: LoopAction, at: Moment) -> Event:
 
 
 def items_and_keys(state: RunState, over: Each) -> tuple[tuple[JsonValue, ...], tuple[str, ...]]:
-    """Give the items that are walked through, and what identifies each."""
+    """Return the items to iterate over and the key that identifies each of them."""
     items = _items(value_of(over.items, state))
     return items, _keys(state, over, items)
 
@@ -70,7 +70,7 @@ def _key(state: RunState, over: Each, item: JsonValue, index: int) -> str:
 
 
 def next_round(plan: Plan, state: RunState, now: float) -> Event:
-    """Before a round: another one, or the end of the loop."""
+    """Decide before a round whether it starts or the loop ends."""
     step = holder(plan, state)
     loop = state.stack[-1].loop
     if step is None or loop is None or not isinstance(step.action, LoopAction):
@@ -103,7 +103,7 @@ def _ended(state: RunState, action: LoopAction, loop: LoopState, now: float) -> 
 
 
 def _tested(state: RunState, action: LoopAction, kind: type[While] | type[Until], number: int) -> Why | None:
-    """Evaluate the condition of a loop; `round` is the one that would begin for `while`, the one that ended else."""
+    """Evaluate a loop's condition; `round` is the one about to begin for `while`, the one that ended for `until`."""
     over = action.over
     if isinstance(over, kind):
         source: Expression = over.condition
@@ -122,7 +122,7 @@ def _at_limit(action: LoopAction, loop: LoopState, now: float, escalate_to: str)
 
 
 def round_over(state: RunState, now: float) -> Event:
-    """After the last step of a round."""
+    """End a round after its last step."""
     loop = state.stack[-1].loop
     address, number = (loop.address, loop.round) if loop is not None else ("", 0)
     return RoundEnded(address=address, round=number, failed=False, at=now)

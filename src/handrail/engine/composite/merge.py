@@ -1,9 +1,9 @@
-"""A merge of several branches: one after the other, each checked; what does not fit is taken back and named.
+"""Merges several branches, one after the other, checking each; a branch that does not fit is backed out and named.
 
-1. The branches are merged in the order in which one comes after the other.
-2. A conflict goes to an agent where the step has one, as often as it may be asked; else the branch is left out.
-3. After each merge the checks run; a red one takes that merge back. What was merged before stays.
-4. One branch that could not be merged blocks the run at the end: nothing is lost, all branches are still there.
+1. Branches are merged in dependency order.
+2. A conflict goes to an agent if the step has one, up to its limit of calls; otherwise the branch is left out.
+3. The checks run after each merge; if they fail, that merge is backed out. Earlier merges stay.
+4. A branch that could not be merged blocks the run at the end: nothing is lost, all branches still exist.
 """
 
 from typing import cast
@@ -22,7 +22,7 @@ Data = dict[str, JsonValue]
 
 
 def first(state: RunState, action: MergeAction) -> Data:
-    """Give the standing before the first branch."""
+    """Return the initial data of the step, before its first branch."""
     return {
         "phase": "merge",
         "branches": cast("JsonValue", _branches(value_of(action.branches, state))),
@@ -39,7 +39,7 @@ def first(state: RunState, action: MergeAction) -> Data:
 
 
 def _branches(value: JsonValue) -> list[dict[str, JsonValue]]:
-    """Branch names, or the results of a fan-out: those that succeeded, each after the ones it comes after."""
+    """List the branches to merge, in dependency order: plain names, or the items of a fan-out that succeeded."""
     listed = value if isinstance(value, list) else [value]
     records = [each for each in listed if isinstance(each, dict)]
     good = {str(each.get("key")): each for each in records if each.get("status") == "succeeded"}
@@ -81,7 +81,7 @@ def following(scene: Scene, action: MergeAction) -> Event:
 
 
 def _merge(scene: Scene, branch: Data, how: str, address: str) -> StepBegan:
-    # Only the merge itself stands at the branch's own address: what it began on is what is gone back to.
+    # Only the merge itself is recorded at the branch's own address, so its `before` is the tree to go back to.
     back_to = scene.state.steps[address].before if how == "abandon" else ""
     named: Data = {"how": how, "name": branch["name"], "commit": branch["commit"]}
     spec: Data = {**named, "markers": scene.data["most"] != 0, "back_to": back_to}
@@ -119,11 +119,11 @@ def _over(scene: Scene) -> Event:
 
 
 def heard(data: Data, event: StepEnded) -> Data:
-    """Take in how a merge, a resolution or the checks ended."""
+    """Record the outcome of a merge, a conflict resolution or the checks."""
     output = event.output if isinstance(event.output, dict) else {}
     match data["phase"]:
         case "resolve" if event.address.endswith("/abandon"):
-            # Nobody could be asked: the conflict was taken back instead.
+            # No agent could be called within the budget, so the conflicting merge was backed out instead.
             data = {**data, "why": f"{data['why']}, and the budget is used up", "unpaid": True}
             return _next(data, merged=False) if event.status == "succeeded" else {**data, "error": event.error}
         case "resolve":

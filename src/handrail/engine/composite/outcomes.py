@@ -1,7 +1,7 @@
-"""Steps of several efforts: how each kind takes in what one effort came to. What follows is decided in `decide`.
+"""Records how each action of a composite step ended; `decide` decides what follows.
 
-Each kernel keeps its standing as plain data, so that a run's state can hold it; the same data and the same outcome
-always give the same new data.
+Each kind stores its progress as plain data, so that a run's state can hold it; the same data and the same outcome
+always produce the same new data.
 """
 
 from dataclasses import replace
@@ -25,7 +25,7 @@ Data = dict[str, JsonValue]
 
 
 def heard(state: RunState, event: StepEnded) -> RunState:
-    """Give the state in which the innermost of these steps knows how its effort ended."""
+    """Return the state in which the innermost composite step has recorded how its action ended."""
     frame = state.stack[-1]
     data = None if frame.work is None else _heard(frame.work, event)
     if frame.work is None or data is None:

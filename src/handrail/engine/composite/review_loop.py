@@ -1,12 +1,12 @@
-"""The review loop: review, judge, fix, check, again. It ends by a verdict that can be told, never by exhaustion alone.
+"""The review loop: review, judge, fix, check, repeat. It ends with a verdict that can be explained, not just a limit.
 
 1. A round begins with a review by a fresh reviewer, who sees no earlier conversation.
-2. The verdict is asked after the review and after the judgement; see `convergence` for what each one means.
-3. The last round ends with its review: nothing is fixed that nobody will look at.
-4. After a fix the checks must pass before the next review; the fixer gets what failed, three times in a round.
-5. An answer of reviewer or arbiter that is not in the asked form is asked for once more, in the same conversation.
-   After that the loop ends as `no_answer`: what nobody reviewed is neither clean nor a finding.
-6. `on_max` says what follows whenever the loop ends with findings open that count, or without an answer.
+2. The verdict is computed after the review and after the judgement; see `convergence` for what each verdict means.
+3. The last round ends with its review: nothing is fixed that nobody will review.
+4. After a fix the checks must pass before the next review; the fixer gets what failed, up to three times in a round.
+5. If an answer of the reviewer or arbiter does not match the requested form, it is asked for once more, in the same
+   conversation. After that the loop ends as `no_answer`: what nobody reviewed is neither clean nor a finding.
+6. `on_max` says what follows whenever the loop ends with relevant findings still open, or without an answer.
 """
 
 from typing import cast
@@ -33,11 +33,11 @@ from handrail.model.workflow.values import JsonValue
 
 Data = dict[str, JsonValue]
 SETTLED = ("clean", "met", "declined")
-"""The reasons with which a loop has done what it is for."""
+"""The verdicts with which a loop has reached its goal."""
 
 
 def first(state: RunState, action: AgentLoopAction) -> Data:
-    """Give the standing before the first round."""
+    """Return the initial data of the loop, before its first round."""
     on = action.converge is not None
     severity = str(value_of(action.converge.severity, state)) if action.converge is not None else "low"
     ledger = convergence.begin(severity, action.converge.plateau if action.converge is not None else 2, enabled=on)
@@ -85,7 +85,7 @@ def _called(scene: Scene, ask: Ask) -> Event:
 
 
 def _stopped(scene: Scene, action: AgentLoopAction) -> Event | None:
-    """The end of the loop, if there is a reason for it now."""
+    """Return the event that ends the loop if there is a reason to end it now."""
     data = scene.data
     ledger, fixing = data["ledger"], data["phase"] == "fix"
     if data["repairs"]:
@@ -106,7 +106,7 @@ def _met(scene: Scene, action: AgentLoopAction) -> bool:
 
 
 def _ended_open(scene: Scene, action: AgentLoopAction, stopped: str) -> Event:
-    """End without having settled anything, as `on_max` says."""
+    """End the loop with findings open or without an answer, as `on_max` says."""
     result = convergence.result(scene.data["ledger"], stopped, decides=action.decides)
     if action.on_max == "continue":
         return scene.done(result)
@@ -169,7 +169,7 @@ def _names(scene: Scene) -> Data:
 
 
 def heard(data: Data, event: StepEnded) -> Data:
-    """Take in how a review, a judgement, a fix or the checks ended."""
+    """Record the outcome of a review, a judgement, a fix or the checks."""
     phase, failed = data["phase"], event.status == "failed"
     if phase == "check":
         return _checked(data, event)
@@ -178,7 +178,7 @@ def heard(data: Data, event: StepEnded) -> Data:
     if phase not in ("review", "judge"):
         return {**data, "phase": "check"} if data["checked"] else _next_round(data)
     said = str(event.details.get("summary") or event.stdout or "")
-    # Loops that began before the form counted have no such field, and are read as they were then.
+    # Loops recorded before answers were validated lack this field, and are read as they were then.
     misfit = _misfit(data, event.output, said) if "asked" in data else ""
     return _asked_again(data, misfit) if misfit else _answered(data, event.output, said)
 

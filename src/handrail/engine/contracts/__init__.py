@@ -1,1 +1,1 @@
-"""What a result must look like, and whether it does."""
+"""Describes the form that a result must have, and checks it."""

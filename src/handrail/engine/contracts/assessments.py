@@ -1,4 +1,4 @@
-"""Reads the judgments that a step asks for out of what was given, in the words that the assessment knows."""
+"""Reads the judgments that a step asks for from artifacts, normalized to the levels that the assessment defines."""
 
 from collections.abc import Sequence
 
@@ -17,17 +17,17 @@ _KEYS = frozenset({"kind", "assessmentId", "dimensions", "summary"})
 
 @frozen
 class Judgment:
-    """One level that was given, as the assessment writes it."""
+    """One level that was given, in the spelling of the assessment."""
 
     assessment: str
     dimension: str
     level: str
     rationale: str = ""
     written: str = ""
-    """How the level was written, where that was otherwise."""
+    """The level as it was written, where the spelling differed."""
 
     def record(self) -> JsonValue:
-        """Give what is kept of it."""
+        """Return the judgment as it is stored."""
         kept: dict[str, JsonValue] = {
             "level": self.level,
             "rationale": self.rationale,
@@ -38,14 +38,14 @@ class Judgment:
 
 @frozen
 class Assessed:
-    """What was understood of an assessment, or what it lacks."""
+    """The judgments read from the artifacts, or their shortfalls."""
 
     judgments: tuple[Judgment, ...] = ()
     shortfalls: tuple[Shortfall, ...] = ()
 
 
 def levels_of(judgments: Sequence[Judgment]) -> dict[str, JsonValue]:
-    """Give judgments as they are kept: of each assessment its dimensions."""
+    """Return judgments as they are stored: the dimensions of each assessment."""
     levels: dict[str, dict[str, JsonValue]] = {}
     for each in judgments:
         levels.setdefault(each.assessment, {})[each.dimension] = each.record()
@@ -53,7 +53,7 @@ def levels_of(judgments: Sequence[Judgment]) -> dict[str, JsonValue]:
 
 
 def assessed(wanted: Sequence[Assessment], artifacts: Sequence[JsonValue]) -> Assessed:
-    """Find every assessment that a step asks for; nothing counts unless all of them are in order."""
+    """Read every assessment that a step asks for; none counts unless all are valid."""
     found = [_one(each, _given(each, artifacts, alone=len(wanted) == 1)) for each in wanted]
     shortfalls = tuple(shortfall for each in found for shortfall in each.shortfalls)
     judgments = tuple(judgment for each in found for judgment in each.judgments)
@@ -61,7 +61,7 @@ def assessed(wanted: Sequence[Assessment], artifacts: Sequence[JsonValue]) -> As
 
 
 def _given(wanted: Assessment, artifacts: Sequence[JsonValue], *, alone: bool) -> dict[str, JsonValue] | None:
-    """With one assessment the first artifact is meant, with several each names its own."""
+    """Find the artifact of an assessment: the first one if there is a single assessment, else the one that names it."""
     for each in artifacts:
         if (
             isinstance(each, dict)
@@ -111,7 +111,7 @@ def _wrong_shape(wanted: Assessment, given: dict[str, JsonValue]) -> list[tuple[
 
 
 def _judged(wanted: Assessment, dimension: Dimension, given: JsonValue) -> Judgment | str:
-    """Read one level; a text is what is wrong with it, and empty when it may be left out and is."""
+    """Read one level; return a text that says what is wrong with it, empty if it is optional and left out."""
     listed = ", ".join(dimension.levels)
     if given is None:
         return f"the dimension '{dimension.id}' is missing; give one of {listed}" if dimension.required else ""
@@ -129,7 +129,7 @@ def _judged(wanted: Assessment, dimension: Dimension, given: JsonValue) -> Judgm
 
 
 def _level(dimension: Dimension, given: str) -> str | None:
-    """Take a level as it is written, or the only one that differs by case and blanks around."""
+    """Return a level as it is written, or the only one that differs just in case and surrounding whitespace."""
     if given in dimension.levels:
         return given
     wanted = trimmed(given).lower()
@@ -144,7 +144,7 @@ def _shortfall(wanted: Assessment, code: ShortfallCode, message: str, about: str
 
 
 def schema_of(wanted: Assessment) -> JsonValue:
-    """Give the schema of an assessment's artifact."""
+    """Return the JSON Schema of an assessment's artifact."""
     required: list[JsonValue] = [each.id for each in wanted.dimensions if each.required]
     dimensions: dict[str, JsonValue] = {each.id: _dimension_schema(wanted, each) for each in wanted.dimensions}
     levels: JsonValue = {
@@ -182,7 +182,7 @@ def _dimension_schema(wanted: Assessment, dimension: Dimension) -> JsonValue:
 
 
 def example_of(wanted: Assessment) -> JsonValue:
-    """Give an assessment as it might be given."""
+    """Build an example of an assessment."""
     dimensions: dict[str, JsonValue] = {
         each.id: {"level": each.levels[0], "rationale": "…"} for each in wanted.dimensions
     }
@@ -190,7 +190,7 @@ def example_of(wanted: Assessment) -> JsonValue:
 
 
 def follow_ups(consequences: Sequence[Consequence], judgments: Sequence[Judgment]) -> tuple[Shortfall, ...]:
-    """Give what judgments lead to, in the order of the consequences; each names the first judgment that led to it."""
+    """List what judgments lead to, in the order of the consequences, each with the first judgment that led to it."""
     found: list[Shortfall] = []
     for each in consequences:
         for judgment in judgments:

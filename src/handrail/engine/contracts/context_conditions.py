@@ -1,4 +1,4 @@
-"""WorkRail's conditions over a flat context: lenient comparison, JavaScript's truth, nothing ever raises."""
+"""WorkRail's conditions over a flat context: lenient comparison, JavaScript's truthiness, and nothing ever raises."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,11 +14,11 @@ _NO = frozenset({"false", "0", "no"})
 
 
 class _Unclear(Exception):
-    """A part of the condition means nothing, so the whole of it is false."""
+    """A part of the condition is meaningless, so the whole condition is false."""
 
 
 def holds(condition: ContextCondition, context: Context) -> bool:
-    """Say whether a condition is true; an empty one is, unless it stands inside another."""
+    """Whether a condition is true; an empty one is, unless it is nested in another."""
     if isinstance(condition, Always):
         return True
     try:
@@ -28,7 +28,7 @@ def holds(condition: ContextCondition, context: Context) -> bool:
 
 
 def decided(condition: ContextCondition, context: Context) -> Why:
-    """Evaluate a condition, and say by which values it was decided."""
+    """Evaluate a condition and record the values that decided it."""
     read = {name: context.get(name) for name in variables(condition)}
     return Why(described(condition), read, holds(condition, context))
 
@@ -48,7 +48,7 @@ def _holds(condition: ContextCondition, context: Context) -> bool:
 
 
 def equal(one: JsonValue, other: JsonValue) -> bool:
-    """Compare leniently: case and blanks around do not count, and texts may stand for numbers, yes and no."""
+    """Compare leniently: ignore case and surrounding whitespace, and let texts stand for numbers, yes and no."""
     if one is None or other is None:
         return one is other
     if isinstance(one, str) and isinstance(other, str):
@@ -57,7 +57,7 @@ def equal(one: JsonValue, other: JsonValue) -> bool:
         return _stands_for(one, other)
     if isinstance(other, str):
         return _stands_for(other, one)
-    # Lists and maps are compared by identity there, so none that came from outside equals another.
+    # WorkRail compares lists and maps by identity, so none that came from outside equals another.
     if isinstance(one, list | dict) or isinstance(other, list | dict):
         return False
     return isinstance(one, bool) == isinstance(other, bool) and one == other
@@ -111,7 +111,7 @@ _COMPARED: dict[str, Callable[[JsonValue, JsonValue], bool]] = {
 
 
 def variables(condition: ContextCondition) -> tuple[str, ...]:
-    """Give the names that a condition reads, each once."""
+    """List the names that a condition reads, each once."""
     match condition:
         case Compare():
             return (condition.var,)
@@ -124,7 +124,7 @@ def variables(condition: ContextCondition) -> tuple[str, ...]:
 
 
 def described(condition: ContextCondition) -> str:
-    """Say a condition in a line of words."""
+    """Describe a condition in one line."""
     match condition:
         case Compare():
             written = "" if condition.operator == "truthy" else f" {condition.operator} {_written(condition.operand)}"

@@ -1,4 +1,4 @@
-"""Holds the notes of a step against its validation criteria."""
+"""Checks the notes of a step against its validation criteria."""
 
 import json
 
@@ -10,15 +10,15 @@ from handrail.model.workflow.values import JsonValue
 
 
 def unmet(criteria: Validation, text: str, context: Context) -> tuple[str, ...]:
-    """Give the messages of the rules that a text does not meet; nothing when it meets the whole."""
+    """Return the messages of the rules that a text does not meet; empty if it meets the criteria as a whole."""
     if _met(criteria, text, context) is not False:
         return ()
-    # Inside a negation no single rule may be to blame.
+    # Inside a negation, possibly no single rule is to blame.
     return tuple(dict.fromkeys(_messages(criteria, text, context))) or ("the notes have a form that is refused",)
 
 
 def _met(criteria: Validation, text: str, context: Context) -> bool | None:
-    """Whether criteria are met; None when none of them applies."""
+    """Whether criteria are met; None if none of them applies."""
     if isinstance(criteria, ValidationRule):
         if criteria.condition is not None and not holds(criteria.condition, context):
             return None
@@ -70,7 +70,7 @@ _RULES = {"contains": _contains, "regex": _regex, "length": _length, "schema": _
 
 
 def requirements(criteria: Validation) -> tuple[str, ...]:
-    """Say what criteria ask for, a line for each rule."""
+    """Describe what criteria ask for, one line per rule."""
     if isinstance(criteria, ValidationRule):
         return (f"{_proviso(criteria)}{_requirement(criteria)}",)
     lines = tuple(line for part in criteria.parts for line in requirements(part))

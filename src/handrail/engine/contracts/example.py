@@ -1,4 +1,4 @@
-"""Makes the smallest artifact that fits a schema, to show what is asked for."""
+"""Builds the smallest artifact that matches a schema, to show what is asked for."""
 
 from handrail.engine.contracts.schema import fits
 from handrail.model.workflow.values import JsonValue
@@ -8,7 +8,7 @@ _DEEPEST = 12
 
 
 def minimal(schema: JsonValue, depth: int = 0) -> JsonValue:
-    """Give a small value for a schema; where keywords depend on each other it may need a person's eye."""
+    """Build a small value for a schema; where keywords depend on each other it may not match exactly."""
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return None
     if "const" in schema:

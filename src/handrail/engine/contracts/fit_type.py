@@ -1,8 +1,8 @@
-"""Holds what an agent gave as its result against the type that its step `returns`.
+"""Checks the result of an agent against the type that its step `returns`.
 
 1. Total: whatever the type and the value, it answers.
-2. Nothing is guessed: `"3"` is no number, `High` is not `high`. What is repaired changes how a thing is written and
-   never what it says, and every repair is told.
+2. Nothing is guessed: `"3"` is not a number, `High` is not `high`. A repair changes how a value is written, never what
+   it means, and every repair is reported.
 """
 
 import re
@@ -51,7 +51,7 @@ class Problem:
     given: str = ""
 
     def __str__(self) -> str:
-        """Say it in a sentence."""
+        """Format the problem as a sentence."""
         return (
             f"{self.path}: expected {self.expected}, got {self.given}" if self.given else f"{self.path} {self.expected}"
         )
@@ -59,7 +59,7 @@ class Problem:
 
 @frozen
 class Fit:
-    """The result has its type; `repairs` tells what was written differently."""
+    """The result matches its type; `repairs` lists what was rewritten."""
 
     value: JsonValue
     repairs: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Fit:
 
 @frozen
 class Misfit:
-    """The result has not its type."""
+    """The result does not match its type."""
 
     problems: tuple[Problem, ...]
 
@@ -76,7 +76,7 @@ Verdict: TypeAlias = Fit | Misfit
 
 
 def checked(type_: Type, value: JsonValue, root: str = "") -> Verdict:
-    """Say whether a result fits; with `root`, the agent's folder, absolute paths below it become relative."""
+    """Check a result against a type; absolute paths below `root`, the agent's folder, become relative."""
     try:
         require_plain(value)
     except ValueError as error:
@@ -90,14 +90,14 @@ def checked(type_: Type, value: JsonValue, root: str = "") -> Verdict:
 
 @dataclass(slots=True)
 class _Check:
-    """One look at one result."""
+    """The check of one result, with the problems and repairs found so far."""
 
     root: str
     problems: list[Problem] = field(default_factory=list[Problem])
     repairs: list[str] = field(default_factory=list[str])
 
     def held(self, type_: Type, value: JsonValue, path: str) -> JsonValue:
-        """Give the value as it is kept, and note what is wrong with it."""
+        """Return the value as it is stored, and record what is wrong with it."""
         if len(self.problems) >= MOST_PROBLEMS:
             return value
         match type_:
@@ -167,7 +167,7 @@ class _Check:
         return kept
 
     def _renamed(self, type_: RecordType, value: dict[str, JsonValue], path: str) -> dict[str, JsonValue]:
-        """A field may be written with `-`, as in workflows, where expressions write `_`."""
+        """Rename fields written with `-`, as in workflows, to the `_` that expressions use."""
         known = set(type_.names())
         named = dict(value)
         for name in value:
@@ -178,7 +178,7 @@ class _Check:
         return named
 
     def _others(self, type_: RecordType, named: dict[str, JsonValue], kept: dict[str, JsonValue], path: str) -> None:
-        """Fields that are not asked for are left out, unless they look like one that is not there."""
+        """Drop fields that were not asked for, unless their name resembles a missing one."""
         known = set(type_.names())
         absent = known - named.keys()
         for name in [each for each in named if each not in known]:
@@ -197,12 +197,12 @@ def _of_schema(issue: str) -> Problem:
 
 
 def inner(path: str, name: str) -> str:
-    """Give the JSON path of a field."""
+    """Build the JSON path of a field."""
     return f"{path}.{name}" if name.isidentifier() else f"{path}[{schema.shown(name)}]"
 
 
 def given(value: JsonValue) -> str:
-    """Say what a value is, in a few words."""
+    """Describe a value in a few words."""
     match value:
         case None:
             return "null"
@@ -240,13 +240,13 @@ SCALARS: dict[ScalarKind, tuple[Callable[[JsonValue], bool], str]] = {
     "glob": (_is_glob, "a glob below the workspace, such as 'src/**/*.py'"),
     "null": (lambda value: value is None, "null"),
 }
-"""What each kind takes, and how that is said."""
+"""The check of each kind of scalar, and how the kind is described."""
 REASONS: dict[ScalarKind, Callable[[str], str | None]] = {"path": escape, "glob": glob_problem}
-"""Why a text is not of a kind, where that can be told."""
+"""Explains why a text is not of a kind, where that is known."""
 
 
 def worded(type_: Type) -> str:
-    """Say what a type asks for, in a few words."""
+    """Describe what a type asks for, in a few words."""
     match type_:
         case ScalarType():
             return SCALARS[type_.kind][1]

@@ -1,4 +1,4 @@
-"""Values as JavaScript sees them: WorkRail's conditions and prompts were written against it."""
+"""Converts values as JavaScript does, because WorkRail's conditions and prompts were written for it."""
 
 import re
 
@@ -10,21 +10,21 @@ _INFINITY = re.compile(r"[+-]?Infinity")
 _BLANKS = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
 LARGEST = 1.7976931348623157e308
 LARGEST_PLAIN = 1e21
-"""From here on JavaScript writes a number with an exponent."""
+"""From this number on, JavaScript writes an exponent."""
 
 
 def trimmed(text: str) -> str:
-    """Take the blanks of JavaScript from both ends."""
+    """Strip what JavaScript considers whitespace from both ends."""
     return text.strip(_BLANKS)
 
 
 def is_number(value: JsonValue) -> bool:
-    """Whether a value is a number; true and false are none."""
+    """Whether a value is a number; true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def number_of(text: str) -> float | int | None:
-    """Read text as `Number()` does: blanks are nothing, an empty text is 0; None where that gives no number."""
+    """Parse a text as `Number()` does: whitespace is ignored, an empty text is 0; None for NaN."""
     text = trimmed(text)
     if not text:
         return 0
@@ -36,14 +36,14 @@ def number_of(text: str) -> float | int | None:
 
 
 def truthy(value: JsonValue) -> bool:
-    """Whether a value counts as true: empty text, 0 and nothing do not, empty lists and maps do."""
+    """Whether a value counts as true: empty text, 0 and null do not, empty lists and maps do."""
     if isinstance(value, list | dict):
         return True
-    return bool(value) and value == value  # noqa: PLR0124 - the one value that differs from itself is no number
+    return bool(value) and value == value  # noqa: PLR0124 - only NaN differs from itself
 
 
 def text_of(value: JsonValue) -> str:
-    """Write a value as `String()` does."""
+    """Convert a value to text as `String()` does."""
     match value:
         case None:
             return "null"
@@ -62,7 +62,7 @@ def text_of(value: JsonValue) -> str:
 def _number_text(value: float) -> str:
     if abs(value) > LARGEST:
         return "Infinity" if value > 0 else "-Infinity"
-    if value != value:  # noqa: PLR0124 - the one value that differs from itself is no number
+    if value != value:  # noqa: PLR0124 - only NaN differs from itself
         return "NaN"
     if value == int(value) and abs(value) < LARGEST_PLAIN:
         return str(int(value))
@@ -70,7 +70,7 @@ def _number_text(value: float) -> str:
 
 
 def _with_exponent(value: float) -> str:
-    """Python and JavaScript write the same digits, but not the same exponents."""
+    """Format a number as JavaScript does, which writes the same digits as Python but different exponents."""
     digits, _, exponent = repr(value).partition("e")
     if not exponent:
         return digits
@@ -83,7 +83,7 @@ def _with_exponent(value: float) -> str:
 
 
 def type_name(value: JsonValue) -> str:
-    """Name a value's type as `typeof` does."""
+    """Return a value's type as `typeof` does."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Finds the result that an agent put into its last words, where it has no other way to give one."""
+"""Finds the result that an agent wrote into its last message, where it has no other way to return one."""
 
 import json
 import re
@@ -10,15 +10,15 @@ from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import JsonValue
 
 LONGEST = 1 << 20
-"""Characters from the end that are looked at."""
+"""The number of characters, counted from the end, that are searched."""
 MOST_WORK = 16 << 20
-"""Characters that are read in search of a beginning, so that no text takes long."""
+"""The number of characters that are parsed in search of a start, so that no text takes long."""
 _FENCE = "```"
 _OPENING = re.compile(r"[{\[]")
 
 
 def from_text(text: str, type_: Type | None = None) -> JsonValue:
-    """Give the JSON in a text: all of it, its last fenced block, or its last map or list; of the type, if one is."""
+    """Find JSON in a text: all of it, its last fenced block, or its last map or list; preferably of the given type."""
     first: JsonValue = None
     for number, value in enumerate(_candidates(text[-LONGEST:])):
         if type_ is None or isinstance(checked(type_, value), Fit):
@@ -28,7 +28,7 @@ def from_text(text: str, type_: Type | None = None) -> JsonValue:
 
 
 def _candidates(text: str) -> Iterator[JsonValue]:
-    """What may be the result, the likeliest first."""
+    """Yield possible results, the likeliest first."""
     blocks = _fenced(text)
     marked = [body for language, body in reversed(blocks) if language == "json"]
     others = [body for language, body in reversed(blocks) if language != "json"]
@@ -41,7 +41,7 @@ def _candidates(text: str) -> Iterator[JsonValue]:
 
 
 def _fenced(text: str) -> list[tuple[str, str]]:
-    """The fenced blocks of a text, each with its language."""
+    """List the fenced blocks of a text, each with its language."""
     found: list[tuple[str, str]] = []
     inside: list[str] | None = None
     language = ""
@@ -58,7 +58,7 @@ def _fenced(text: str) -> list[tuple[str, str]]:
 
 
 def _within(text: str) -> list[JsonValue]:
-    """The maps and lists that stand in a text, none inside another; nothing when the search takes too long."""
+    """List the outermost maps and lists in a text; empty if the search takes too long."""
     found: list[JsonValue] = []
     decoder = json.JSONDecoder(parse_constant=no_number)
     at = work = 0

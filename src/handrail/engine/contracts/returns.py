@@ -1,4 +1,4 @@
-"""The result that a step wants of its agent: told as a JSON Schema, in short and by an example; found; checked."""
+"""Describes the result that a step wants from its agent, as JSON Schema, in short form and by example."""
 
 import json
 from collections.abc import Iterable
@@ -54,7 +54,7 @@ _EXAMPLES: dict[ScalarKind, JsonValue] = {
 
 
 def schema_of(type_: Type) -> JsonValue:
-    """Give the JSON Schema of a type."""
+    """Build the JSON Schema of a type."""
     match type_:
         case AnyType():
             return {}
@@ -82,7 +82,7 @@ def _record(type_: RecordType) -> JsonValue:
 
 
 def in_short(type_: Type, indent: str = "") -> str:
-    """Write a type as workflows do, on as many lines as it has fields."""
+    """Format a type as workflows write it, one line per field."""
     match type_:
         case ChoiceType():
             return " | ".join(json.dumps(value, ensure_ascii=False) for value in type_.values)
@@ -107,7 +107,7 @@ def _line(each: Field, indent: str) -> str:
 
 
 def example_of(type_: Type) -> JsonValue:
-    """Give the smallest value of a type that shows its form; nothing where only its author's schema knows."""
+    """Build the smallest value of a type that shows its form; None where only the author's schema defines it."""
     match type_:
         case AnyType():
             return {}
@@ -131,7 +131,7 @@ def _own_example(schema: JsonValue) -> JsonValue:
 
 
 def ask_again(type_: Type, problems: Iterable[Problem]) -> str:
-    """Write what an agent is told when its result was wrong, or when there was none."""
+    """Write the message to an agent whose result was wrong or missing."""
     found = [f"- {str(each)[:LONGEST_PROBLEM]}" for each in problems]
     said = (
         ["Your result does not have the form that this step needs:", *found] if found else ["Your result is missing."]

@@ -1,6 +1,6 @@
-"""Holds an artifact against a contract's schema: the part of JSON Schema that contracts use, without references.
+"""Validates an artifact against a contract's schema: the part of JSON Schema that contracts use, without references.
 
-Total: whatever the schema and the value, it answers. A keyword that is not known here demands nothing.
+Total: whatever the schema and the value, it answers. An unknown keyword demands nothing.
 """
 
 import re
@@ -34,7 +34,7 @@ _TYPES: dict[str, Callable[[JsonValue], bool]] = {
 
 
 def issues(schema: JsonValue, value: JsonValue, place: str = "") -> tuple[str, ...]:
-    """Say everything that is wrong with a value, each with its place; nothing when it fits."""
+    """List everything that is wrong with a value, each with its place; empty if it is valid."""
     found: list[str] = []
     for issue in _issues(schema, value, place):
         found.append(issue)
@@ -44,7 +44,7 @@ def issues(schema: JsonValue, value: JsonValue, place: str = "") -> tuple[str, .
 
 
 def fits(schema: JsonValue, value: JsonValue) -> bool:
-    """Whether a value has the shape that a schema asks for."""
+    """Whether a value matches a schema."""
     return next(_issues(schema, value, ""), None) is None
 
 
@@ -79,7 +79,7 @@ def same(one: JsonValue, other: JsonValue) -> bool:
 
 
 def shown(value: JsonValue) -> str:
-    """Write a value in a few characters."""
+    """Format a value in a few characters."""
     written = repr(value) if not isinstance(value, dict | list) else f"a {'map' if isinstance(value, dict) else 'list'}"
     return written if len(written) <= _SHOWN else written[:_SHOWN] + "…"
 
@@ -193,7 +193,7 @@ def _one_of(_: Schema, wanted: JsonValue, value: JsonValue, place: str) -> Itera
 
 
 def _nearest(forms: list[JsonValue], value: JsonValue, place: str) -> Iterator[str]:
-    """Of several forms, tell what the one with the fewest issues lacks."""
+    """Report the issues of the form that has the fewest."""
     yield from min((issues(form, value, place) for form in forms), key=len)
 
 

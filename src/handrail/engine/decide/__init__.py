@@ -1,1 +1,1 @@
-"""State to next events."""
+"""Decides the next events from a state."""

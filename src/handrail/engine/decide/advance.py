@@ -1,9 +1,22 @@
-"""Decides what follows from a state: a run of events up to the next thing that only the outside can give.
+"""Decides what follows from a state: a series of events up to the next thing that only the outside can provide.
 
-1. Nothing is decided while something is pending, or while the run is not running.
-2. Every decision is an event with the values that decided it; replaying it decides nothing again.
-3. Each event is folded before the next is decided, so that deciding live and replaying are the same walk.
-4. Every running state without something pending has a next event: there is no state from which nothing follows.
+A run must survive a crash at any moment and continue as if nothing had happened. So the engine has no memory of its
+own: the recorded events are the only truth, `apply` folds them into a `RunState`, and `decide` is a pure function from
+the plan and that state to the next event. Whatever takes time or can fail (a command, an agent, a person, a timer) is
+not performed here. Deciding it records an intent, which becomes `state.pending`; a handler outside performs it and
+records the outcome as a further event, from which the next `advance` continues.
+
+A run is therefore in one of three situations. It is *running* with nothing pending, and the next event can be decided
+here. It has something pending or *waits* for an answer or a time, and only the outside can move it. Or it is *queued*,
+*blocked* or ended, and only the scheduler or a person can. `state.transitions` lists what may follow in which status.
+
+This is safe because:
+
+1. Nothing is decided while something is pending, or while the run is not running. The exceptions are items of a
+   fan-out, which start while others run, and a step whose performer let go of the run, which blocks.
+2. Every decision is an event that holds the values it was based on; replaying it evaluates nothing again.
+3. Each event is folded before the next is decided, so that deciding live and replaying take the same path.
+4. Every running state with nothing pending has a next event: a run cannot get stuck silently.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,18 +51,18 @@ else:
     conditions = late_import("handrail.engine.contracts.context_conditions")
 
 MOST_EVENTS = 10_000
-"""Events that one advance may decide; a plan that decides more without doing anything is stopped."""
+"""The most events that one call of `advance` may decide; a plan that decides more without acting is stopped."""
 
 
 class Advance(NamedTuple):
-    """What was decided, and the state after it."""
+    """The events that were decided and the state after them."""
 
     events: tuple[Event, ...]
     state: RunState
 
 
 def advance(plan: Plan, state: RunState, now: float, blobs: Blobs, agent_names: AgentNames = NO_AGENT_NAMES) -> Advance:
-    """Decide until something is pending or the run is not running any more."""
+    """Decide events until something is pending or the run is no longer running."""
     decided: list[Event] = []
     while len(decided) < MOST_EVENTS:
         event = decide(plan, state, now, agent_names)
@@ -61,7 +74,7 @@ def advance(plan: Plan, state: RunState, now: float, blobs: Blobs, agent_names: 
 
 
 def decide(plan: Plan, state: RunState, now: float, agent_names: AgentNames = NO_AGENT_NAMES) -> Event | None:
-    """Give the one event that follows, or None while the outside must act first."""
+    """Decide the one event that follows, or return None while the outside must act first."""
     if state.status != "running" or _unsettled(state):
         return left_behind(state, now)
     if state.pending is not None and state.pending.kind != "items":
@@ -73,7 +86,7 @@ def decide(plan: Plan, state: RunState, now: float, agent_names: AgentNames = NO
 
 
 def _unsettled(state: RunState) -> bool:
-    """Whether the work tree has yet to be made, brought back or looked at: nothing begins before."""
+    """Whether the worktree must be created, restored or inspected before anything else begins."""
     unseen = state.tree is not None and not state.snapshot
     return state.source is not None or bool(state.restore) or unseen
 
@@ -89,19 +102,20 @@ def _next(plan: Plan, state: RunState, now: float, agent_names: AgentNames) -> E
     if moved is not None:
         return moved
     step, address = current(plan, state)
+    # Only expressions evaluated here see this, as `current_step`; the changed state is not returned.
     state = changed(state, deciding=step.name)
     if state.failure is not None and state.failure.hindrance == "try":
         return outcomes.after_failure(plan, state, step, now, agent_names)
     why = _tested(plan, state, step)
     if why is not None and why.result is not True:
         return StepSkipped(address=address, why=why, at=now)
-    # A step that waited for its agent goes on with the same try.
+    # A step that waited for its agent continues with the same attempt.
     attempt = 1 if state.failure is None else state.failure.attempt
     return begin(plan, state, step, Moment(address, now, why, attempt, agent_names))
 
 
 def _between_steps(plan: Plan, state: RunState, now: float) -> Event | None:
-    """What is decided before a step is looked at: on the loop around it, or which one is next."""
+    """Decide on the surrounding loop, or on which step is next, before a step is looked at."""
     frame = state.stack[-1]
     if frame.loop is not None and plan.selection == "rescan" and guided_loops.innermost(plan, state) is not None:
         return guided_loops.before_step(plan, state, now)
@@ -130,7 +144,7 @@ def _end_of_list(state: RunState, now: float) -> Event:
 
 
 def _undefined(plan: Plan, state: RunState, now: float, error: EvaluationError) -> Event:
-    """A value that is not there blocks the run before anything is spawned, and says which."""
+    """Block the run before anything is started, naming the value that is not defined."""
     _, address = current(plan, state)
     problem = error.problem
     message = f"step '{address}' cannot begin: {problem.message}"

@@ -1,4 +1,4 @@
-"""What follows when a step has failed: another try, the loop around it, a person, or the end."""
+"""Decides what follows a failed step: another attempt, the surrounding loop, a person, or the end."""
 
 from typing import Literal
 
@@ -29,7 +29,7 @@ from handrail.model.workflow.plan import Plan, Step
 
 
 def after_failure(plan: Plan, state: RunState, step: Step, now: float, agent_names: AgentNames) -> Event:
-    """Another try while there are any, then what the step says, or the loop around it."""
+    """Retry while attempts are left, then do what the step, or the loop around it, says."""
     failure = state.failure or Failure("", 1, "")
     if isinstance(step.action, ApprovalAction):
         return _unapproved(step, failure.address, f"rejected at '{failure.address}': {failure.error}", now)
@@ -48,7 +48,7 @@ def after_failure(plan: Plan, state: RunState, step: Step, now: float, agent_nam
 
 
 def _passed_over(state: RunState, step: Step, failure: Failure) -> Literal["continue", "warn", "undo"] | None:
-    """How the run goes on without the step; None where it does not."""
+    """Decide how the run continues without the step; None where it does not."""
     if isinstance(step.action, GateAction) and step.action.warn_when is not None:
         why = condition(step.action.warn_when, with_own_result(state, step.name, failure.address))
         if why.result is True:
@@ -57,14 +57,14 @@ def _passed_over(state: RunState, step: Step, failure: Failure) -> Literal["cont
 
 
 def _told(state: RunState, step: Step, failure: Failure) -> str:
-    """What the author of a gate tells a person about its failure."""
+    """Render the message that the author of a gate wrote for its failure."""
     if not isinstance(step.action, GateAction) or step.action.message is None:
         return ""
     return rendered(value_of(step.action.message, with_own_result(state, step.name, failure.address)))
 
 
 def _unapproved(step: Step, address: str, message: str, now: float) -> Event:
-    """What follows where a person rejected, which ends the run unless the approval says otherwise."""
+    """Decide what follows a rejection, which ends the run unless the approval says otherwise."""
     if step.on_fail in ("continue", "warn"):
         return StepPassedOver(address=address, how="continue" if step.on_fail == "continue" else "warn", at=now)
     if step.on_fail == "escalate":
@@ -76,7 +76,7 @@ def _unapproved(step: Step, address: str, message: str, now: float) -> Event:
 
 
 def unanswered(plan: Plan, state: RunState, pending: Pending, now: float) -> Event:
-    """What follows where nobody answered an approval in time."""
+    """Decide what follows when nobody answered an approval in time."""
     step = None if state.flow is not None else current(plan, state)[0]
     said = f"nobody answered '{pending.address}' in time"
     asked = step if step is not None and isinstance(step.action, ApprovalAction) else None
@@ -98,7 +98,8 @@ LONGEST_WAIT = 900.0
 
 
 def held_up(state: RunState, failure: Failure, now: float) -> Event | None:
-    """An agent could not answer: wait where that helps, else ask a person; None once the wait is over."""
+    """Handle an agent that could not answer: wait where that helps, else ask a person; None once the wait is over."""
+    # `retry_at` is None before a wait, the due time during it, and 0.0 once its timer has fired.
     if failure.retry_at == 0.0 or failure.hindrance in ("replace", "budget", "anew"):
         return None
     waits = state.steps[failure.address].waits
@@ -132,7 +133,7 @@ def _retry(plan: Plan, state: RunState, step: Step, now: float, agent_names: Age
 
 
 def _catching_loop(plan: Plan, state: RunState) -> tuple[str, int, bool] | None:
-    """The innermost loop that goes on with its next round when one fails."""
+    """Find the innermost loop that continues with its next round when one fails."""
     steps = plan.steps
     found: tuple[str, int, bool] | None = None
     for frame, inner in zip(state.stack, state.stack[1:], strict=False):

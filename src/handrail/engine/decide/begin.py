@@ -60,7 +60,7 @@ else:
 
 
 def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
-    """Give the event that begins a step."""
+    """Decide the event that begins a step."""
     own = {each.name: value_of(each.value, state) for each in step.input}
     if not holds_all(state) and works.is_work(step.action):
         return works.enter(state, step, at)
@@ -89,7 +89,7 @@ def begin(plan: Plan, state: RunState, step: Step, at: Moment) -> Event:
 
 
 def _performed(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
-    """A step that the engine performs, with what it runs."""
+    """Begin a step that the engine performs, with the spec of what it runs."""
     match step.action:
         case GateAction() if step.action.checks.project and not state.checks:
             return works.no_checks(at)
@@ -110,7 +110,7 @@ def _performed(state: RunState, step: Step, own: dict[str, JsonValue], at: Momen
 
 
 def _at_once(state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
-    """A step that nobody performs: the event is all of it."""
+    """Decide a step that nobody performs: the event itself is the whole step."""
     action = step.action
     if isinstance(action, GroupAction):
         inputs = {spoken(each.name): value_of(each.value, state) for each in action.inputs}
@@ -136,11 +136,11 @@ class _Asking:
     step: Step
     own: dict[str, JsonValue]
     schema: JsonValue = None
-    """The shape of the result, where the step itself says none."""
+    """The schema of the result, where the step itself defines none."""
 
 
 def _is_called(state: RunState, action: str) -> bool:
-    """Whether an agent is called for a step, as the engine would do it; a guided one has a form for its holder."""
+    """Whether the engine itself calls an agent for a step; a guided step goes to the run's holder, if there is one."""
     return not holds_all(state) if action == "agent" else not state.held_by
 
 
@@ -206,7 +206,7 @@ def _begun(step: Step, at: Moment, spec: dict[str, JsonValue]) -> StepBegan:
 
 
 def _for_others(plan: Plan, state: RunState, step: Step, own: dict[str, JsonValue], at: Moment) -> Event:
-    """A step that only an outside performer can do, or a person's word on what that performer made of it."""
+    """Begin a step that only an outside performer can do, or ask a person to confirm what that performer returned."""
     known = state.steps.get(at.address)
     if isinstance(step.action, GuidedAction | DelegateAction) and known is not None and awaits_confirmation(known):
         return confirmation.question(state, step, at.address, at.now)
@@ -232,6 +232,6 @@ def _ask(state: RunState, step: Step, action: ApprovalAction, at: Moment) -> Eve
 
 
 def _shown_names(state: RunState, shown: Expression) -> dict[str, JsonValue]:
-    """What `diff` means in an approval: all that the run changed. It is looked at only where it is shown."""
+    """Bind `diff` to everything the run changed, computed only if the approval shows it."""
     reads_diff = any(ref.parts[0] == "diff" for ref in parsed(shown.source)[1])
     return {"diff": run_difference(state)} if reads_diff else {}

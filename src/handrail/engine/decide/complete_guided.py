@@ -1,11 +1,11 @@
-"""Takes what an outside performer gives back for a guided step: it completes the step, or it is refused as data.
+"""Completes a guided step with what an outside performer returned, or refuses it and says what is missing.
 
-1. Everything that falls short is told at once; no demand hides another.
-2. What is refused changes nothing but what is kept in any case: the context, what was observed of the agent's
-   capabilities, results of work handed on. Nobody has to send that twice.
-3. A step is completed only if the run can go on from it: what the next loop lacks is asked for here.
-4. What is refused too often blocks the run, as a recorded fact.
-5. What a person prefers to be passed over refuses nothing: it is recorded as a gap, before the step's end.
+1. Every shortfall is reported at once; no requirement hides another.
+2. A refusal changes nothing except what is always stored: the context, observed capabilities of the agent, and results
+   of delegated work. Nobody has to send these twice.
+3. A step is completed only if the run can continue from it: what the next loop lacks is asked for here.
+4. Too many refusals block the run, as a recorded fact.
+5. Shortfalls that a person prefers to skip do not refuse anything: they are recorded as gaps, before the step's end.
 """
 
 from dataclasses import replace
@@ -44,25 +44,25 @@ from handrail.model.workflow.values import JsonValue, Prompt
 __all__ = ["MOST_REFUSALS", "Completion", "Given", "complete_guided", "kept_notes", "loop_control"]
 
 MOST_REFUSALS = 10
-"""Tries of a step that may be refused, one after the other, before a person is asked."""
+"""Refusals of a step, one after the other, before a person is asked."""
 
 
 @frozen
 class Completion:
-    """The events that follow from what was given, and what it lacks where it was refused."""
+    """The events that follow from a submission, and its shortfalls where it was refused."""
 
     events: tuple[Event, ...]
     shortfalls: tuple[Shortfall, ...] = ()
 
     @property
     def refused(self) -> bool:
-        """Whether what was given was not taken."""
+        """Whether the submission was refused."""
         return bool(self.shortfalls)
 
 
 @frozen
 class _Read:
-    """What was understood of a call."""
+    """The parts of a submission after reading and validating them."""
 
     handed: HandedOn
     judged: Assessed
@@ -70,7 +70,7 @@ class _Read:
 
 
 def complete_guided(plan: Plan, state: RunState, seq: int, given: Given, now: float) -> Completion:
-    """Give the events by which an outside performer completes, or fails to complete, the pending step."""
+    """Decide the events by which an outside performer completes, or fails to complete, the pending step."""
     call = _call(plan, state, seq, given, now)
     asked = confirmed(call.action.confirmation, state, visible(plan, state), given.artifacts)
     problem = context_problem(state.context, given.context)
@@ -101,7 +101,7 @@ def _call(plan: Plan, state: RunState, seq: int, given: Given, now: float) -> Ca
 
 
 def _synthesis(action: DelegateAction) -> GuidedAction:
-    """What a step that hands work on asks of its performer in the end."""
+    """Describe the synthesis that a delegating step asks of its performer in the end, as a guided step."""
     return GuidedAction(
         title=action.title,
         prompt=action.synthesis or Prompt("", "workrail"),
@@ -141,9 +141,9 @@ def _after(kept: tuple[Event, ...], call: Call, read: _Read, short: tuple[Shortf
 
 
 def _only_reports(call: Call, handed: HandedOn, *, asks_more: bool) -> bool:
-    """Whether a call brings results of work handed on, and is not meant to complete the step yet.
+    """Whether a call only reports results of delegated work and is not meant to complete the step yet.
 
-    An agent that the engine calls gives everything at once: it is not waited for in between.
+    An agent that the engine calls returns everything at once: it is not waited for in between.
     """
     if not handed.fresh or not call.state.held_by or (handed.shortfalls and not never_stops(call.state)):
         return False
@@ -167,7 +167,7 @@ def _gaps(call: Call, read: _Read, passed: tuple[Shortfall, ...]) -> tuple[GapRe
 
 
 def _lacking_next(call: Call, ended: StepEnded) -> tuple[Shortfall, ...]:
-    """Look ahead: if a loop that follows could not be decided, what it lacks is asked for now."""
+    """Look ahead: if a loop that follows could not be decided, ask now for what it lacks."""
     sure = replace(ended, details={name: value for name, value in ended.details.items() if name != "confirm"})
     after = apply(call.state, sure, call.state.seq + 1, _no_blobs)
     then = advance(call.plan, after, call.now, _no_blobs).state
@@ -223,7 +223,7 @@ def _refused(
 def refuse_unproven(
     state: RunState, pending: Pending, ended: StepEnded, shortfall: Shortfall
 ) -> tuple[StepRefused | RunBlocked, ...]:
-    """Refuse a step that would be over but for its proof."""
+    """Refuse a step that is complete except for its proof."""
     output = ended.output if isinstance(ended.output, dict) else {}
     refusal = StepRefused(
         address=pending.address,
@@ -248,7 +248,7 @@ def _blocked(call: Call, shortfalls: tuple[Shortfall, ...]) -> tuple[RunBlocked,
 
 
 def _given_up(state: RunState, pending: Pending, why: str, now: float) -> RunBlocked:
-    """Who is refused again and again does not get it right alone: a person looks at it."""
+    """Block the run for a person, since a performer that is refused repeatedly will not succeed alone."""
     run, address = state.run, pending.address
     return RunBlocked(
         reason="step",

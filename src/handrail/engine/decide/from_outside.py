@@ -22,7 +22,7 @@ DECISIONS: tuple[str, ...] = get_args(Decision)
 
 @frozen
 class Answer:
-    """What a person said."""
+    """A person's answer to an approval."""
 
     decision: Decision
     by: str
@@ -30,7 +30,7 @@ class Answer:
 
 
 def decide_approval(plan: Plan, state: RunState, answer: Answer, now: float) -> ApprovalDecided:
-    """Give the event that answers the question a run waits on."""
+    """Build the event that answers the approval a run waits for."""
     pending = state.pending
     if pending is None or pending.kind != "approval":
         raise UsageError(f"{state.run} asks nobody for approval", next_step=f"handrail status {state.run}")
@@ -53,7 +53,7 @@ def decide_approval(plan: Plan, state: RunState, answer: Answer, now: float) -> 
 def _target(plan: Plan, state: RunState, address: str) -> tuple[int, str]:
     steps = list_of(plan, state)
     action = steps[state.stack[-1].index].action
-    # A step that is to be confirmed is done again itself.
+    # A step that awaits confirmation is itself repeated.
     own = steps[state.stack[-1].index].name if awaits_confirmation(state.steps[address]) else None
     target = action.revise if action.kind == "approval" else own
     most = action.max_revisions if action.kind == "approval" else confirmation.MOST_REVISIONS

@@ -1,7 +1,7 @@
-"""Holds what an agent gave for a native step against what the step asks for beside its work.
+"""Checks an agent's result for a native step against what the step requires beside its work.
 
-The judgments are read, and follow up, as those of a guided step. What falls short fails the try, which is told all of
-it; what a person prefers to be passed over becomes a gap.
+Judgments are read and followed up as those of a guided step. A shortfall fails the attempt, which is told about all of
+them; a shortfall that a person prefers to skip becomes a gap.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from handrail.model.workflow.plan import Plan, Step
 from handrail.model.workflow.values import JsonValue
 
 ARTIFACTS, SHORTFALLS, ASSESSMENTS = "artifacts", "shortfalls", "assessments"
-"""Names in the details of an outcome."""
+"""Keys in the details of an outcome."""
 
 
 def judge_agent_step(plan: Plan, state: RunState, step: Step, ended: StepEnded) -> tuple[Event, ...]:
-    """Give the outcome of a step after its demands, with what was learnt beside it; the outcome is the last event."""
+    """Check the requirements of a step and return what was learned beside it; its outcome is the last event."""
     given = ended.details.get(ARTIFACTS)
     artifacts = given if isinstance(given, list) else []
     learnt = observed(state, artifacts, ended.by, ended.at)
@@ -49,7 +49,7 @@ def _no_blobs(digest: str) -> bytes:
 
 
 def _refused(ended: StepEnded, refusing: Sequence[Shortfall]) -> StepEnded:
-    """Fail the try; what else was wrong with it stays told first."""
+    """Fail the attempt; feedback on what else was wrong with it comes first."""
     before = str(ended.details.get("feedback") or "")
     told = "\n\n".join(part for part in (before, refusal_text(refusing)) if part)
     error = "; ".join(part for part in (ended.error, *(each.message for each in refusing)) if part)

@@ -1,1 +1,1 @@
-"""Events to state."""
+"""Folds events into a run's state."""

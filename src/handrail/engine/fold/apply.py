@@ -1,4 +1,15 @@
-"""Folds one event into the state. The same events always give the same state; nothing here asks the outside."""
+"""Folds one event into the state of a run.
+
+The log of a run is a list of events, and its state is a fold over that list: `apply` starts from nothing and is called
+for each event in turn. The state is never stored as the truth, only as a checkpoint of a fold that could be repeated,
+so whoever reads the log (the driver after a crash, a view, a copy or a rewind of the run) arrives at the same state.
+
+That holds because of three rules. A fold is pure: it reads the event, the state before it and stored blobs by digest,
+and asks nothing else, neither a clock nor a file. An event folds only in the status in which `transitions` allows it,
+and only as the successor of the last one, so a gap or a repetition in a log raises an error instead of bending the
+state. And a fold never decides: everything that was evaluated to get there is in the event. A change to a fold changes
+what old logs mean, so it must raise `REDUCER`, which discards the checkpoints made before it.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,13 +33,14 @@ else:
 
 
 def apply(state: RunState | None, event: ev.Event, seq: int, blobs: Blobs) -> RunState:
-    """Give the state after an event."""
+    """Return the state after an event."""
     require("" if state is None else state.status, event.kind)
     if state is None:
         return replace(runs.begun(event, blobs), seq=seq)
     if seq != state.seq + 1:
         raise IllegalMove(f"event {seq} follows event {state.seq}")
     after = runs.rewound(state, event, blobs) if isinstance(event, ev.RunRewound) else _FOLDS[event.kind](state, event)
+    # `clock_noted` shifts `counts_from` itself, and counting would put the old value back.
     if state.timeout is not None and event.kind != "clock_noted":
         after = clocks.counted(state, after, event.at)
     return after if after.seq == seq else changed(after, seq=seq)
@@ -86,4 +98,4 @@ _FOLDS: dict[str, Callable[[RunState, Any], RunState]] = {
     "run_imported": runs.imported,
     "run_ended": runs.over,
 }
-"""What each event does to a run; only going back needs more than the event: the state it goes back to."""
+"""The fold of each kind of event; only a rewind needs more than the event, namely the state it goes back to."""

@@ -1,4 +1,4 @@
-"""Folds what a person is asked and answers: an approval of its own, or a step's confirmation."""
+"""Folds what a person is asked and answers: an approval of its own, or the confirmation of a step."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ def asked(state: RunState, event: ev.ApprovalRequested) -> RunState:
     """Wait for a person's answer."""
     known = state.steps.get(event.address)
     step = StepState("waiting", attempts=1, began=state.seq + 1, began_at=event.at)
-    # A step that is to be confirmed stays what it is; the question is about it.
+    # A step that awaits confirmation keeps its record, because the question is about that step.
     step = known if known is not None and awaits_confirmation(known) else step
     said = "\n".join(part for part in (event.message, git_changes_words(state.git_changes)) if part)
     pending = Pending(state.seq + 1, event.address, "approval", "approval", question=said)
@@ -39,7 +39,7 @@ def asked(state: RunState, event: ev.ApprovalRequested) -> RunState:
 
 
 def answered(state: RunState, event: ev.ApprovalDecided) -> RunState:
-    """Take a person's answer: go on, go back, or fail."""
+    """Record a person's answer: continue, go back, or fail."""
     pending = state.pending
     if pending is None or pending.seq != event.asked:
         raise IllegalMove(f"an answer for event {event.asked}, which nobody asks about")
@@ -49,7 +49,7 @@ def answered(state: RunState, event: ev.ApprovalDecided) -> RunState:
     output = _confirmed(known, record) if awaits_confirmation(known) else record
     done = known._replace(status=status, output=output, feedback=event.feedback, ended_at=event.at)
     if event.decision == "revise" and awaits_confirmation(known):
-        # It is done again, and counts as not done until then.
+        # The step is done again, and counts as not done until then.
         done = known._replace(output=None)
     if flows.is_call(state, event.address):
         return flows.call_over(state, event.address, done, until=None, **RUNNING)
@@ -73,13 +73,13 @@ def _go_back(state: RunState, event: ev.ApprovalDecided) -> RunState:
 
 
 def _confirmed(step: StepState, record: dict[str, JsonValue]) -> JsonValue:
-    """Give what a step gave, with what a person said to it."""
+    """Return the output of a step together with a person's answer to it."""
     given = step.output if isinstance(step.output, dict) else {}
     return {**given, "confirmation": {**record, "confirmed": record["decision"] == "approve"}}
 
 
 def _with_sign(state: RunState, step: StepState) -> RunState:
-    """Let the loop end that a step ends which is confirmed now."""
+    """Let the loop end if the step that was just confirmed asked for that."""
     given = step.output if isinstance(step.output, dict) and awaits_confirmation(step) else {}
     artifacts = given.get("artifacts")
     stops = isinstance(artifacts, list) and loop_signals.loop_control(artifacts) == "stop"

@@ -1,4 +1,4 @@
-"""Folds what holds steps: loops with their rounds, and routines that hide the names outside of them."""
+"""Folds what contains steps: loops with their rounds, and routines that hide the names outside of them."""
 
 from dataclasses import replace
 from typing import cast
@@ -13,14 +13,14 @@ from handrail.model.workflow.values import JsonValue
 
 
 def loop_entered(state: RunState, event: ev.LoopEntered) -> RunState:
-    """Stand before the first round of a loop."""
+    """Enter a loop, before its first round."""
     step = begun(state, event.address, event.at)
     loop = LoopState(event.address, 0, event.item, event.items, event.keys, event.count, steered=event.steered)
     return with_step(state, event.address, step, stack=(*state.stack, Frame(event.address, -1, loop)))
 
 
 def round_started(state: RunState, event: ev.RoundStarted) -> RunState:
-    """Stand before the first step of a round."""
+    """Begin a round, before its first step."""
     frame = state.stack[-1]
     if frame.loop is None:
         raise IllegalMove(f"a round of '{event.address}' began outside of it")
@@ -36,7 +36,7 @@ def _mark(loop: LoopState) -> str:
 
 
 def round_ended(state: RunState, event: ev.RoundEnded) -> RunState:
-    """Remember how a round went, whatever stood inside it."""
+    """Record how a round ended, however deeply nested the run was inside it."""
     position = next(at for at in range(len(state.stack) - 1, -1, -1) if _is_loop(state.stack[at], event.address))
     frame = state.stack[position]
     loop = cast("LoopState", frame.loop)
@@ -57,7 +57,7 @@ def _item(loop: LoopState) -> JsonValue:
 
 
 def loop_ended(state: RunState, event: ev.LoopEnded) -> RunState:
-    """Leave a loop, with what its rounds came to."""
+    """Leave a loop, with the results of its rounds."""
     loop = cast("LoopState", state.stack[-1].loop)
     total = len(loop.items) if loop.items is not None else loop.count
     left: list[JsonValue] = list(loop.items[loop.round :]) if loop.items is not None else []
@@ -74,7 +74,7 @@ def loop_ended(state: RunState, event: ev.LoopEnded) -> RunState:
 
 
 def group_entered(state: RunState, event: ev.GroupEntered) -> RunState:
-    """Hide the names outside of a routine."""
+    """Enter a routine, which hides the names outside of it."""
     step = begun(state, event.address, event.at)
     hidden = GroupState(event.address, event.inputs, state.names, state.latest)
     names: HashTrieMap[str, JsonValue] = HashTrieMap(event.inputs)
@@ -84,7 +84,7 @@ def group_entered(state: RunState, event: ev.GroupEntered) -> RunState:
 
 
 def group_left(state: RunState, event: ev.GroupLeft) -> RunState:
-    """Bring back the names that a routine hid."""
+    """Leave a routine and restore the names that it hid."""
     hidden = cast("GroupState", state.stack[-1].group)
     output: dict[str, JsonValue] = {name: value for name, value in state.names.items() if name not in hidden.inputs}
     known = state.steps[event.address]

@@ -1,4 +1,4 @@
-"""Moves the times of a run along with a clock that was set, so that what is waited for and counted keeps its length."""
+"""Shifts the times of a run when the clock was set, so that waits and measured durations keep their length."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,7 +7,7 @@ from handrail.model.history.run_state import CLOCK_JUMP, Failure, RunState, chan
 
 
 def brought_to(state: RunState, boot: str, ahead: float) -> RunState:
-    """Give a state as it is by another reading of the clock; after another start of the machine its times stay."""
+    """Return a state adjusted to another reading of the clock; after a reboot its times stay as they are."""
     if state.boot != boot:
         return moved(state, boot, ahead, 0.0)
     by = ahead - state.ahead
@@ -15,10 +15,10 @@ def brought_to(state: RunState, boot: str, ahead: float) -> RunState:
 
 
 def moved(state: RunState, boot: str, ahead: float, by: float) -> RunState:
-    """Give a state after the clock was set by so many seconds.
+    """Return a state after the clock was set by a number of seconds.
 
-    What is over keeps the times that it had. So does a wait for a usage limit: its end is a time of day that somebody
-    else told.
+    What is over keeps the times that it had. So does a wait for a usage limit: the provider announced its end as a time
+    of day.
     """
     known: dict[str, Any] = {"boot": boot, "ahead": ahead, "set_by": state.set_by + by}
     if not by:
@@ -36,9 +36,9 @@ def moved(state: RunState, boot: str, ahead: float, by: float) -> RunState:
 
 
 def counted(before: RunState, after: RunState, at: float) -> RunState:
-    """Count a run's time on: it stands still while the run waits for a person or for its turn.
+    """Add up a run's time, which stops while the run waits for a person or in the queue.
 
-    A run that was over and goes on has its whole time again.
+    A run that had ended and continues gets its whole time again.
     """
     since, used = before.counts_from, before.counted
     if before.status in ("succeeded", "failed"):
@@ -49,12 +49,12 @@ def counted(before: RunState, after: RunState, at: float) -> RunState:
 
 
 def is_counting(state: RunState) -> bool:
-    """Tell whether the time of a run counts: it runs, or waits for nothing but a time."""
+    """Whether the time of a run counts: it is running, or waits only for a time."""
     return state.status == "running" or (state.status == "waiting" and state.reason in ("timer", "quota"))
 
 
 def waits_for_limit(failure: Failure | None) -> bool:
-    """Tell whether the next try waits until an account may be used again."""
+    """Whether the next attempt waits until an account may be used again."""
     return failure is not None and failure.hindrance == "wait" and failure.blocks == "budget"
 
 

@@ -1,4 +1,4 @@
-"""Folds what belongs to steps of several efforts, to work trees, and to agents that ask."""
+"""Folds the events of composite steps, of worktrees, and of agents that ask questions."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -15,12 +15,12 @@ from handrail.model.workflow.values import JsonValue
 
 
 def workspace_ready(state: RunState, event: ev.WorkspaceReady) -> RunState:
-    """Work in the tree that was made, or go on in the one that was borrowed."""
+    """Work in the worktree that was created, or continue in the one that was borrowed."""
     made: dict[str, Any] = {"tree": event.tree, "source": None, "pinned": state.source or state.pinned}
     if event.tree.owned:
         made["workspace"] = event.tree.path
     if event.again and state.pending is not None:
-        # The step begins anew, and calls its agent for the same turn.
+        # The step starts over, and calls its agent for the same turn.
         made["pending"] = None
         if state.pending.action == "agent":
             made["turns"] = taken_back(state.turns, state.pending.address)
@@ -28,17 +28,17 @@ def workspace_ready(state: RunState, event: ev.WorkspaceReady) -> RunState:
 
 
 def tree_restored(state: RunState, event: ev.TreeRestored) -> RunState:
-    """Stand on the files of a snapshot again."""
+    """Continue on the files of a restored snapshot."""
     return replace(state, snapshot=event.snapshot, restore="")
 
 
 def files_compared(state: RunState, event: ev.FilesCompared) -> RunState:
-    """Know what differs between two snapshots."""
+    """Store the difference between two snapshots."""
     return replace(state, diffs=state.diffs.insert(f"{event.since}..{event.until}", event.diff))
 
 
 def work_entered(state: RunState, event: ev.WorkEntered) -> RunState:
-    """Stand inside a step of several efforts."""
+    """Enter a composite step."""
     attempts = state.failure.attempt + 1 if state.failure is not None else 1
     step = begun(state, event.address, event.at)._replace(attempts=attempts)
     work = WorkState(event.address, event.action, event.data, event.output)
@@ -47,7 +47,7 @@ def work_entered(state: RunState, event: ev.WorkEntered) -> RunState:
 
 
 def work_left(state: RunState, event: ev.WorkLeft) -> RunState:
-    """Leave it, done or failed."""
+    """Leave a composite step as succeeded or failed."""
     work = cast("WorkState", state.stack[-1].work)
     known = state.steps[event.address]
     step = known._replace(status=event.status, output=event.output, error=event.error, **over(state, known, event.at))
@@ -60,14 +60,14 @@ def work_left(state: RunState, event: ev.WorkLeft) -> RunState:
 
 
 def with_data(state: RunState, data: dict[str, JsonValue], **changes: Any) -> RunState:
-    """Give a state whose innermost step of several efforts knows something else."""
+    """Return a state in which the innermost composite step has other data."""
     frame = state.stack[-1]
     work = replace(cast("WorkState", frame.work), data=data)
     return replace(state, stack=(*state.stack[:-1], replace(frame, work=work)), **changes)
 
 
 def item_started(state: RunState, event: ev.ItemStarted) -> RunState:
-    """Await the run of an item."""
+    """Wait for the run of an item."""
     data = _data(state)
     started = {**cast("dict[str, JsonValue]", data["started"]), event.key: event.child}
     pending = state.pending or Pending(state.seq + 1, event.address, "items", "parallel-agents")
@@ -75,7 +75,7 @@ def item_started(state: RunState, event: ev.ItemStarted) -> RunState:
 
 
 def item_ended(state: RunState, event: ev.ItemEnded) -> RunState:
-    """Keep what an item came to."""
+    """Store the result of an item."""
     data = _data(state)
     results: dict[str, JsonValue] = {**cast("dict[str, JsonValue]", data["results"]), event.key: event.result}
     running = set(cast("dict[str, JsonValue]", data["started"])) - set(results)
@@ -91,7 +91,7 @@ def _data(state: RunState) -> dict[str, JsonValue]:
 
 
 def question_asked(state: RunState, event: ev.QuestionAsked) -> RunState:
-    """Wait for the words of a person."""
+    """Wait for a person's answer to an agent's question."""
     pending = state.pending
     if pending is not None and pending.seq == event.began and flows.is_call(state, event.address):
         return flows.asked(state, event)
@@ -107,7 +107,7 @@ def question_asked(state: RunState, event: ev.QuestionAsked) -> RunState:
 
 
 def question_answered(state: RunState, event: ev.QuestionAnswered) -> RunState:
-    """Let the step go on with the answer."""
+    """Let the step continue with the answer."""
     if state.pending is None or state.pending.seq != event.asked:
         raise IllegalMove(f"an answer for event {event.asked}, which nobody asks about")
     if flows.is_call(state, event.address):

@@ -1,4 +1,4 @@
-"""Folds what only guided workflows bring: a step chosen, their context, what was refused, loops that steps end."""
+"""Folds the events of guided workflows: chosen steps, context, refusals, and loops that steps end."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,19 +30,19 @@ OUTSIDE = frozenset({"guided", "delegate", "agent-loop", "parallel-agents", "mer
 
 
 def first_context(started: RunStarted) -> "HashTrieMap[str, JsonValue]":
-    """Give the context that a run begins with: what it is asked to do, and its inputs."""
+    """Return the context that a run begins with: its task as `goal`, and its inputs."""
     return HashTrieMap(context_given(started.inputs, started.task))
 
 
 def merged(context: "HashTrieMap[str, JsonValue]", changes: Mapping[str, JsonValue]) -> "HashTrieMap[str, JsonValue]":
-    """Give a context with changes: a value replaces, null removes."""
+    """Return a context with changes applied: a value replaces, null removes."""
     for name, value in changes.items():
         context = context.discard(name) if value is None else context.insert(name, value)
     return context
 
 
 def chosen(state: RunState, event: StepChosen) -> RunState:
-    """Stand before the step that was chosen."""
+    """Move to the step that was chosen."""
     frame = replace(state.stack[-1], index=event.place)
     return replace(state, stack=(*state.stack[:-1], frame))
 
@@ -53,7 +53,7 @@ def context_merged(state: RunState, event: ContextMerged) -> RunState:
 
 
 def refused(state: RunState, event: StepRefused) -> RunState:
-    """Leave the step pending, under the number of the refusal, which follows the state's."""
+    """Leave the step pending under the sequence number of the refusal, which is the state's next."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"step '{event.address}' was refused, but event {event.began} is not what is pending")
@@ -63,7 +63,7 @@ def refused(state: RunState, event: StepRefused) -> RunState:
 
 
 def reported(state: RunState, event: WorkReported) -> RunState:
-    """Let the engine look whether what was handed in holds."""
+    """Mark the pending work as reported, so that the engine checks it."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"work for '{event.address}' came in, but event {event.began} is not what is pending")
@@ -71,7 +71,7 @@ def reported(state: RunState, event: WorkReported) -> RunState:
 
 
 def delegation_reported(state: RunState, event: DelegationReported) -> RunState:
-    """Keep what came in; the step is pending under the event's number."""
+    """Store reported results of delegated work; the step stays pending under the event's number."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"a result for '{event.address}' came in, but event {event.began} is not what is pending")
@@ -81,7 +81,7 @@ def delegation_reported(state: RunState, event: DelegationReported) -> RunState:
 
 
 def handed_on(event: StepBegan, known: StepState | None) -> JsonValue:
-    """Give what a step hands on, as it begins; what came of it in an earlier try of the same is kept."""
+    """Return what a step delegates as it begins; results of an earlier attempt at the same delegations are retained."""
     listed = event.spec.get("delegations")
     if event.action != "delegate" or not isinstance(listed, list):
         return None
@@ -101,18 +101,18 @@ def _with_results(step: StepState, results: Mapping[str, JsonValue]) -> StepStat
 
 
 def noted(state: RunState, event: CheckpointMade) -> RunState:
-    """Change nothing: the history alone holds it."""
+    """Change nothing: a checkpoint exists only in the history."""
     del event
     return state
 
 
 def preferences_set(state: RunState, event: PreferencesSet) -> RunState:
-    """Go on as a person wants it."""
+    """Apply a person's preferences."""
     return replace(state, autonomy=event.autonomy, risk=event.risk)
 
 
 def gap_recorded(state: RunState, event: GapRecorded) -> RunState:
-    """Remember what is missing."""
+    """Record what is missing."""
     gap: dict[str, JsonValue] = {
         "category": event.category,
         "severity": event.severity,
@@ -125,7 +125,7 @@ def gap_recorded(state: RunState, event: GapRecorded) -> RunState:
 
 
 def capability_observed(state: RunState, event: CapabilityObserved) -> RunState:
-    """Remember what the agent can do; what was told of it before is settled."""
+    """Record a capability of the agent, which resolves the gaps recorded for it."""
     gaps = tuple(_settled(gap, event.capability) for gap in state.gaps)
     return replace(state, gaps=gaps, capabilities=state.capabilities.insert(event.capability, event.status))
 
@@ -136,7 +136,7 @@ def _settled(gap: dict[str, JsonValue], capability: str) -> dict[str, JsonValue]
 
 
 def stopped(state: RunState) -> RunState:
-    """Let the innermost loop end that what a step gives may end; no other loop ever sees that stop."""
+    """End the innermost loop that a step's result may end; the stop affects no other loop."""
     for place in range(len(state.stack) - 1, -1, -1):
         frame = state.stack[place]
         if frame.loop is not None and frame.loop.steered:
@@ -146,8 +146,8 @@ def stopped(state: RunState) -> RunState:
 
 
 def can_go_on(state: RunState) -> bool:
-    """Whether a run that is blocked waits for nothing but somebody who performs its step."""
-    # An agent's step is one of them where that agent is not there.
+    """Whether a blocked run only needs somebody to perform its step."""
+    # This includes an agent's step if that agent is not available.
     steps_only = state.pending is None or state.pending.action in {*OUTSIDE, "agent"}
     lacks = state.reason in ("step", "capability", "login") and state.failure is None
     return state.status == "blocked" and lacks and steps_only

@@ -1,4 +1,4 @@
-"""Folds the import of a run: what its history says is kept, what it names outside of it is not believed."""
+"""Folds the import of a run: its history is retained, but what it names outside of itself is not trusted."""
 
 import re
 from dataclasses import replace
@@ -14,34 +14,34 @@ from handrail.model.workflow.values import JsonValue
 
 _OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.ASCII)
 _INSIDE = re.compile(r"(\.[A-Za-z0-9_-]+)+", re.ASCII)
-"""What the id of a run that came in with its caller has after that of the caller: an import gives it such an id."""
+"""The suffix that the id of a called run has after its caller's id, as an import assigns it."""
 
 
 def imported(state: RunState, event: ev.RunImported) -> RunState:
-    """Hold a run that came in from a file."""
+    """Hold a run that was imported from a file."""
     held = {"held_by": event.by, "hands": "all"}
     return replace(without_places(state), foreign=True, imported=state.seq + 1, born=event.at, **held)
 
 
 def at_home(state: RunState, event: ev.RunReleased) -> RunState:
-    """Give an imported run the place that the person who releases it names."""
+    """Place an imported run where the person who releases it says."""
     place: dict[str, Any] = {
         "source": event.source,
         "tree": event.tree,
         "workspace": event.workspace,
         "pass_env": event.pass_env,
     }
-    # Where it goes on in the tree of its caller, that is looked at before the next step.
+    # If it continues in its caller's worktree, that is inspected before the next step.
     seen = "" if event.tree is not None else state.snapshot
     place |= {"agents": event.agents or state.agents, "admission": event.admission}
     return replace(state, foreign=False, snapshot=seen, **place)
 
 
 def without_places(state: RunState) -> RunState:
-    """Give a state from elsewhere without what it names outside its history: folders, branches, processes, runs.
+    """Return a foreign state without what it names outside its history: folders, branches, processes, runs.
 
-    What is left of its work tree is a description in `pinned`, from which a person who releases the run may have one
-    made. What was under way began elsewhere and begins anew.
+    All that remains of its worktree is a description in `pinned`, from which a person who releases the run may have one
+    created. What was in progress began elsewhere and starts over.
     """
     anew = flows.begun_anew(state)
     pending = anew.pending if anew.pending is not None and _can_go_on(anew, anew.pending) else None
@@ -72,7 +72,7 @@ def without_places(state: RunState) -> RunState:
 
 
 def before_import(before: RunState, now: RunState) -> RunState:
-    """Give an earlier state of an imported run, from before it came in, with the places that the run has now."""
+    """Return a state of an imported run from before its import, with the places that the run has now."""
     clean = without_places(replace(before, run=now.run))
     source = now.source
     if source is not None and clean.snapshot:
@@ -93,7 +93,7 @@ def before_import(before: RunState, now: RunState) -> RunState:
 
 
 def _can_go_on(state: RunState, pending: Pending) -> bool:
-    """A question waits for a person wherever the run is; a called workflow came in with its caller."""
+    """Whether something pending survives an import: a question does, and so does a run imported with its caller."""
     return pending.kind in ("approval", "question") or (pending.kind == "child" and _is_own(state, pending.child))
 
 
@@ -102,13 +102,13 @@ def _is_own(state: RunState, run: str) -> bool:
 
 
 def _without_session(step: StepState) -> StepState:
-    """Agents here know no conversation of an agent elsewhere; a name of one could only be that of a stranger's."""
+    """Drop the session of a step: agents here do not know it, and its name could match an unrelated conversation."""
     names = ("before", "files", "commit", "since", "after", "head")
     return step._replace(session="", **{name: _object_in(getattr(step, name)) for name in names})
 
 
 def _without_items(frame: Frame) -> Frame:
-    """Forget the items of a fan-out that were under way; those that are done keep their results."""
+    """Drop the items of a fan-out that were in progress; finished items retain their results."""
     work = frame.work
     if work is None or not isinstance(work.data.get("started"), dict):
         return frame
@@ -119,7 +119,7 @@ def _without_items(frame: Frame) -> Frame:
 
 
 def _described(state: RunState) -> TreeSource | None:
-    """Say what a work tree like the one that the run had is made from, without saying where that was."""
+    """Describe how to recreate the run's worktree, without saying where it was."""
     if state.tree is not None and state.tree.owned:
         base, commit, changes = state.tree.base, state.tree.commit, state.snapshot
     elif state.source is not None:
@@ -132,5 +132,5 @@ def _described(state: RunState) -> TreeSource | None:
 
 
 def _object_in(name: str) -> str:
-    """Give the id of a git object, nothing where a text is none: it would be read as a name or an option."""
+    """Return a text if it is the id of a git object, else nothing: git could read it as a ref name or an option."""
     return name if _OBJECT.fullmatch(name) else ""

@@ -1,4 +1,4 @@
-"""Folds what happens to a run as a whole: it begins, waits, is blocked, goes on, goes back, changes hands, ends."""
+"""Folds what happens to a run as a whole: it begins, waits, blocks, continues, rewinds, changes its holder, ends."""
 
 import json
 from collections.abc import Callable
@@ -29,13 +29,13 @@ else:
     imports = late_import("handrail.engine.fold.imports")
 
 Blobs = Callable[[str], bytes]
-"""Gives the content of a blob by its digest."""
+"""Returns the content of a blob by its digest."""
 MOST_TRIED = 20
-"""Commands that agents called in vain, of which a run remembers so many."""
+"""The most refused commands of agents that a run remembers."""
 
 
 def begun(event: ev.Event, blobs: Blobs) -> RunState:
-    """Give the first state of a run."""
+    """Return the first state of a run."""
     if isinstance(event, ev.RunForked):
         return _copy(event, decode_state(blobs(event.state), blobs))
     started = put_back(cast("ev.RunStarted", event), blobs)
@@ -86,7 +86,7 @@ def begun(event: ev.Event, blobs: Blobs) -> RunState:
 
 @frozen
 class _Around:
-    """What a body sees of the run around it."""
+    """The part of the surrounding run that a body can see."""
 
     names: "HashTrieMap[str, JsonValue]"
     steps: "HashTrieMap[str, StepState]"
@@ -106,12 +106,12 @@ def _around(data: bytes) -> _Around:
 
 
 def _copy(event: ev.RunForked, source: RunState) -> RunState:
-    """A run of its own: who holds the source, who called it and that it is paused are the source's matter."""
+    """Copy a run's state, except for its holder, its caller and a pause, which concern the source alone."""
     copy = flows.begun_anew(source)
-    # What its source had begun is in the source's log: the copy begins that step anew.
+    # What the source had begun is in the source's log, so the copy starts that step over.
     kept = copy.pending if copy.pending is not None and copy.pending.kind in ("approval", "question") else None
     origin = (event.source, event.seq)
-    # A copy of an import that nobody has released is no way around the release.
+    # Copying an import that nobody has released must not be a way around the release.
     holder = source.held_by if source.foreign else ""
     copy = replace(
         copy, run=event.run, parent=None, held_by=holder, hands="all", forked_from=origin, pending=kept, restore=""
@@ -129,18 +129,18 @@ def _copy(event: ev.RunForked, source: RunState) -> RunState:
 
 
 def command_refused(state: RunState, event: ev.CommandRefused) -> RunState:
-    """Keep what an agent tried, so that the person is told."""
+    """Record a command that an agent tried, so that the person is informed."""
     tried = (state.seq + 1, event.at, event.by, " ".join(part for part in (event.command, event.about) if part))
     return replace(state, tried=(*state.tried, tried)[-MOST_TRIED:])
 
 
 def person_notified(state: RunState, _: ev.PersonNotified) -> RunState:
-    """Leave the run as it is: that somebody is told changes nothing about what it needs."""
+    """Leave the run as it is: notifying a person does not change what the run needs."""
     return state
 
 
 def git_settings_changed(state: RunState, event: ev.GitSettingsChanged) -> RunState:
-    """Keep what differs, so that a person is told wherever the run asks for one."""
+    """Record what differs, so that a person is informed wherever the run asks for one."""
     return replace(state, git_changes=event.changes, git_changed_at=event.at)
 
 
@@ -149,7 +149,7 @@ def _is_missing(found: JsonValue) -> bool:
 
 
 def clock_noted(state: RunState, event: ev.ClockNoted) -> RunState:
-    """Move the times that count on, where the clock was set."""
+    """Shift the times that still count if the clock was set."""
     return clocks.moved(state, event.boot, event.ahead, event.by)
 
 
@@ -159,13 +159,13 @@ def waits(state: RunState, event: ev.RunWaits) -> RunState:
 
 
 def blocked(state: RunState, event: ev.RunBlocked) -> RunState:
-    """Need a person."""
+    """Wait until a person removes what blocks the run."""
     said = {"reason": event.reason, "message": event.message, "next_step": event.next_step}
     return changed(state, status="blocked", blocked_at=event.address, queued=0, **said)
 
 
 def resumed(state: RunState, event: ev.RunResumed) -> RunState:
-    """Go on, as a person wants it."""
+    """Continue as a person requested."""
     if flows.is_asleep(state):
         return flows.woken(state, event.at)
     if state.reason == "budget":
@@ -175,17 +175,17 @@ def resumed(state: RunState, event: ev.RunResumed) -> RunState:
         work = replace(frame.work, data=fan_outs.again(frame.work.data))
         state = replace(state, stack=(*state.stack[:-1], replace(frame, work=work)))
     kept = state.pending
-    # After a fault of the machine the step itself is as it was: what it has done is looked for, not done again.
-    # Where a capability or a login lacked it is as it was too: who performs it goes on with it, and no try is spent.
+    # After a fault of the machine the step itself is unchanged: what it did is looked for, not done again.
+    # Where a capability or a login was missing it is unchanged too: its performer continues, and no attempt is used up.
     if kept is not None and kept.kind == "step" and state.reason not in ("fault", "capability", "login"):
         kept = None
     return _goes_on(state, flows.goes_on_with(state, kept))
 
 
 def _goes_on(state: RunState, kept: Pending | None) -> RunState:
-    """Nothing stands in the way any more; a pause leaves the tries and the rest of a wait as they were.
+    """Continue a run; a pause leaves the attempts and the rest of a wait as they were.
 
-    A call that was ended since the budget was used up goes on in its conversation.
+    A call that was ended because the budget was used up continues in its conversation.
     """
     cut_short = state.reason == "budget" and state.failure is not None and state.failure.hindrance == "budget"
     failure = state.failure if state.reason == "pause" or cut_short else None
@@ -193,14 +193,14 @@ def _goes_on(state: RunState, kept: Pending | None) -> RunState:
     asked = kept.kind if kept is not None and kept.kind in ("approval", "question") else None
     reason = "timer" if until is not None else asked
     status = "running" if reason is None else "waiting"
-    # A question that is still open is asked in the same words as before.
+    # A question that is still open is asked again with the same text.
     message = kept.question if kept is not None and asked is not None else ""
     cleared = replace(state, reason=reason, message=message, next_step="", until=until, ended_at=None)
     return replace(cleared, status=status, failure=failure, pending=kept)
 
 
 def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
-    """Stand where the run stood before a step."""
+    """Return to the state of the run before a step."""
     before = decode_state(blobs(event.state), blobs)
     if event.seq <= state.imported:
         before = imports.before_import(before, state)
@@ -208,7 +208,7 @@ def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
         before, run=state.run, held_by=state.held_by, hands=state.hands, crossed=state.crossed, parent=state.parent
     )
     rewound = replace(rewound, root=state.root, generation=state.generation)
-    # What was spent stays spent, and the files follow: a borrowed tree is never restored over.
+    # Spent amounts stay spent, and the files follow; a borrowed worktree is never overwritten by a restore.
     rewound = replace(rewound, spent=state.spent, granted=state.granted, messages=messages.both(before, state))
     rewound = replace(rewound, autonomy=state.autonomy, risk=state.risk, children=state.children, tried=state.tried)
     rewound = replace(rewound, git_changes=state.git_changes, git_changed_at=state.git_changed_at)
@@ -219,24 +219,24 @@ def rewound(state: RunState, event: ev.RunRewound, blobs: Blobs) -> RunState:
         return rewound
     kept = {"tree": state.tree, "workspace": state.workspace, "pinned": state.pinned, "source": None}
     if not state.tree.owned:
-        # It is looked at anew: the next step begins on the files as they stand.
+        # The worktree is inspected again, so that the next step begins on the files as they are.
         return replace(rewound, restore="", snapshot="", **kept)
     return replace(rewound, restore=before.snapshot, snapshot=before.snapshot or state.snapshot, **kept)
 
 
 def taken(state: RunState, event: ev.RunTaken) -> RunState:
-    """Let an outside performer drive."""
+    """Let an outside performer drive the run."""
     held = replace(state, held_by=event.by, hands=event.hands)
     return replace(held, next_step="", **RUNNING) if guided.can_go_on(state) else held
 
 
 def imported(state: RunState, event: ev.RunImported) -> RunState:
-    """Hold a run that came in from a file, and forget every place outside the log that its history names."""
+    """Hold a run imported from a file, and forget every place outside the log that its history names."""
     return imports.imported(state, event)
 
 
 def released(state: RunState, event: ev.RunReleased) -> RunState:
-    """Let the engine drive."""
+    """Let the engine drive the run."""
     pending = state.pending
     freed = replace(state, held_by="", hands="all")
     if state.foreign:
@@ -244,7 +244,7 @@ def released(state: RunState, event: ev.RunReleased) -> RunState:
     is_theirs = pending is not None and pending.kind == "step" and pending.action in OF_AGENTS and not pending.reported
     if pending is None or not is_theirs or state.status != "running":
         return freed
-    # The engine calls an agent of its own for it, so it begins the step anew.
+    # The engine calls an agent of its own for the step, so the step starts over.
     turns = taken_back(freed.turns, pending.address) if pending.action == "agent" else freed.turns
     return replace(freed, pending=None, turns=turns)
 
@@ -256,10 +256,10 @@ def over(state: RunState, event: ev.RunEnded) -> RunState:
 
 
 def queued(state: RunState, event: ev.RunQueued) -> RunState:
-    """Stand in line; whoever stands there already keeps its place."""
+    """Queue the run; a run that is already queued retains its place."""
     return changed(state, status="queued", queued=state.queued or state.seq + 1, message=event.message)
 
 
 def admitted(state: RunState, _: ev.RunAdmitted) -> RunState:
-    """Go on, with the key."""
+    """Continue, holding the concurrency key."""
     return changed(state, status="running", queued=0, admitted=True, message="")

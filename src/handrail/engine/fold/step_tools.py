@@ -1,8 +1,8 @@
-"""What the tools do that an agent of the engine may call while it works: decided here, recorded by whoever drives.
+"""Decides on the tools that an agent of the engine may call while it works; whoever drives the run records them.
 
-1. A call counts only while the step is pending for which the agent was called.
+1. A call counts only while the step for which the agent was called is pending.
 2. Every call is recorded, a failed one with its error.
-3. A run that a tool starts is no outcome of the step: it goes on by itself, and what it takes counts for this run too.
+3. A run that a tool starts is not the outcome of the step: it continues independently, and its cost counts here too.
 """
 
 from collections.abc import Iterable
@@ -20,15 +20,15 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.values import JsonValue
 
 MOST_CHILDREN = 20
-"""Runs that the agents of one run may start."""
+"""The most runs that the agents of one run may start."""
 MOST_DEPTH = 3
-"""Generations of runs below the one that a person started."""
+"""The most generations of runs below the one that a person started."""
 PUT = "your question was put to a person; end your turn now, you will be called again with the answer"
 
 
 @frozen(kw_only=True)
 class ChildWanted:
-    """A run that is to be started: its workflow is found, compiled and trusted, its plan is kept."""
+    """A run to be started, whose workflow is found, compiled and trusted and whose plan is stored."""
 
     workflow: str
     definition: str
@@ -41,11 +41,11 @@ class ChildWanted:
 
 @frozen(kw_only=True)
 class Call:
-    """One call of a tool, checked as far as that can be done without the run's state."""
+    """One call of a tool, validated as far as possible without the run's state."""
 
     call: str
     seq: int
-    """Under which the step is pending for which the agent was called."""
+    """The sequence number under which the step that called the agent is pending."""
     address: str
     tool: str
     arguments: dict[str, JsonValue]
@@ -56,7 +56,7 @@ class Call:
 
 @frozen
 class Decided:
-    """What is recorded of a call, and the run that begins with it."""
+    """The event that records a call, and the start of the run that begins with it."""
 
     event: ToolCalled
     begins: RunStarted | None = None
@@ -93,7 +93,7 @@ def _event(call: Call, now: float, result: JsonValue = None, error: str = "") ->
 
 
 def refusal(state: RunState) -> str:
-    """Say why the agents of a run may not start another run; nothing where they may."""
+    """Explain why the agents of a run may not start another run; empty where they may."""
     depth = state.generation
     if depth >= MOST_DEPTH:
         return f"{state.run} is {depth} generations below the run that a person started, and {MOST_DEPTH} are the most"
@@ -135,7 +135,7 @@ def _begins(plan: Plan, state: RunState, pending: Pending, wanted: ChildWanted, 
 
 
 def _source(state: RunState, run: str) -> TreeSource | None:
-    """A work tree of its own, with the work as it stood before the step whose agent asks."""
+    """Describe a new worktree with the work as it was before the step whose agent asks."""
     tree, around = state.tree, state.pinned
     if tree is None:
         return None
@@ -153,7 +153,7 @@ def _source(state: RunState, run: str) -> TreeSource | None:
 
 
 def called(state: RunState, event: ToolCalled) -> RunState:
-    """Keep what the agent says of how far it is, and the run that it started."""
+    """Record the progress that an agent reports, or the run that it started."""
     if not event.success:
         return state
     if event.tool == "report_progress" and state.pending is not None:
@@ -163,21 +163,21 @@ def called(state: RunState, event: ToolCalled) -> RunState:
 
 
 def started_by(event: Event) -> str:
-    """Name the run that an agent started by a tool; nothing for every other event."""
+    """Return the id of the run that an agent started with a tool; empty for every other event."""
     if not isinstance(event, ToolCalled) or event.tool != "create_child_run" or not event.success:
         return ""
     return str(event.result.get("run", "")) if isinstance(event.result, dict) else ""
 
 
 def progress_words(arguments: dict[str, JsonValue]) -> str:
-    """Say how far an agent is, in its own words: `tests are written (40 %)`."""
+    """Format an agent's progress in its own words: `tests are written (40 %)`."""
     percent = arguments.get("percent")
     share = f" ({percent:g} %)" if isinstance(percent, int | float) else ""
     return f"{' '.join(str(arguments.get('message', '')).split())}{share}"
 
 
 def child_over(state: RunState, event: ChildEnded) -> RunState:
-    """Count what a run took that an agent had started; one that ended before took only what came since."""
+    """Add the cost of a run that an agent started; a run that ended before adds only what was spent since."""
     known = state.children.get(event.child)
     before = cast("dict[str, float]", known) if isinstance(known, dict) else {}
     growth = {name: amount - before.get(name, 0.0) for name, amount in event.spent.items()}
@@ -186,7 +186,7 @@ def child_over(state: RunState, event: ChildEnded) -> RunState:
 
 
 def child_ended(state: RunState, child: RunState, now: float) -> ChildEnded | None:
-    """Give the event that a run is over which an agent of this one started; None where it is none, or not over."""
+    """Build the event that ends a run started by an agent of this one; None if it is not such a run or not over."""
     if child.run not in state.children or child.status not in ("succeeded", "failed", "cancelled"):
         return None
     return ChildEnded(child=child.run, status=child.status, message=child.message, spent=_amounts(child.spent), at=now)
@@ -197,13 +197,13 @@ def _amounts(spent: Spent) -> dict[str, float]:
 
 
 def tools_of(began: StepBegan) -> tuple[str, ...]:
-    """Name the tools that a step offers its agent."""
+    """List the tools that a step offers its agent."""
     call = began.spec if began.action == "agent" else began.spec.get("call")
     listed = call.get("handrail_tools") if isinstance(call, dict) else None
     return tuple(map(str, listed)) if isinstance(listed, list) else ()
 
 
 def question_in(events: Iterable[Event]) -> str:
-    """Give what an agent asked by a tool, all of it together; nothing where it asked nothing."""
+    """Return what an agent asked with a tool, all questions together; empty where it asked nothing."""
     asked = (each for each in events if isinstance(each, ToolCalled) and each.tool == "ask_person" and each.success)
     return "\n\n".join(str(each.arguments.get("question", "")) for each in asked)

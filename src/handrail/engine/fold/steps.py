@@ -1,4 +1,4 @@
-"""Folds what happens to single steps: begun, ended, skipped, tried again, asked about."""
+"""Folds what happens to single steps: they begin, end, are skipped, retried or asked about."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -38,20 +38,20 @@ RUNNING: dict[str, Any] = {"status": "running", "reason": None, "message": ""}
 
 
 def _name(address: str) -> str:
-    """The step's own name in its address: the last part, without round, try or key."""
+    """Return the step's own name from its address: the last part."""
     return address.rpartition("/")[2]
 
 
 def with_step(state: RunState, address: str, step: StepState, **changes: Any) -> RunState:
-    """Give a state in which a step is known at its address; counts the event."""
+    """Return a state in which a step is recorded at its address; counts the event."""
     return changed(state, seq=state.seq + 1, steps=state.steps.insert(address, step), **changes)
 
 
 def finished(state: RunState, address: str, step: StepState, changes: dict[str, Any]) -> RunState:
-    """A step is over: it can be read by name, and the next one of the innermost list follows."""
+    """End a step, so that it can be read by name and the next one of the innermost list follows."""
     frame = state.stack[-1]
     next_one = Frame(frame.prefix, frame.index + 1, frame.loop, frame.group)
-    # One new state for everything that changes: this is the most frequent move of all.
+    # Build one new state for all changes, because this is the most frequent fold of all.
     return changed_by(
         state,
         {
@@ -68,14 +68,14 @@ def finished(state: RunState, address: str, step: StepState, changes: dict[str, 
 
 
 def begun(state: RunState, address: str, at: float) -> StepState:
-    """Give the record of a step that begins; what it took before stays counted."""
+    """Build the record of a step that begins; what it spent before stays counted."""
     known = state.steps.get(address)
     spent = {} if known is None else _taken(known)
     return StepState("running", 1, began=state.seq + 1, began_at=at, before=state.snapshot, **spent)
 
 
 def over(state: RunState, step: StepState, at: float) -> dict[str, Any]:
-    """Give what is known of a step that holds others when it is over: what it changed is what they did."""
+    """Return the final fields of a step that contains others: what it changed is what they changed."""
     last = state.steps.get(state.previous)
     return {"ended_at": at, "since": step.before, "after": state.snapshot, "head": "" if last is None else last.head}
 
@@ -85,13 +85,13 @@ def _taken(step: StepState) -> dict[str, Any]:
 
 
 def skipped(state: RunState, event: ev.StepSkipped) -> RunState:
-    """Pass a step whose condition did not hold."""
+    """Skip a step whose condition did not hold."""
     step = StepState("skipped", began=state.seq + 1, began_at=event.at, ended_at=event.at)
     return finished(state, event.address, step, {})
 
 
 def began(state: RunState, event: ev.StepBegan) -> RunState:
-    """Make a step pending, under the number of its event."""
+    """Make a step pending under the number of its event."""
     known = state.steps.get(event.address)
     told = state.feedback.get(known_as(state, event.address), "") if state.feedback else ""
     spent = {} if known is None else _taken(known)
@@ -122,12 +122,12 @@ def began(state: RunState, event: ev.StepBegan) -> RunState:
 
 
 def _before(state: RunState, known: StepState | None) -> str:
-    """The snapshot on which a step began: a further try answers for what the tries before it left."""
+    """Return the snapshot on which a step began: a retry answers for what the attempts before it left behind."""
     return (known.before if known is not None and is_going_on(state, known) else "") or state.snapshot
 
 
 def is_going_on(state: RunState, known: StepState) -> bool:
-    """Tell whether a step that begins is a further try of what is known of it."""
+    """Whether a step that begins is another attempt of the recorded one."""
     return known.status in _NOT_OVER and state.stack[-1].work is None
 
 
@@ -135,7 +135,7 @@ _NOT_OVER = ("running", "waiting", "failed")
 
 
 def ended(state: RunState, event: ev.StepEnded) -> RunState:
-    """Take the outcome of the pending step."""
+    """Record the outcome of the pending step."""
     pending = state.pending
     if pending is None or pending.seq != event.began or pending.address != event.address:
         raise IllegalMove(f"step '{event.address}' ended, but event {event.began} is not what is pending")
@@ -145,7 +145,7 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
     kept: dict[str, Any] = {name: details[name] for name in details if name in _OF_RUN}
     if "used" in details:
         kept["used"] = with_used(state, step.session, details["used"])
-    # What changes goes along to where the step's new state is made: each state is a copy of all that it holds.
+    # Changes are passed on to where the step's new state is built, because each state copies all its fields.
     kept |= {"spent": state.spent.plus(spent), **RUNNING}
     state = charged_around(_without_lost(state, event), spent)
     if event.status == "succeeded" and (pending.action == "agent" or not state.held_by):
@@ -165,7 +165,7 @@ def ended(state: RunState, event: ev.StepEnded) -> RunState:
 
 
 def refused(state: RunState, event: ev.StepRefused) -> RunState:
-    """Leave a step pending that was not completed; what the engine's agent took for it is counted."""
+    """Leave a step pending that was not completed; what the engine's agent spent on it is counted."""
     state = guided.refused(state, event)
     told = event.details.get("spent")
     if not isinstance(told, dict):
@@ -180,13 +180,13 @@ def refused(state: RunState, event: ev.StepRefused) -> RunState:
 
 
 def _without_lost(state: RunState, event: ev.StepEnded) -> RunState:
-    """Forget a conversation that turned out to be gone."""
+    """Forget a session that turned out to be lost."""
     lost = event.details.get("lost")
     return without_session(state, lost) if isinstance(lost, str) else state
 
 
 def _hindered(step: StepState, failure: Failure) -> StepState:
-    """Count a wait, or an agent that was replaced: the next one is waited for anew."""
+    """Count a wait, or an agent that was replaced: waits start over for the next agent."""
     if failure.hindrance in ("budget", "anew"):
         return step
     if failure.hindrance == "replace":
@@ -195,7 +195,7 @@ def _hindered(step: StepState, failure: Failure) -> StepState:
 
 
 def told(state: RunState, address: str, meanwhile: JsonValue = None) -> RunState:
-    """An agent has heard what a person said to it; as long as it fails it may not have, and is told again."""
+    """Drop a person's feedback and answers once an agent saw them; a failed one may not have, and sees them again."""
     if state.pending is not None:
         state = messages.heard(state, state.pending, cast("list[int]", meanwhile or []))
     if not state.feedback and not state.answers:
@@ -222,7 +222,7 @@ def _succeeded(
 def _with_outcome(step: StepState, event: ev.StepEnded, spent: Mapping[str, float]) -> StepState:
     outcome = (event.status, step.attempts, event.output, event.exit_code, event.stdout, event.stderr, event.error)
     if not event.details and spent.keys() <= TIME_ONLY:
-        # As most commands end: nothing is looked for by its name.
+        # The common case, a plain command: avoid looking up each field by name.
         seconds = round(step.seconds + spent.get("seconds", 0.0), 3)
         return StepState._make((*outcome, *step[len(outcome) : _ENDED_AT], event.at, seconds, *step[_ENDED_AT + 2 :]))
     told = {name: event.details[name] for name in event.details if name in _OF_STEP}
@@ -234,7 +234,7 @@ def _with_outcome(step: StepState, event: ev.StepEnded, spent: Mapping[str, floa
 _ENDED_AT = StepState._fields.index("ended_at")
 _OF_STEP = ("summary", "session", "files", "commit", "branch", "changed", "head")
 _OF_RUN = ("snapshot", "files")
-"""What a step's performer tells beside its outcome."""
+"""What a step's performer reports beside its outcome."""
 
 
 def _failure(event: ev.StepEnded, step: StepState) -> Failure | None:
@@ -257,7 +257,7 @@ def _leave_loop(state: RunState) -> RunState:
 
 
 def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
-    """Go on without a step that failed, or without a further call for one that has its answer."""
+    """Continue without a step that failed, or without a further call for one that has its answer."""
     if event.how == "answered":
         return _answered(state, event)
     step = state.steps[event.address]._replace(status="passed_over" if event.how == "warn" else "failed")
@@ -265,7 +265,7 @@ def passed_over(state: RunState, event: ev.StepPassedOver) -> RunState:
         step = step._replace(error=f"{event.message} ({step.error})" if step.error else event.message)
     restore = step.before if event.how == "undo" and state.tree is not None else state.restore
     undone = {"since": "", "after": ""} if event.how == "undo" else {}
-    # An approval that nobody answered is passed over while the run waits for it.
+    # An approval that nobody answered is passed over while the run still waits for it.
     goes_on = {"until": None, **RUNNING} if state.status == "waiting" else {}
     return finished(state, event.address, step._replace(before="", **undone), {"restore": restore, **goes_on})
 
@@ -277,7 +277,7 @@ def _answered(state: RunState, event: ev.StepPassedOver) -> RunState:
 
 
 def retry(state: RunState, event: ev.RetryScheduled) -> RunState:
-    """Wait for the time of the next try."""
+    """Wait until the next attempt is due."""
     failure = replace(state.failure, retry_at=event.due) if state.failure else None
     return replace(
         state, failure=failure, status="waiting", reason=event.reason, message=event.message, until=event.due
@@ -285,7 +285,7 @@ def retry(state: RunState, event: ev.RetryScheduled) -> RunState:
 
 
 def fired(state: RunState, event: ev.TimerFired) -> RunState:
-    """Go on with the try that was waited for, or after the time that a flow let pass."""
+    """Continue with the attempt that was waited for, or after a flow's sleep."""
     if flows.is_asleep(state):
         return flows.woken(state, event.at)
     if event.key == "retry" and state.failure is not None:

@@ -1,1 +1,1 @@
-"""WorkRail-style guided steps."""
+"""Guided steps in the style of WorkRail."""

@@ -1,4 +1,4 @@
-"""Lets the engine call an agent for a guided step: the same words and demands as for an agent that is connected."""
+"""Lets the engine call an agent for a guided step, with the same texts and requirements as for a connected agent."""
 
 from dataclasses import replace
 
@@ -23,15 +23,15 @@ SCHEMA: JsonValue = {
     "required": ["notesMarkdown"],
     "additionalProperties": False,
 }
-"""What an agent gives back for a guided step."""
+"""The schema of what an agent returns for a guided step."""
 
 
 def guided_task(plan: Plan, state: RunState, step: Step, at: Moment) -> AgentTask:
-    """Give what is asked of an agent for a guided step; the conversation of the steps before goes on."""
+    """Build the task of an agent for a guided step, in the conversation of the step before."""
     spec = dict(begin_outside(plan, state, step, at).spec)
-    # It has nobody to ask: a person confirms its work once it is done.
+    # The agent has nobody to ask: a person confirms its work once it is done.
     spec.pop("confirmation", None)
-    # Rules are told with the call; what must be so before the work, and what to ask, belongs to its beginning.
+    # Rules are part of the call; preconditions and questions to ask belong to the start of the workflow.
     rules = opening_questions(plan.guided) if plan.guided is not None and not state.previous else ()
     text = _as_result(step_text(spec, notes_known=bool(state.previous), rules=rules))
     before = state.previous.rpartition("/")[2]
@@ -39,12 +39,12 @@ def guided_task(plan: Plan, state: RunState, step: Step, at: Moment) -> AgentTas
 
 
 def _as_result(text: str) -> str:
-    """Name the places of the result, which a connected agent fills as parts of its call."""
+    """Name the fields of the result, which a connected agent fills as parts of its call."""
     return text.replace("`output.notesMarkdown`", "`notesMarkdown`").replace("`output.artifacts`", "`artifacts`")
 
 
 def repaired(began: StepBegan, refused: StepRefused) -> dict[str, JsonValue]:
-    """Give what is said to an agent whose work was refused: in its conversation, or with everything once more."""
+    """Return what a refused agent is told: in its conversation, or together with the whole prompt."""
     call = call_of(began) or {}
     session = refused.details.get("session") or call.get("session")
     again = _as_result(refusal_text(refused.shortfalls))
@@ -53,7 +53,7 @@ def repaired(began: StepBegan, refused: StepRefused) -> dict[str, JsonValue]:
 
 
 def called_again(began: StepBegan, refused: StepRefused) -> StepBegan:
-    """Give the intent of a step after a refusal: the same step, its call made once more where the engine makes it."""
+    """Build the intent of a step after a refusal: the same step, with its call repeated where the engine makes it."""
     call, again = call_of(began), replace(began, attempt=began.attempt + 1, at=refused.at)
     if call is None:
         return again
@@ -64,7 +64,7 @@ def called_again(began: StepBegan, refused: StepRefused) -> StepBegan:
 
 
 def as_guided(plan: Plan, state: RunState, step: Step, at: Moment, called: Event) -> Event:
-    """Give the intent of a guided step that an agent is called for."""
+    """Build the intent of a guided step for which an agent is called."""
     if not isinstance(called, StepBegan):
         return called
     outside = begin_outside(plan, state, step, at)

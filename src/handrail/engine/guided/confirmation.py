@@ -1,4 +1,4 @@
-"""Whether a step was confirmed by whom it asks for: told by an agent that is connected, decided by a person else."""
+"""Decides whether a step was confirmed: as reported by a connected agent, otherwise as decided by a person."""
 
 from collections.abc import Sequence
 
@@ -18,24 +18,24 @@ MOST_REVISIONS = 10
 
 @frozen
 class Confirmed:
-    """Who is to confirm a step, and what was said about it."""
+    """Who must confirm a step, and what was answered."""
 
     asked: str = ""
-    """Empty where nobody is asked."""
+    """Empty if no confirmation is needed."""
     skipped: bool = False
-    """Whether the run goes on without asking."""
+    """Whether the run continues without asking."""
     said: bool | None = None
     by: str = ""
 
     def record(self, told_by: str) -> JsonValue:
-        """Give what is kept of it with the step: a yes that an agent tells is that agent's word."""
+        """Return the confirmation as it is stored; a yes that an agent reports is attributed to that agent."""
         kept: dict[str, JsonValue] = {"asked": self.asked, "confirmed": bool(self.said)}
         said = {"by": self.by, "told_by": told_by if self.said is not None else ""}
         return {**kept, **{name: value for name, value in said.items() if value}}
 
 
 def confirmed(asked: Confirmation | None, state: RunState, names: Names, artifacts: Sequence[JsonValue]) -> Confirmed:
-    """Give how a step stands with its confirmation; an agent that the engine calls cannot have asked anybody."""
+    """Read the confirmation of a step from artifacts; an agent that the engine calls cannot have asked anybody."""
     by = confirmation(asked, names) or ""
     told = artifacts if state.held_by and by != PERSON else ()
     for each in reversed(told):
@@ -46,12 +46,12 @@ def confirmed(asked: Confirmation | None, state: RunState, names: Names, artifac
 
 
 def needs_person(state: RunState, found: Confirmed) -> bool:
-    """Tell whether a person is to be asked by the engine: nobody else is there to do it, or the step says so."""
+    """Whether the engine must ask a person: nobody else is there to ask, or the step requires it."""
     return bool(found.asked) and not found.skipped and (not state.held_by or found.asked == PERSON)
 
 
 def question(state: RunState, step: Step, address: str, now: float) -> ApprovalRequested:
-    """Ask a person to confirm what an agent of the engine's own made of a step."""
+    """Ask a person to confirm the result of the engine's own agent for a step."""
     output = state.steps[address].output
     notes = output.get("notes") if isinstance(output, dict) else None
     left = MOST_REVISIONS - state.revisions.get(address, 0)
@@ -67,12 +67,12 @@ def question(state: RunState, step: Step, address: str, now: float) -> ApprovalR
 
 
 def is_skipped(state: RunState, by: str) -> bool:
-    """Tell whether nobody is asked, as a person prefers it."""
+    """Whether a confirmation is skipped, as a person prefers."""
     return bool(by) and (never_stops(state) or (state.autonomy == STOP_ON_USER and by == "coordinator_eval"))
 
 
 def denied(state: RunState, found: Confirmed) -> tuple[Shortfall, ...]:
-    """Give what a no leads to, which nothing passes over, and what is missing where nobody says anything."""
+    """Return the shortfall of a no, which is never skipped, or of a missing confirmation."""
     asks_agent = found.asked and found.asked != PERSON and not found.skipped and state.held_by
     if found.said or (found.said is None and not asks_agent):
         return ()
@@ -85,7 +85,7 @@ def denied(state: RunState, found: Confirmed) -> tuple[Shortfall, ...]:
 
 
 def unasked(found: Confirmed, address: str, now: float) -> tuple[GapRecorded, ...]:
-    """Give the gap of a confirmation that nobody was asked for."""
+    """Return the gap for a confirmation that was skipped."""
     if not found.skipped or found.said:
         return ()
     message = f"nobody was asked to confirm step '{address}' ({found.asked})"

@@ -1,4 +1,4 @@
-"""What may be sent as context: plain JSON, not too much of it, not too deep, no reserved name."""
+"""Limits what may be sent as context: plain JSON, limited in size and depth, without reserved names."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ RESERVED = frozenset({"__proto__", "constructor", "prototype"})
 
 
 def context_problem(now: Mapping[str, JsonValue], changes: Mapping[str, JsonValue]) -> str:
-    """Say why changes cannot be merged into a context; empty when they can."""
+    """Explain why changes cannot be merged into a context; empty if they can."""
     reserved = sorted(RESERVED & changes.keys())
     if reserved:
         return f"'{reserved[0]}' is a reserved name and cannot be set in the context"

@@ -1,8 +1,8 @@
-"""Takes the results of work that a step hands on, one by one or together, until all of them are in.
+"""Collects the results of work that a step delegates, one by one or together, until all have been reported.
 
-1. What a step hands on is fixed as it begins: later values neither add to it nor change its numbers.
-2. A result that came in is kept, whatever else is wrong with the call that brought it.
-3. Work that failed or was skipped is reported too: it is told at the end, and never stands in the way.
+1. What a step delegates is fixed as it begins: later values neither add to it nor change its numbers.
+2. A result that was reported is stored, whatever else is wrong with the call that brought it.
+3. Work that failed or was skipped is reported too: it is listed at the end, and never blocks the step.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,13 +23,13 @@ _KEYS = frozenset({"kind", "delegation", "status", "summary", "result"})
 
 @frozen
 class HandedOn:
-    """What a step hands on, by its numbers, and what came of it."""
+    """The work that a step delegates, by number, and its results."""
 
     asked: tuple[str, ...] = ()
     """The workflow of each piece of work."""
     before: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     fresh: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    """Results that came earlier, and those of this call."""
+    """Results that were reported earlier, and those of this call."""
     shortfalls: tuple[Shortfall, ...] = ()
 
     @property
@@ -40,7 +40,7 @@ class HandedOn:
 
     @property
     def open(self) -> tuple[str, ...]:
-        """Numbers of the work that nothing came of yet."""
+        """Numbers of the work that has no result yet."""
         return tuple(number for number in self._numbers if number not in self.before and number not in self.fresh)
 
     @property
@@ -49,7 +49,7 @@ class HandedOn:
 
 
 def handed_on(state: RunState, address: str, artifacts: Sequence[JsonValue]) -> HandedOn:
-    """Give what the pending step hands on, with the results that artifacts bring."""
+    """Read what the pending step delegates, with the results that artifacts report."""
     known = state.steps[address].output
     asked = known.get("asked") if isinstance(known, dict) else None
     if not isinstance(known, dict) or not isinstance(asked, list):
@@ -70,7 +70,7 @@ def handed_on(state: RunState, address: str, artifacts: Sequence[JsonValue]) -> 
 
 
 def _meant(work: tuple[str, ...], name: JsonValue) -> tuple[str, ...]:
-    """Give the numbers that may be meant by a number or by the id of a workflow."""
+    """List the numbers that a number or a workflow id may refer to."""
     if isinstance(name, int | float) and not isinstance(name, bool) and float(name).is_integer():
         name = str(int(name))
     numbers = {str(number): workflow for number, workflow in enumerate(work, 1)}
@@ -109,7 +109,7 @@ def _shortfall(problem: str, work: tuple[str, ...], sent: JsonValue) -> Shortfal
 
 
 def unreported(handed: HandedOn) -> Iterator[Shortfall]:
-    """Give what is missing of the results."""
+    """Yield a shortfall for each result that is missing."""
     for number in handed.open:
         message = f"nothing was reported on {_listed(handed.asked, (number,))}"
         fix = "let it be done, then report it; if it cannot be done, report it as failed or skipped, and why"
@@ -118,7 +118,7 @@ def unreported(handed: HandedOn) -> Iterator[Shortfall]:
 
 
 def undone(handed: HandedOn, address: str, now: float) -> Iterator[GapRecorded]:
-    """Give the work that came to nothing."""
+    """Yield a gap for each piece of work that failed or was skipped."""
     for number, result in handed.results.items():
         if not isinstance(result, dict) or result["status"] == "done":
             continue
@@ -141,7 +141,7 @@ def _listed(work: tuple[str, ...], numbers: tuple[str, ...]) -> str:
 
 
 def schema_of(count: int) -> JsonValue:
-    """Give the schema of a result."""
+    """Build the JSON Schema of a result."""
     return {
         "type": "object",
         "required": ["kind", "delegation", "status", "summary"],

@@ -1,4 +1,4 @@
-"""What a guided step asks of what is given for it: its contract, judgments, criteria, notes."""
+"""Checks what is submitted for a guided step against its contract, assessments, criteria and notes."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -18,7 +18,7 @@ from handrail.model.workflow.values import JsonValue
 
 @frozen(kw_only=True)
 class Given:
-    """What a performer gives back."""
+    """What a performer submits for a step."""
 
     by: str
     notes: str = ""
@@ -28,7 +28,7 @@ class Given:
 
 @frozen
 class Call:
-    """One call of a performer, with the state after what it brought and is kept in any case."""
+    """One submission, with the state after the parts of it that are stored in any case."""
 
     plan: Plan
     state: RunState
@@ -46,12 +46,12 @@ def judged(call: Call) -> Assessed:
 
 
 def unmet_demands(call: Call, found: Assessed) -> tuple[Shortfall, ...]:
-    """Give everything that falls short; no demand hides another."""
+    """List everything that falls short; no requirement hides another."""
     return (*_contract(call), *found.shortfalls, *_criteria(call), *_notes(call))
 
 
 def _contract(call: Call) -> list[Shortfall]:
-    """An artifact of the contract's kind must be there; of several the newest that fits counts."""
+    """Require an artifact of the contract's kind; of several, one that matches is enough."""
     wanted = call.action.contract
     if wanted is None:
         return []
@@ -76,7 +76,7 @@ def _about_contract(wanted: Contract, code: ShortfallCode, message: str, sent: J
 
 def _criteria(call: Call) -> list[Shortfall]:
     rules = call.action.validation
-    # A step with a contract may come without notes, and then there is nothing to hold against the rules.
+    # A step with a contract may come without notes, and then there is nothing to validate.
     if rules is None or (call.action.contract is not None and not call.given.notes.strip()):
         return []
     failed = unmet(rules, call.given.notes, visible(call.plan, call.state))

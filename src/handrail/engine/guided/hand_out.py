@@ -1,4 +1,4 @@
-"""Makes a step pending for whoever holds the run: an agent's, a guided one, one that hands work on."""
+"""Makes a step pending for whoever holds the run: an agent step, a guided one, or one that delegates work."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from handrail.model.workflow.plan import Plan, Step
 
 
 def begin_outside(plan: Plan, state: RunState, step: Step, at: Moment) -> StepBegan:
-    """Give the event that makes a step pending, with everything that is known of it now."""
+    """Build the event that makes a step pending, with everything that is known about it now."""
     return StepBegan(
         address=at.address,
         action=step.action.kind,
@@ -49,7 +49,7 @@ def _spec(plan: Plan, state: RunState, step: Step, at: Moment) -> Spec:
 
 
 def _as_preferred(state: RunState, spec: Spec) -> Spec:
-    """Leave out a confirmation that nobody is asked for."""
+    """Leave out a confirmation that is skipped."""
     skipped = is_skipped(state, str(spec.get("confirmation") or ""))
     return {name: value for name, value in spec.items() if name != "confirmation" or not skipped}
 
@@ -60,7 +60,7 @@ def _capabilities(plan: Plan, state: RunState) -> Spec:
 
 
 def loop_of(plan: Plan, state: RunState) -> Spec | None:
-    """Say in which round of which loop the current step stands."""
+    """Describe the loop and the round that the current step is in."""
     found, around = innermost(plan, state), holder(plan, state)
     if found is None or around is None:
         return None

@@ -1,4 +1,4 @@
-"""What a step gives to say whether the loop around it goes on."""
+"""Reads whether a step's result continues or stops the loop around it."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ _KEYS = frozenset({"kind", "decision", "loopId", "metadata"})
 
 
 def loop_control(artifacts: Sequence[JsonValue]) -> str:
-    """Give the decision of the newest loop-control artifact that is in order; empty when there is none."""
+    """Return the decision of the newest valid loop-control artifact; empty if there is none."""
     for each in reversed(artifacts):
         if not isinstance(each, dict) or each.get("kind") != LOOP_CONTROL:
             continue

@@ -1,8 +1,8 @@
-"""WorkRail's loop kernel: before every step of the body it is decided anew whether the round goes on.
+"""WorkRail's loops: before every step of the body it is decided again whether the round continues.
 
-1. A loop that may not go on ends at once, in the middle of its body too.
-2. A round counts although all of its steps were skipped; reaching the limit is an ordinary end.
-3. What a step gives ends at most one loop: the innermost around it that asks for such a sign.
+1. A loop that may not continue ends at once, even in the middle of its body.
+2. A round counts even if all of its steps were skipped; reaching the limit is an ordinary end.
+3. The result of a step ends at most one loop: the innermost around it that asks for such a signal.
 """
 
 from collections.abc import Mapping
@@ -25,23 +25,23 @@ Names = Mapping[str, JsonValue]
 
 @frozen
 class Lacking:
-    """What a loop cannot be decided without."""
+    """A context variable without which a loop cannot be decided."""
 
     variable: str
     message: str
     schema: JsonValue
-    """What the variable must fit."""
+    """The schema that the variable must match."""
     example: JsonValue
 
 
 def enter(action: GuidedLoopAction, at: Moment) -> LoopEntered:
-    """Begin a loop; nothing is fixed, for its decision is always taken on the context as it is then."""
+    """Begin a loop; nothing is fixed, because each decision uses the context as it is at that time."""
     steered = isinstance(action.decides, ArtifactDecides)
     return LoopEntered(address=at.address, steered=steered, at=at.now, why=at.why)
 
 
 def innermost(plan: Plan, state: RunState) -> tuple[GuidedLoopAction, LoopState] | None:
-    """Give the guided loop whose body is being worked through."""
+    """Return the guided loop whose body is being executed."""
     loop = state.stack[-1].loop
     step = holder(plan, state) if loop is not None else None
     if loop is None or step is None or not isinstance(step.action, GuidedLoopAction):
@@ -50,7 +50,7 @@ def innermost(plan: Plan, state: RunState) -> tuple[GuidedLoopAction, LoopState]
 
 
 def before_step(plan: Plan, state: RunState, now: float) -> Event | None:
-    """Decide on the innermost loop; None when the next step of its body may be looked at."""
+    """Decide on the innermost loop; None if the next step of its body may be looked at."""
     found = innermost(plan, state)
     if found is None:
         return None
@@ -67,7 +67,7 @@ def before_step(plan: Plan, state: RunState, now: float) -> Event | None:
 
 
 def lacking(plan: Plan, state: RunState) -> Lacking | None:
-    """Give what the innermost loop cannot be decided without, if there is such a thing."""
+    """Return what the innermost loop cannot be decided without, if anything."""
     found = innermost(plan, state)
     verdict = _decided_now(plan, state, *found) if found is not None else None
     return verdict if isinstance(verdict, Lacking) else None
@@ -94,7 +94,7 @@ def _follows(verdict: "Why | Lacking", loop: LoopState, *, between: bool, now: f
 
 
 def _verdict(action: GuidedLoopAction, around: Names, iteration: int) -> "Why | Lacking":
-    """Say whether a round, counted from 0, goes on; a loop that counts gives no condition."""
+    """Decide whether a round, counted from 0, goes ahead; a counting loop has no condition."""
     match action.loop:
         case "for":
             return _counted(action, around, iteration)
@@ -144,7 +144,7 @@ def _is(value: JsonValue) -> str:
 
 
 def _form_of_items(action: GuidedLoopAction) -> tuple[JsonValue, JsonValue]:
-    """Give the schema and an example of a list that a loop may walk."""
+    """Return the schema and an example of a list that a loop may iterate over."""
     if _reads_fields(action):
         return {"type": "array", "items": {"type": "object"}}, [{"id": "first"}, {"id": "second"}]
     return {"type": "array"}, ["first", "second"]
@@ -156,7 +156,7 @@ def _reads_fields(action: GuidedLoopAction) -> bool:
 
 
 def loop_names(action: GuidedLoopAction, around: Names, iteration: int) -> dict[str, JsonValue]:
-    """Give the names that the body of a loop sees in a round, which is counted from 0."""
+    """Return the names that the body of a loop sees in a round, counted from 0."""
     names: dict[str, JsonValue] = {action.iteration_var: iteration + 1}
     items = around.get(action.items) if action.loop == "forEach" and action.items is not None else None
     if isinstance(items, list) and 0 <= iteration < len(items):
@@ -166,7 +166,7 @@ def loop_names(action: GuidedLoopAction, around: Names, iteration: int) -> dict[
 
 
 def names_at(plan: Plan, context: Names, stack: tuple[Frame, ...]) -> dict[str, JsonValue]:
-    """Give the context as a step sees it where a stack stands: the names of the loops around are added."""
+    """Return the context as a step at a stack sees it, with the names of the loops around it added."""
     names = dict(context.items())
     steps = plan.steps
     for frame, inner in pairwise(stack):
@@ -178,5 +178,5 @@ def names_at(plan: Plan, context: Names, stack: tuple[Frame, ...]) -> dict[str, 
 
 
 def visible(plan: Plan, state: RunState) -> dict[str, JsonValue]:
-    """Give the context as the current step sees it."""
+    """Return the context as the current step sees it."""
     return names_at(plan, state.context, state.stack)

@@ -1,4 +1,4 @@
-"""What is kept of notes."""
+"""Limits the notes that are stored."""
 
 from handrail.engine.text.byte_limits import cut
 
@@ -6,5 +6,5 @@ MOST_NOTES = 4096
 
 
 def kept_notes(notes: str) -> str:
-    """Cut notes to what is kept of them, at a whole character."""
+    """Truncate notes to the length that is stored, at a whole character."""
     return cut(notes, MOST_NOTES, "\n\n[TRUNCATED]")

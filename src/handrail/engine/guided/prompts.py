@@ -30,12 +30,12 @@ _LONGEST_SAMPLE = 80
 
 
 def filled(text: str, names: Names) -> str:
-    """Put values in the place of `{{name}}` and `{{name.field}}`; what is not there is named, never left out."""
+    """Substitute `{{name}}` and `{{name.field}}`; a missing value is named, never left out."""
     return "".join(piece if isinstance(piece, str) else piece.text for piece in _pieces(text, names))
 
 
 def _pieces(text: str, names: Names) -> list[Piece]:
-    """Give a text with its values; all of them are foreign, since agents and callers fill the context."""
+    """Split a text into literals and values; all values are untrusted, since agents and callers fill the context."""
     # The pattern has one group, so every second part is a path.
     return [_value(part, names) if odd % 2 else part for odd, part in enumerate(_VARIABLE.split(text))]
 
@@ -63,7 +63,7 @@ def _value(path: str, names: Names) -> Piece:
 
 
 def guided_spec(plan: Plan, action: GuidedAction, names: Names, loop: Spec | None) -> Spec:
-    """Give what the performer of a guided step needs; what a step does not ask for is left out."""
+    """Build the spec for the performer of a guided step; what the step does not ask for is left out."""
     wanted = [each for each in plan.assessments if each.id in action.assessments]
     fragments = (each.text for each in action.fragments if _applies(each.when, names))
     (prompt, *more), note = mark_all([_pieces(text, names) for text in (action.prompt.text, *fragments)])
@@ -98,14 +98,14 @@ def _applies(when: ContextCondition | None, names: Names) -> bool:
 
 
 def confirmation(asked: Confirmation | None, names: Names) -> str | None:
-    """Say who must confirm the step, as far as its condition asks for that."""
+    """Return who must confirm the step, if its condition asks for that."""
     if asked is None or not asked.required or not _applies(asked.condition, names):
         return None
     return asked.by
 
 
 def contract(asked: Contract | None) -> JsonValue:
-    """Say which artifact a step must give."""
+    """Describe the artifact that a step must produce."""
     if asked is None:
         return None
     return {
@@ -118,7 +118,7 @@ def contract(asked: Contract | None) -> JsonValue:
 
 
 def delegate_spec(action: DelegateAction, names: Names, loop: Spec | None) -> Spec:
-    """Give what the performer of a step needs that hands work to other workflows."""
+    """Build the spec for the performer of a step that delegates work to other workflows."""
     handed_on = [each for each in action.delegations if _applies(each.when, names)]
     contexts = [_context(each, names) for each in handed_on]
     goals = [_pieces(each.goal or "", names) for each in handed_on]

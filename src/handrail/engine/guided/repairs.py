@@ -1,4 +1,4 @@
-"""What helps an agent to hand in a step: an example of its output, and, once refused, what to mend."""
+"""Helps an agent to submit a step: an example of its output and, after a refusal, what to fix."""
 
 from collections.abc import Iterator, Sequence
 from typing import cast
@@ -18,7 +18,7 @@ _STILL_YOURS = (
 
 
 def example_output(spec: Spec) -> dict[str, JsonValue]:
-    """Give the smallest output that has everything a step asks for; the notes are to be written."""
+    """Build the smallest output that has everything a step asks for; the notes are still to be written."""
     output: dict[str, JsonValue] = {"notesMarkdown": NOTES}
     artifacts = list(_artifacts(spec))
     if artifacts:
@@ -51,12 +51,12 @@ def _dicts(value: JsonValue) -> list[dict[str, JsonValue]]:
 
 
 def refusal_text(shortfalls: Sequence[Shortfall]) -> str:
-    """Say what is missing, what it must look like, what came, and what to do."""
+    """Write what is missing, what it must look like, what was sent, and what to do."""
     parts = ["# Not done yet", _STILL_YOURS]
     told: list[str] = []
     for number, each in enumerate(shortfalls[:MOST_SHORTFALLS], 1):
         parts.append(_said(number, each))
-        # Several faults of one artifact bring the same schema along: it is told once.
+        # Several faults of one artifact come with the same schema, which is shown once.
         new = [text for text in _shown(each) if text not in told]
         parts += new
         told += new

@@ -1,4 +1,4 @@
-"""WorkRail's selection rule: after each step the list is scanned from its top, and the first that applies is next.
+"""WorkRail's selection rule: after each step the list is scanned from the top, and the first that applies is next.
 
 A step that did not apply is not done: it runs later, out of order, once its condition holds.
 """
@@ -11,7 +11,7 @@ from handrail.model.workflow.values import Expression
 
 
 def choose(plan: Plan, state: RunState, now: float) -> Event | None:
-    """Go to the step that is next, or end; None when the run stands before it already."""
+    """Go to the step that is next, or end the run; None if the run is already at that step."""
     if state.failure is not None:
         return None
     passed: list[PassedBy] = []
@@ -28,7 +28,7 @@ def choose(plan: Plan, state: RunState, now: float) -> Event | None:
 
 
 def is_done(state: RunState, step: Step) -> bool:
-    """Whether a step of the top is done, so that it is not chosen again."""
+    """Whether a top-level step is done, so that it is not chosen again."""
     found = state.steps.get(step.name)
     if found is None:
         return False
@@ -39,14 +39,14 @@ def is_done(state: RunState, step: Step) -> bool:
 
 
 def reason_for(step: Step, state: RunState) -> Why | None:
-    """Evaluate a step's condition at the top; None where it has none."""
+    """Evaluate the condition of a top-level step; None if it has none."""
     if step.when is None or isinstance(step.when, Expression):
         return None
     return decided(step.when, state.context)
 
 
 def _end(state: RunState, passed: list[PassedBy], now: float) -> Event:
-    """The steps that never applied are recorded as skipped, one by one, and then the run is over."""
+    """Record the steps that never applied as skipped, one by one, and then end the run."""
     for each in passed:
         if each.address not in state.steps:
             return StepSkipped(address=each.address, why=each.why, at=now)

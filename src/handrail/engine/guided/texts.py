@@ -1,8 +1,8 @@
-"""Says to an agent, in plain text, everything that a guided step asks of it: the same words pulled or pushed.
+"""Writes everything that a guided step asks of an agent as plain text, the same whether it is pulled or pushed.
 
-1. What the author wrote comes first and whole; what Handrail demands follows under headings of its own.
-2. Whatever a step is held to is told: the criteria, the contract with its schema, the levels, the notes.
-3. The stance of an agent stands in the text for it, never in its system prompt.
+1. The author's text comes first and complete; Handrail's requirements follow under headings of their own.
+2. Every requirement of a step is stated: the criteria, the contract with its schema, the levels, the notes.
+3. The role of an agent is part of this text, never of its system prompt.
 4. The order never changes: loop, role, prompt, guidance, definitions, demands, confirmation, notes, fragments.
 """
 
@@ -26,11 +26,11 @@ _CONFIRMERS = {
 _RUNS = "Handrail runs {} itself when you hand in this step, and takes the step only if it passes: run it before."
 _STRENGTHS = {"lightweight": "a lightweight one", "mid": "one of middle strength", "heavy": "a heavy one"}
 PERSON = "human_approval"
-"""Who is asked by the engine itself: no agent can give this word."""
+"""The confirmer whom the engine itself asks; no agent can confirm in their place."""
 
 
 def step_text(spec: Spec, *, notes_known: bool = False, rules: Sequence[str] = ()) -> str:
-    """Give the text of a guided step or of one that hands work on; `rules` are those of the whole workflow."""
+    """Write the text of a guided step or of one that delegates; `rules` are those of the whole workflow."""
     sections = (
         *_loop(spec),
         *_role(spec),
@@ -55,12 +55,12 @@ def step_text(spec: Spec, *, notes_known: bool = False, rules: Sequence[str] = (
 
 
 def opening_rules(guided: GuidedWorkflow) -> tuple[str, ...]:
-    """List the rules of a workflow for who begins it, with what must be so and what to ask before that."""
+    """List the rules of a workflow for whoever begins it, with its preconditions and the questions to ask first."""
     return (*guided.meta_guidance, *opening_questions(guided))
 
 
 def opening_questions(guided: GuidedWorkflow) -> tuple[str, ...]:
-    """List what must be so before a workflow begins, and what to ask first."""
+    """List the preconditions of a workflow and the questions to ask first."""
     return (
         *(f"This must be so before you begin, otherwise stop and say so: {each}" for each in guided.preconditions),
         *(f"Ask this first, unless you know it: {each}" for each in guided.clarification_prompts),
@@ -68,7 +68,7 @@ def opening_questions(guided: GuidedWorkflow) -> tuple[str, ...]:
 
 
 def agent_text(spec: Spec, rules: Sequence[str] = ()) -> str:
-    """Give the text of a native agent step that a connected agent performs."""
+    """Write the text of a native agent step that a connected agent performs."""
     parts = [str(spec.get(name) or "").strip() for name in ("system_prompt", "prompt")]
     parts += _listed("Rules of this workflow", rules)
     parts += assessment_sections(spec.get("assessments"))
@@ -127,7 +127,7 @@ def _delegations(spec: Spec) -> Iterator[str]:
 
 
 def _means(delegation: Spec) -> Iterator[str]:
-    """Say by which model and with which tools a piece of work is to be done."""
+    """Describe the model and the tools with which a piece of work should be done."""
     tools = delegation.get("allowed_tools")
     if delegation.get("model_tier"):
         yield f"   model: {_STRENGTHS[str(delegation['model_tier'])]}, where you can choose one"
@@ -136,7 +136,7 @@ def _means(delegation: Spec) -> Iterator[str]:
 
 
 def delegation_result(number: int) -> JsonValue:
-    """Give an example of the report on a piece of work that was handed on."""
+    """Build an example of the report on delegated work."""
     return {"kind": "wr.delegation_result", "delegation": number, "status": "done", "summary": "what came out of it"}
 
 
@@ -156,7 +156,7 @@ def _tier(spec: Spec) -> Iterator[str]:
 
 
 def definitions(functions: Sequence[JsonValue]) -> Iterator[str]:
-    """Say what the functions stand for that prompts refer to."""
+    """Describe the functions that prompts refer to."""
     lines = [_definition(cast("dict[str, JsonValue]", each)) for each in functions]
     yield from _listed("Definitions", lines)
 
@@ -168,7 +168,7 @@ def _definition(function: Spec) -> str:
 
 
 def _parameter(parameter: Spec) -> str:
-    """Give a parameter with its type or the values it may have, its default, and what it is for."""
+    """Format a parameter with its type or allowed values, its default, and what it is for."""
     choices = " | ".join(json.dumps(each, ensure_ascii=False) for each in _list(parameter.get("enum")))
     default = "" if parameter.get("default") is None else f" = {json.dumps(parameter['default'], ensure_ascii=False)}"
     about = f" ({parameter['description']})" if parameter.get("description") else ""
@@ -219,7 +219,7 @@ def _confirmation(spec: Spec) -> Iterator[str]:
 
 
 def confirmed_example() -> JsonValue:
-    """Give an example of the yes that a step asks for."""
+    """Build an example of the confirmation that a step asks for."""
     return {"kind": CONFIRMATION, "confirmed": True, "by": "<who said yes>"}
 
 
@@ -241,6 +241,6 @@ def _list(value: JsonValue) -> list[JsonValue]:
 
 
 def schema_text(schema: JsonValue) -> str:
-    """Give a schema as a block of JSON, on one line: it is looked up, not read."""
+    """Format a schema as a block of JSON, on one line, because it is looked up rather than read."""
     shown = {name: each for name, each in schema.items() if name != "$schema"} if isinstance(schema, dict) else schema
     return fenced(json.dumps(shown, ensure_ascii=False), "json")

@@ -1,1 +1,1 @@
-"""What an agent is told, and which agent it is."""
+"""Chooses the agent of a step and writes its prompt."""

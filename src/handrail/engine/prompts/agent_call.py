@@ -1,8 +1,8 @@
-"""What an agent is asked: the text and the terms of one call, as the intent records them.
+"""Builds one call of an agent: its text and its terms, as the intent records them.
 
 1. Everything that decides the call is evaluated here, before anything is started; replaying never does it again.
-2. A try after a failed one goes on in the conversation of the failed one, told what was wrong.
-3. Calls are counted by address, whatever the round: the count tells one call from the next.
+2. An attempt after a failed one continues in the conversation of the failed one, and is told what was wrong.
+3. Calls are counted by address, whatever the round: the count distinguishes one call from the next.
 """
 
 import json
@@ -55,27 +55,27 @@ class Ask:
     attempt: int = 1
     attempts: int = 1
     failed: str = ""
-    """Why the last try was not accepted."""
+    """Why the last attempt was not accepted."""
     proofs: tuple[str, ...] = ()
     findings: JsonValue = None
-    """What a review found: the agent is shown it, whether its prompt names it or not."""
+    """The findings of a review, which the agent is shown whether its prompt names them or not."""
     timeout: int | None = None
     room: Mapping[str, float] = field(default_factory=dict[str, float])
-    """What the budgets leave for the call, where they limit what its lines show."""
+    """What the budgets leave for the call, of the amounts that an agent reports during a call."""
     counted: tuple[str, ...] = ()
-    """The addresses whose calls the task's own budget counts, where they are more than this one."""
+    """The addresses whose calls count towards the task's own budget, if more than this one."""
     output: str = ""
     why: Why | None = None
     guided: GuidedWorkflow | None = None
-    """What guides the whole workflow."""
+    """The guidance of the whole workflow."""
     assessments: tuple[Assessment, ...] = ()
-    """The judgments that the step asks for."""
+    """The assessments that the step asks for."""
     questions: tuple[JsonValue, ...] = ()
-    """Capabilities that nobody has found out about yet."""
+    """Capabilities that have not been observed yet."""
 
 
 def asked(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> StepBegan:
-    """Give the intent of a call."""
+    """Build the intent of a call."""
     task = ask.task
     extra = {**ask.names, **{name: value_of(value, state, ask.names) for name, value in task.with_values}}
     choice = chosen(task, given_by(state, agent_names), falls_at(state, ask.address))
@@ -93,11 +93,11 @@ def asked(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Ste
         "model": choice.model,
         "chosen": choice.why or None,
         "instead": list(choice.instead),
-        # A script costs what the agent would that it stands in for.
+        # A script costs what the agent that it replaces would cost.
         "priced_as": f"{task.agent}/{task.model or ''}" if state.script and task.agent else None,
         "access": task.access,
         "session": session,
-        # Whether it has heard this step's own words before, and not only those of another step.
+        # Whether the conversation already contains this step's own prompt, not only that of another step.
         "goes_on": _goes_on(state, ask, session),
         "single_turn": task.single_turn,
         "suppress_thoughts": task.suppress_thoughts,
@@ -130,7 +130,7 @@ def asked(state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Ste
 
 
 def of_step(step: Step, task: AgentTask, own: Mapping[str, JsonValue], project: Project = NO_PROJECT) -> Ask:
-    """Give what a call of a plain agent step takes from its step."""
+    """Build the part of a call that comes from its plain agent step."""
     return Ask(
         task=task,
         address="",
@@ -144,7 +144,7 @@ def of_step(step: Step, task: AgentTask, own: Mapping[str, JsonValue], project: 
 
 
 def guided_by(ask: Ask, plan: Plan, state: RunState, step: Step | None = None) -> Ask:
-    """Give a call with what guides its workflow, and what its step asks for beside the work."""
+    """Add the guidance of the workflow, and what the step asks for beside its work, to a call."""
     if plan.guided is None and (step is None or not step.assess):
         return ask
     known = {each.id: each for each in plan.assessments}
@@ -154,7 +154,7 @@ def guided_by(ask: Ask, plan: Plan, state: RunState, step: Step | None = None) -
 
 
 def before_call(plan: Plan, state: RunState, ask: Ask, now: float, agent_names: AgentNames) -> Event | None:
-    """Give what must be recorded before an agent is called, or keeps it from being called; None where nothing does."""
+    """Return the event to record before an agent is called, or instead of the call; None if there is none."""
     if plan.guided is None or not plan.guided.capabilities or state.held_by:
         return None
     choice = chosen(ask.task, given_by(state, agent_names), falls_at(state, ask.address))
@@ -163,7 +163,7 @@ def before_call(plan: Plan, state: RunState, ask: Ask, now: float, agent_names: 
 
 
 def session_of(state: RunState, ask: Ask, choice: Choice) -> str:
-    """Give the conversation that goes on, or none; it stays with the agent that it was begun with."""
+    """Return the session to continue, or none; a session stays with the agent that began it."""
     known = state.steps.get(ask.address)
     again = ask.attempt > 1 or ask.address in state.answers or known_as(state, ask.address) in state.feedback
     again = again or _breaks_off(state, known, ask.address)
@@ -176,7 +176,7 @@ def session_of(state: RunState, ask: Ask, choice: Choice) -> str:
 
 
 def _breaks_off(state: RunState, known: StepState | None, address: str) -> bool:
-    """Whether the last call was ended by a budget or a limit, or is followed by what a person said meanwhile."""
+    """Whether the last call was ended by a budget or a limit, or a person said something meanwhile."""
     failure = state.failure
     cut_short = failure is not None and failure.hindrance in ("budget", "wait") and failure.address == address
     return cut_short or (known is not None and known.status == "waiting")
@@ -201,7 +201,7 @@ class _Demanded:
 
 
 def _demanded(state: RunState, ask: Ask) -> _Demanded:
-    """Ask for artifacts in the result; a connected agent is told when it gets the step, and hands them in apart."""
+    """Ask for artifacts in the result; a connected agent is told with its step, and submits them separately."""
     wanted = tuple(demands.assessment(each) for each in ask.assessments)
     if state.held_by:
         return _Demanded(ask.schema, assessments=wanted)
@@ -214,7 +214,7 @@ def _demanded(state: RunState, ask: Ask) -> _Demanded:
 
 
 def _guides(state: RunState, ask: Ask, session: str) -> tuple[str, ...]:
-    """Tell what guides the workflow: whole in a new conversation, in short in one that goes on.
+    """Return the guidance of the workflow: in full in a new conversation, in short in a continued one.
 
     A connected agent is told beside its first step.
     """
@@ -234,13 +234,13 @@ def _text(state: RunState, ask: Ask, extra: Mapping[str, JsonValue], session: st
         guides=_guides(state, ask, session),
         demands=demanded.sections,
         example=demanded.example,
-        # A conversation that goes on has heard it already.
+        # A conversation that continues already contains it.
         handoff="" if session else handoff(state, ask.task.handoff),
         carried="" if session else carried(state, ask.task),
         findings=_shown(ask),
         output=ask.output,
         proofs=ask.proofs,
-        # A connected agent is told the form of the result with its step, and where it goes.
+        # A connected agent is told with its step what form the result has and where it goes.
         schema=None if state.held_by else demanded.schema,
         failed=ask.failed,
         revision=state.feedback.get(known_as(state, ask.address), ""),
@@ -266,12 +266,12 @@ def _shown(ask: Ask) -> str:
 
 
 def _read_by(prompt: Prompt) -> set[str]:
-    """Give the names that a prompt reads."""
+    """List the names that a prompt reads."""
     return {ref.parts[0] for ref in _parsed(prompt.text)[1]} if prompt.syntax == "template" else set()
 
 
 def rendered_prompt(prompt: Prompt, state: RunState, extra: Mapping[str, JsonValue]) -> MarkedText:
-    """Render a prompt on a run's values; a plain one is only text."""
+    """Render a prompt with a run's values; a plain one is only text."""
     return mark_values(_pieces(prompt, state, extra))
 
 
@@ -284,11 +284,11 @@ def _pieces(prompt: Prompt, state: RunState, extra: Mapping[str, JsonValue]) -> 
 
 
 def _pieces_of(task: AgentTask, state: RunState, extra: Mapping[str, JsonValue]) -> list[Piece]:
-    """Render a task's prompt, inside of its handoff template where it has one."""
+    """Render a task's prompt, inside its handoff template if it has one."""
     own = _pieces(task.prompt, state, extra)
     if task.handoff_template is None:
         return own
-    # The prompt's values get their marks together with those of the template, so a place is kept for it until then.
+    # The prompt's values are marked together with those of the template, so a placeholder stands for it until then.
     here = {**current_step(state), "prompt": _OWN_PROMPT}
     around = _pieces(task.handoff_template, state, {**extra, "current_step": here})
     return [piece for each in around for piece in (own if each == _OWN_PROMPT else [each])]

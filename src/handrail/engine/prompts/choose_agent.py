@@ -1,10 +1,10 @@
-"""Which agent performs a step, with which model, and why.
+"""Chooses which agent performs a step, with which model, and why.
 
 1. The first that names an agent decides: `--agent`, the step, a tag in the issue, a label of the issue, what the run
    was started with (the repository's default, or the only agent that is installed).
-2. A model counts where it is meant for the agent that was chosen; a model that only one agent has names that agent.
-3. An agent that is missing or stays overloaded is replaced by the next of the fallbacks, never one that was asked for
-   with `--agent`.
+2. A model counts if it is meant for the agent that was chosen; a model that only one agent has names that agent.
+3. An agent that is missing or stays overloaded is replaced by the next of the fallbacks, but never one that was
+   requested with `--agent`.
 """
 
 import re
@@ -18,11 +18,11 @@ from handrail.model.workflow.agent_names import NO_AGENT_NAMES, AgentNames, Name
 from handrail.model.workflow.settings import NO_POLICY, AgentPolicy, AgentTask
 from handrail.model.workflow.values import JsonValue
 
-# The form with backslashes is what some trackers make of brackets.
+# Some trackers write brackets with backslashes.
 TAG = re.compile(r"\\?\[(agent|model)=([a-z0-9][a-z0-9_.:/-]*)\\?\]", re.IGNORECASE)
 LABEL = re.compile(r"(agent|model)[:=/]\s*([a-z0-9][a-z0-9_.:/-]*)", re.IGNORECASE)
 FALLBACK = "fallback"
-"""How the reason begins where another agent than the step's own was turned to."""
+"""How the reason begins if another agent than the step's own was chosen."""
 
 
 @frozen
@@ -38,27 +38,27 @@ class Given:
     """What a run knows about the agents of its steps."""
 
     override: str = ""
-    """What `--agent` and `--model` said."""
+    """The values of `--agent` and `--model`."""
     policy: AgentPolicy = NO_POLICY
     inputs: Mapping[str, JsonValue] | None = None
     task: str = ""
     names: AgentNames = NO_AGENT_NAMES
-    """What people call agents here."""
+    """The names by which agents are known here."""
 
 
 @frozen
 class Choice:
-    """The agent of a step; None where nothing names one."""
+    """The agent of a step; None if nothing names one."""
 
     agent: str | None
     model: str | None
     why: str
     instead: tuple[str, ...] = ()
-    """Who is turned to when it is missing or stays overloaded."""
+    """The agents to fall back to when it is missing or stays overloaded."""
 
 
 def chosen(task: AgentTask, given: Given, falls: int = 0) -> Choice:
-    """Choose the agent of a step; `falls` counts those that were replaced already."""
+    """Choose the agent of a step; `falls` counts the agents that were already replaced."""
     first = _first(task, given)
     if given.override and given.names.read(given.override).agent:
         return first
@@ -72,12 +72,12 @@ def chosen(task: AgentTask, given: Given, falls: int = 0) -> Choice:
 
 
 def given_by(state: RunState, names: AgentNames) -> Given:
-    """Give what a run knows about the agents of its steps."""
+    """Collect what a run knows about the agents of its steps."""
     return Given(state.agent, state.agents, state.inputs, state.task, names)
 
 
 def falls_at(state: RunState, address: str) -> int:
-    """Count the agents that were replaced at a step; one that begins anew begins with its own."""
+    """Count the agents that were replaced at a step; a step that starts over begins with its own agent."""
     step = state.steps.get(address)
     return 0 if step is None or state.failure is None else step.falls
 
@@ -123,7 +123,7 @@ def _texts(task: str, issues: list[JsonValue]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _tags(texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """The first tag of each kind, with its value; what names an agent stands before what names a model."""
+    """Find the first tag of each kind with its value, `agent` before `model`."""
     found: dict[str, re.Match[str]] = {}
     for text in texts:
         for match in TAG.finditer(text):

@@ -1,4 +1,4 @@
-"""Composes the exact text that an agent is given: what came before, its task, the rules, and what is new."""
+"""Composes the exact text that an agent receives: what came before, its task, the rules, and what is new."""
 
 import json
 import re
@@ -28,7 +28,7 @@ from handrail.model.workflow.values import (
 )
 
 MOST_FEEDBACK = 20_000
-"""Characters of what checks said; the middle of more is left out."""
+"""The most characters of the output of checks; the middle of longer output is left out."""
 
 _VARIABLE = re.compile(r"\$(?:\{(HR_\d+)\}|(HR_\d+))", re.ASCII)
 _ONLY_IF_ASKED = "Commit and push only where your task asks for it."
@@ -41,14 +41,14 @@ _RULES: dict[Access, str] = {
 
 @frozen(kw_only=True)
 class Told:
-    """Everything that goes into what an agent is told."""
+    """Everything that goes into the text for an agent."""
 
     prompt: str
     """The author's prompt, already rendered."""
     marks: str = ""
-    """What the marks around its values mean, where it has some."""
+    """What the marks around its values mean, if it has any."""
     role: str = ""
-    """The stance that it is to take."""
+    """The role that the agent should take."""
     after: str = ""
     """Lines that follow the author's prompt."""
     guides: tuple[str, ...] = ()
@@ -57,20 +57,20 @@ class Told:
     """What the step asks for beside its work, each under a heading of its own."""
     handoff: str = ""
     carried: str = ""
-    """A summary of the earlier work that it goes on with."""
+    """A summary of the earlier work that the agent continues."""
     findings: str = ""
-    """What a review found, where the prompt itself does not show it."""
+    """The findings of a review, if the prompt itself does not show them."""
     proofs: tuple[str, ...] = ()
-    """What will be checked when it says that it is done, in words."""
+    """Descriptions of what will be checked when the agent says that it is done."""
     schema: JsonValue = None
     """JSON Schema of the result that is asked for."""
     example: JsonValue = None
     output: str = ""
     """The name under which checks and later steps know the result."""
     failed: str = ""
-    """What checks said: why the last try was not accepted, or on the first try what there is to repair."""
+    """The output of checks: why the last attempt was not accepted, or on the first attempt what to repair."""
     revision: str = ""
-    """What a person asked to change."""
+    """The changes that a person asked for."""
     answer: str = ""
     """A person's answer to the agent's question."""
     messages: tuple[str, ...] = ()
@@ -79,14 +79,14 @@ class Told:
     attempts: int = 1
     access: Access = "edit"
     goes_on: bool = False
-    """The agent was told prompt and handoff in this conversation: only what is new is said.
+    """Whether this conversation already contains prompt and handoff, so that only what is new is said.
 
-    A step that goes on in the conversation of another one has a new prompt: not this, only no handoff.
+    A step that continues the conversation of another one has a new prompt: it only omits the handoff.
     """
 
 
 def composed(told: Told) -> str:
-    """Give the text, as the agent reads it."""
+    """Compose the text as the agent reads it."""
     sections = _going_on(told) if told.goes_on else (*_begun(told), *_news(told))
     return clean("\n\n".join(sections))
 
@@ -143,7 +143,7 @@ def _json(value: JsonValue) -> str:
 
 
 def _news(told: Told) -> Iterator[str]:
-    """Say what was not there when the step began; the last words are the ones that count most."""
+    """Yield what was not there when the step began; what counts most comes last."""
     if told.answer:
         message = lone_block("answer", told.answer, "message")
         yield f"# The answer to your question\n\nYou asked a person, who answers:\n\n{message}"
@@ -199,7 +199,7 @@ def _unchanged(told: Told) -> str:
 
 
 def proof_words(proofs: tuple[Proof, ...], project: Project = NO_PROJECT) -> tuple[str, ...]:
-    """Say what will be checked; nothing is evaluated yet, so expressions stand as their author wrote them."""
+    """Describe what will be checked; expressions are shown as written, since nothing is evaluated yet."""
     return tuple(_words(proof, project) for proof in proofs)
 
 
@@ -231,7 +231,7 @@ def _files_words(proof: FilesProof, project: Project) -> str:
 
 
 def _check_words(proof: CheckProof, project: Project) -> str:
-    """Say how a file is checked, with the project's own command where it is known."""
+    """Describe how a file is checked, with the project's own command if it is known."""
     check = next((each for each in project.file_checks if each.name == proof.check), None)
     by = "" if check is None else f", run with {code(check.command)}"
     file = code(_written(proof.file))
@@ -253,7 +253,7 @@ def _command_words(script: str, how: str) -> str:
 
 
 def _source(command: Command) -> str:
-    """Give a command with expressions in the place of the variables that carry their values."""
+    """Format a command with expressions in place of the variables that carry their values."""
     written = {each.variable: f"{each.value.source}{' | file' * each.as_file}" for each in command.bindings}
 
     def back(found: re.Match[str]) -> str:

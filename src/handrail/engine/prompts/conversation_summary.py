@@ -1,4 +1,4 @@
-"""What goes over from one conversation into another: a summary, where a step asks for that; nothing of a dead one."""
+"""Carries a summary from one conversation into another if a step asks for it; drops conversations that are lost."""
 
 from collections.abc import Iterator
 
@@ -10,12 +10,12 @@ from handrail.model.workflow.plan import Plan
 from handrail.model.workflow.settings import AgentTask
 
 MOST_SAID = 8_000
-"""Characters of what an agent said last; the middle of more is left out."""
+"""The most characters of an agent's last message; the middle of a longer one is left out."""
 MOST_FILES = 100
 
 
 def carried(state: RunState, task: AgentTask) -> str:
-    """Give the summary with which a new conversation begins: the last words of an earlier step, and what it changed."""
+    """Write the summary that begins a new conversation: the last message of an earlier step, and what it changed."""
     before = state.steps.get(state.latest.get(spoken(task.session), ""))
     found = [] if task.carry != "summary" or before is None else list(_told(before))
     if not found:
@@ -36,19 +36,19 @@ def _told(step: StepState) -> Iterator[tuple[str, str]]:
 
 
 def is_told(plan: Plan) -> bool:
-    """Tell whether some agent of a plan is told what steps before it changed."""
+    """Whether some agent of a plan is told what earlier steps changed."""
     tasks = (task for _, step in every_step(plan.steps) for task in parts(step.action, AgentTask))
     return any(task.handoff != "none" or task.carry == "summary" for task in tasks)
 
 
 def listed(paths: tuple[str, ...]) -> str:
-    """Give changed files as they are kept, a line for each; where there are many, the first and how many more."""
+    """List changed files as they are stored, one per line; of many, the first ones and the number of the others."""
     more = [f"({len(paths) - MOST_FILES} more)"] if len(paths) > MOST_FILES else []
     return "\n".join([*paths[:MOST_FILES], *more])
 
 
 def without_session(state: RunState, session: str) -> RunState:
-    """Forget a conversation that its agent does not know any more: whoever would go on in it begins a new one."""
+    """Forget a conversation that its agent no longer knows, so that a new one is begun instead."""
     steps = state.steps
     for address, step in state.steps.items():
         if step.session == session:

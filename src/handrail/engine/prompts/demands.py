@@ -1,4 +1,4 @@
-"""What a step demands beside its work, and what guides the whole workflow, in words that every agent reads alike."""
+"""Writes what a step asks for beside its work, and the guidance of the workflow, in the same way for every agent."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +13,11 @@ from handrail.model.workflow.values import JsonValue
 
 Spec = Mapping[str, JsonValue]
 IN_CALL, IN_RESULT = "output.artifacts", "artifacts"
-"""Where artifacts go: into a part of the call of a connected agent, or into the result of one that is called."""
+"""Where artifacts go: into the call of a connected agent, or into the result of a called one."""
 
 
 def assessment(asked: Assessment) -> JsonValue:
-    """Say which judgment a step must give, as its intent records it."""
+    """Describe an assessment that a step asks for, as its intent records it."""
     return {
         "id": asked.id,
         "purpose": asked.purpose,
@@ -28,7 +28,7 @@ def assessment(asked: Assessment) -> JsonValue:
 
 
 def assessment_sections(assessments: JsonValue, place: str = IN_CALL) -> Iterator[str]:
-    """Say which judgments a step must give, each under a heading of its own."""
+    """Describe the assessments that a step asks for, each under a heading of its own."""
     for each in _list(assessments):
         one = cast("dict[str, JsonValue]", each)
         lines = [_dimension(cast("dict[str, JsonValue]", said)) for said in _list(one.get("dimensions"))]
@@ -52,7 +52,7 @@ def _sentence(text: JsonValue) -> str:
 
 
 def capability_sections(capabilities: JsonValue) -> Iterator[str]:
-    """Ask what the agent can do, where nobody has found that out yet."""
+    """Ask for the agent's capabilities that have not been observed yet."""
     asked = [cast("dict[str, JsonValue]", each) for each in _list(capabilities)]
     if asked:
         lines = "\n".join(f"- `{each.get('name')}` ({each.get('level')})" for each in asked)
@@ -69,7 +69,7 @@ def capability_sections(capabilities: JsonValue) -> Iterator[str]:
 
 
 def with_artifacts(schema: JsonValue, asked: Sequence[JsonValue]) -> tuple[JsonValue, JsonValue]:
-    """Give the schema of a result together with the artifacts that are asked for, and the least that fits it."""
+    """Return the schema of a result together with the requested artifacts, and the smallest example that matches."""
     wanted = [cast("dict[str, JsonValue]", each) for each in asked]
     forms: list[JsonValue] = [each.get("schema") for each in wanted]
     text: JsonValue = {"type": "string", "description": "your last words: what you did and found"}
@@ -88,7 +88,7 @@ def with_artifacts(schema: JsonValue, asked: Sequence[JsonValue]) -> tuple[JsonV
 
 
 def full_guides(guided: GuidedWorkflow, unresolved: Sequence[str] = ()) -> tuple[str, ...]:
-    """Tell the rules and the documents of a workflow to an agent that begins."""
+    """Describe the rules and documents of a workflow to an agent that begins."""
     rules = "\n".join(f"- {each}" for each in guided.meta_guidance)
     entries = "\n".join(_full(each, each.id in unresolved) for each in guided.references)
     heading = "# References\n\nDocuments that this workflow builds on. Read those that your step needs."
@@ -97,7 +97,7 @@ def full_guides(guided: GuidedWorkflow, unresolved: Sequence[str] = ()) -> tuple
 
 
 def compact_guides(guided: GuidedWorkflow, unresolved: Sequence[str] = ()) -> tuple[str, ...]:
-    """Remind an agent that has heard them in this conversation."""
+    """Remind an agent of the guidance that its conversation already contains."""
     lines = ["The rules of this workflow hold as before."] if guided.meta_guidance else []
     if guided.references:
         listed = "\n".join(_compact(each, each.id in unresolved) for each in guided.references)
@@ -119,5 +119,5 @@ def _list(value: JsonValue) -> list[JsonValue]:
 
 
 def as_json(value: JsonValue) -> str:
-    """Give a value as a block of JSON that nothing in it can close."""
+    """Format a value as a block of JSON that nothing inside it can close."""
     return fenced(json.dumps(value, ensure_ascii=False, indent=2), "json")

@@ -1,4 +1,4 @@
-"""What an agent learns of the run before its step: the task, the steps so far, their outputs and what they made."""
+"""Describes the run so far to an agent: the task, the steps, their outputs and the artifacts they made."""
 
 import re
 from collections import deque
@@ -15,7 +15,7 @@ from handrail.model.workflow.settings import Handoff
 from handrail.model.workflow.values import JsonValue
 
 MOST_STEPS = 30
-"""Steps that are listed, the newest; the earlier ones are counted."""
+"""The most steps that are listed, the newest ones; earlier ones are only counted."""
 MOST_TASK = 6_000
 _MOST_ADDRESS = 80
 _MOST_SAID = 200
@@ -31,9 +31,9 @@ _WORDS: dict[StepStatus, str] = {
 }
 _INSIDE = re.compile(r"[/@\[]")
 MOST = 40
-"""Artifacts that are listed, the newest."""
+"""The most artifacts that are listed, the newest ones."""
 _MOST_LOOKED_AT = 2_000
-"""Values of one output in which artifacts are looked for."""
+"""The most values of one output that are searched for artifacts."""
 _MOST_TEXT = 120
 _KINDS = {
     "branch": "branch",
@@ -46,12 +46,12 @@ _KINDS = {
     "issue": "issue",
     "issues": "issue",
 }
-"""Keys of outputs that name an artifact, with its kind; `test_path` is one like `path`."""
+"""Keys of outputs that name an artifact, with its kind; `test_path` counts like `path`."""
 
 
 @frozen
 class _Limits:
-    """How many characters of outputs are given, of one and of all."""
+    """The most characters of outputs that are included, of one and of all."""
 
     each: int
     total: int
@@ -62,7 +62,7 @@ _LIMITS: dict[Handoff, _Limits] = {"summary": _Limits(1_500, 15_000), "full": _L
 
 @frozen
 class _Past:
-    """A step that is over, with its place in the list."""
+    """A step that is over, with its number in the list."""
 
     number: int
     address: str
@@ -71,7 +71,7 @@ class _Past:
 
 @frozen
 class _Part:
-    """One block, with what has to be said of it outside."""
+    """One block of data, with a note that belongs outside of it."""
 
     about: str
     text: str
@@ -79,7 +79,7 @@ class _Part:
 
 
 def handoff(state: RunState, mode: Handoff) -> str:
-    """Give what the next agent is told of the run; nothing where there is nothing to tell."""
+    """Write what the next agent is told about the run; empty if there is nothing to tell."""
     if mode == "none":
         return ""
     listed = _listed(state)
@@ -100,12 +100,12 @@ def _opening(state: RunState, mark: str) -> str:
 
 
 def _listed(state: RunState) -> list[_Past]:
-    """Give the newest steps that are over, in the order they began; what is inside of one of them is part of it."""
+    """List the newest steps that are over, in the order they began; a step inside another is part of that one."""
     now = {each.address for each in (state.pending, state.failure) if each is not None}
     over = sorted((step.began, at) for at, step in state.steps.items() if step.status in _WORDS and at not in now)
     outside = ((earlier, over[earlier][1]) for earlier in reversed(range(len(over))))
     newest = list(islice((each for each in outside if not _is_inside(state, each[1])), MOST_STEPS))
-    # All earlier ones are counted only where there are more than can be listed.
+    # Earlier steps are only counted where there are more than can be listed.
     first = newest[-1][0] + 1 if len(newest) == MOST_STEPS else 1
     return [_Past(number, at, state.steps[at]) for number, (_, at) in enumerate(reversed(newest), first)]
 
@@ -113,7 +113,7 @@ def _listed(state: RunState) -> list[_Past]:
 def _is_inside(state: RunState, address: str) -> bool:
     work = state.stack[-1].work if state.stack else None
     if work is not None and (address == work.address or address.startswith((f"{work.address}@", f"{work.address}/"))):
-        # What the step under way passes on between its efforts, it tells each of them itself.
+        # A composite step in progress tells each of its calls itself what the others did.
         return True
     for found in _INSIDE.finditer(address):
         around = state.steps.get(address[: found.start()])
@@ -163,7 +163,7 @@ def _line(past: _Past) -> str:
 
 
 def _lines(state: RunState, past: _Past, merged: frozenset[str]) -> Iterator[str]:
-    """Give a step with what it left: the files that it changed, or branches that are not here."""
+    """Describe a step and what it left behind: changed files, or branches that are not merged here."""
     yield _line(past)
     changed = list(dict.fromkeys(_changed(state, past)))
     if changed:
@@ -174,7 +174,7 @@ def _lines(state: RunState, past: _Past, merged: frozenset[str]) -> Iterator[str
 
 
 def _changed(state: RunState, past: _Past) -> Iterator[str]:
-    """Give the files that a step changed, and those of its parts."""
+    """Yield the files that a step and its parts changed."""
     yield from past.step.changed.splitlines()
     inside = (f"{past.address}/", f"{past.address}@", f"{past.address}[")
     parts = sorted((step.began, at) for at, step in state.steps.items() if step.changed and at.startswith(inside))
@@ -188,21 +188,21 @@ def _enumerated(names: list[str]) -> str:
 
 
 def _branches(output: JsonValue) -> Iterator[tuple[str, str]]:
-    """Give the key and the branch of each item that a fan-out brought to its end."""
+    """Yield the key and the branch of each finished item of a fan-out."""
     for each in output if isinstance(output, list) else ():
         if isinstance(each, dict) and {"key", "item", "status", "commit"} <= each.keys() and each.get("branch"):
             yield str(each["key"]), str(each["branch"])
 
 
 def _merged(listed: list[_Past]) -> frozenset[str]:
-    """Give the keys of items that some step brought together."""
+    """Collect the keys of items that some step merged."""
     outputs = (each.step.output for each in listed if isinstance(each.step.output, dict))
     found = (each["merged"] for each in outputs if "merged" in each and "left" in each)
     return frozenset(str(key) for keys in found if isinstance(keys, list) for key in keys)
 
 
 def _said(step: StepState) -> str:
-    """Give a step in one line: what failed, what it calls its summary, what was said last, or its output."""
+    """Describe a step in one line: its error, its own summary, its last message, or its output."""
     own = step.output.get("summary") if isinstance(step.output, dict) else None
     output = "" if step.output is None else json_text(step.output)
     failed = step.error if step.status in ("failed", "passed_over") else ""
@@ -211,7 +211,7 @@ def _said(step: StepState) -> str:
 
 
 def _outputs(state: RunState, listed: list[_Past], mode: Handoff) -> Iterator[_Part]:
-    """Give outputs in the order they were made; where not all fit, the newest."""
+    """Yield outputs in the order they were made; if not all fit, the newest."""
     limits = _LIMITS[mode]
     found = _found(state, listed, everything=mode == "full")
     hint = "; `handoff: full` gives them" if mode == "summary" else ""
@@ -231,7 +231,7 @@ def _outputs(state: RunState, listed: list[_Past], mode: Handoff) -> Iterator[_P
 
 
 def _found(state: RunState, listed: list[_Past], *, everything: bool) -> list[tuple[str, str]]:
-    """Give outputs with what they are called, oldest first: the named ones, and those of the other steps if asked."""
+    """List outputs by name, oldest first: the named ones, and if asked those of other steps."""
     names = {name: value for name, value in sorted(state.names.items()) if name not in _inputs(state)}
     ordered: list[tuple[str, str]] = []
     for past in reversed(listed):
@@ -244,7 +244,7 @@ def _found(state: RunState, listed: list[_Past], *, everything: bool) -> list[tu
 
 
 def _inputs(state: RunState) -> set[str]:
-    """The names of what was given from outside; in a routine that is what the routine was given."""
+    """Return the names of the inputs, which inside a routine are those of the routine."""
     groups = [frame.group for frame in state.stack if frame.group is not None]
     return {spoken(name) for name in (groups[-1].inputs if groups else state.inputs)}
 

@@ -1,1 +1,1 @@
-"""Findings, verdicts, convergence."""
+"""Findings, verdicts and convergence of review loops."""

@@ -1,8 +1,8 @@
-"""What reviewer and arbiter of a review loop answered, as data; and the shape of answer that they are asked for.
+"""Reads the answers of reviewer and arbiter of a review loop as data, and defines the schemas that they are asked for.
 
-An answer counts only in the form that was asked for: a map with a list `findings`, each item a map with a message;
-of an arbiter a map that decides. Other words are no answer: neither a finding nor a clean review.
-The readers of words serve loops that began before this held.
+An answer counts only in the requested form: a map with a list `findings`, each item a map with a message; of an
+arbiter, a map that decides. Any other text is not an answer: neither a finding nor a clean review.
+The readers of prose serve loops that began before this rule.
 """
 
 import json
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 MOST_FINDINGS = 100
-"""Of one round; the worst are kept."""
+"""The most findings of one round; the most severe ones are retained."""
 LONGEST_DATA = 1_000_000
 
 _LISTS = ("findings", "issues", "problems", "comments", "violations")
@@ -69,7 +69,7 @@ REVIEW_SCHEMA: dict[str, JsonValue] = _object(
         ),
     },
 )
-"""What a reviewer returns."""
+"""The schema of a reviewer's answer."""
 
 JUDGE_SCHEMA: dict[str, JsonValue] = _object(
     ["decisions", "actionable"],
@@ -88,22 +88,22 @@ JUDGE_SCHEMA: dict[str, JsonValue] = _object(
     actionable={"type": "boolean"},
     reason={"type": "string"},
 )
-"""What an arbiter returns: a decision for each finding, named by its id or by file, line and rule."""
+"""The schema of an arbiter's answer: a decision for each finding, named by its id or by file, line and rule."""
 
 
 def read_findings(output: JsonValue, text: str) -> tuple[Finding, ...]:
-    """Read what a reviewer gave: its data where there is some, else its words; the worst first, each once."""
+    """Read a reviewer's findings from its data, else from its text; the most severe first, each once."""
     return _told_apart(_read(output, text))
 
 
 def read_judgement(output: JsonValue, text: str, findings: Sequence[Finding]) -> Judgement:
-    """Read what an arbiter gave, about the findings that it was shown."""
+    """Read an arbiter's answer about the findings that it was shown."""
     data = output if isinstance(output, dict | list | bool) else _data_in(_words(output, text))
     return judgement_of(data, _words(output, text), findings)
 
 
 def review_problem(output: JsonValue, text: str) -> str:
-    """Say what is wrong with the form of a reviewer's answer; nothing where it is as asked for."""
+    """Explain what is wrong with the form of a reviewer's answer; empty if it is as requested."""
     data = _data(output, text)
     if not isinstance(data, dict):
         return (
@@ -118,7 +118,7 @@ def review_problem(output: JsonValue, text: str) -> str:
 
 
 def judgement_problem(output: JsonValue, text: str, findings: Sequence[Finding]) -> str:
-    """Say what is wrong with the form of an arbiter's answer; nothing where it is as asked for."""
+    """Explain what is wrong with the form of an arbiter's answer; empty if it is as requested."""
     data = _data(output, text)
     if not isinstance(data, dict):
         return f"it must be a JSON object with `decisions` and `actionable`; it is {_kind(data)}"
@@ -155,7 +155,7 @@ def _read(output: JsonValue, text: str) -> Iterable[Finding]:
 
 
 def _data_in(text: str) -> JsonValue:
-    """Find JSON in a text: the whole of it, or its last fenced block that is JSON."""
+    """Find JSON in a text: all of it, or its last fenced block that is JSON."""
     answer = text.strip()[:LONGEST_DATA]
     for part in (answer, *reversed(_FENCED.findall(answer))):
         if not part.lstrip().startswith(("{", "[")):
@@ -211,7 +211,7 @@ def _said(text: str) -> Finding | None:
 
 
 def _is_settled(item: dict[str, JsonValue]) -> bool:
-    """A reviewer that also lists what was repaired says so."""
+    """Whether a finding is marked as resolved, by a reviewer that also lists what was fixed."""
     return str(item.get("status", "")).casefold() in _SETTLED or item.get("resolved") is True
 
 
@@ -229,7 +229,7 @@ def _line(item: dict[str, JsonValue]) -> int | None:
 
 
 def _told_apart(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Drop what is said twice; what is said of several lines is several findings, counted from the top."""
+    """Drop duplicates; the same text about several lines is several findings, numbered from the top."""
     ordered = sorted(found, key=_order)
     once: dict[tuple[str, int | None], Finding] = {}
     for each in ordered:

@@ -1,7 +1,7 @@
 """Reads an arbiter's answer: which findings are worth a change, which are declined and why.
 
-The decisions on single findings count; the overall `actionable` settles only those that no decision names. What
-cannot be understood declines nothing: a finding is never lost by a garbled answer.
+Decisions on single findings count; the overall `actionable` settles only those that no decision names. An answer that
+cannot be understood declines nothing: a finding is never lost through a garbled answer.
 """
 
 import re
@@ -38,15 +38,15 @@ _LINE = re.compile(r"\W*([\w.-]+)\W+(accept(?:ed)?|declined?|reject(?:ed)?)\b\W*
 
 @frozen(kw_only=True)
 class Judgement:
-    """What an arbiter decided."""
+    """The decisions of an arbiter."""
 
     actionable: bool
     accepted: tuple[str, ...] = ()
     declined: tuple[tuple[str, str], ...] = ()
-    """Ids with the reason."""
+    """Ids of declined findings, each with the reason."""
     reason: str = ""
     understood: bool = True
-    """False: the answer said neither yes nor no, so everything stays open."""
+    """False if the answer said neither yes nor no, so that everything stays open."""
 
 
 @frozen
@@ -56,7 +56,7 @@ class _Decision:
 
 
 def read_judgement(data: JsonValue, text: str, findings: Sequence[Finding]) -> Judgement:
-    """Read an arbiter's data, or its words where it gave none."""
+    """Read an arbiter's data, or its text if it gave none."""
     answer: dict[str, JsonValue] = data if isinstance(data, dict) else {}
     if isinstance(data, list):
         answer = {"decisions": data}

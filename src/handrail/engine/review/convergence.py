@@ -1,35 +1,40 @@
-"""When a review loop stops, and with which reason.
+"""Decides when a review loop stops, and for which reason.
 
-A *round* is: the reviewer reports; where there is an arbiter, it judges; what is left open is fixed. A finding is
-*open* in a round when it was reported and has never been declined; it *counts* when its severity is at or above
+A reviewer asked often enough always finds something, and a fixer can break one thing while fixing another. A loop that
+only counts rounds therefore either stops too early or spends its budget on going in circles. This module remembers
+what each round found, in a ledger, and stops as soon as the history shows that the work is done or that another round
+would not help. The ledger is plain data inside the run's state, and `verdict` is a pure function of it, so a resumed
+run stops in the same round as an uninterrupted one.
+
+In a *round* the reviewer reports; the arbiter, if there is one, judges; what is left open is fixed. A finding is
+*open* in a round if it was reported and has never been declined; it *counts* if its severity is at or above
 `converge.severity`. The *burden* of a round is the sum of `BURDEN` over the findings that count. The first of these
 that holds is the reason:
 
-- `clean`: after a review, nothing open counts. What is below the severity stays listed as open.
+- `clean`: after a review, nothing open counts. Findings below the severity stay listed as open.
 - `declined`: after a judgement, nothing open counts any more, or the arbiter finds nothing actionable. Each finding
-  keeps its reason, and stays declined for good: reported again, it is not open.
+  has its reason, and stays declined for good: if it is reported again, it is not open.
 - `oscillation`: after a fix, exactly the findings that counted in an earlier round count again, and at least one of
-  them was gone in the round before: A, B, A. The fixes walk in a circle.
-- `reseeded`: after a fix, a finding that was gone in the round before is back, and the whole is not an earlier one
-  again: A and B, then B, then A and C. The fix of one thing broke the repair of another.
+  them was gone in the round before: A, B, A. The fixes go in circles.
+- `reseeded`: after a fix, a finding that was gone in the round before is back, but the set as a whole is new:
+  A and B, then B, then A and C. The fix of one thing broke the repair of another.
 - `repeated`: after a fix, exactly the findings that counted in the round before count again: the fix, which was meant
   for them, changed nothing.
-- `plateau`: for `converge.plateau` rounds the burden has not gone below its lowest: new findings take the place of
-  the old ones.
+- `plateau`: for `converge.plateau` rounds the burden has not gone below its lowest: new findings replace the old ones.
 
 `met` (the workflow's `exit_when` held), `max` (no round is left) and `no_answer` (reviewer or arbiter gave no answer in
-the asked form, though asked twice) are the caller's to tell. The four from `oscillation` on look at
-what the arbiter leaves open, so in a loop with an arbiter they speak only after its judgement; `converge: off`
-silences them. A reviewer that only ever drops findings meets none of them and ends `clean`.
+the requested form, though asked twice) are decided by the caller. The four from `oscillation` on look at what the
+arbiter leaves open, so in a loop with an arbiter they apply only after its judgement; `converge: off` disables them.
+A reviewer that only ever drops findings triggers none of them and ends `clean`.
 
-Findings are told apart by their identity (`finding`). Said in other words, a finding is still the same when
-the reviewer gives its id again, or when file and rule agree, the texts share most of their words, and no name in the
-code differs. Declined findings are matched by identity or id only, so that nothing is silenced by likeness.
+Findings are distinguished by their identity (`finding`). Phrased differently, a finding is still the same if the
+reviewer repeats its id, or if file and rule agree, the texts share most of their words, and no name in the code
+differs. Declined findings are matched by identity or id only, so that nothing is silenced by mere similarity.
 
 The result of a loop that decides: `score` is 100 less the burden of everything open, at least 0. `decision` is
-`reject` with an open critical or high finding; else `needs_clarification` when something that counts is open and
-`exit_when` was not met, or when there was no answer; else `approve`. `confidence` says how settled that is,
-by the reason alone (`CONFIDENCE`).
+`reject` with an open critical or high finding; else `needs_clarification` if something that counts is open and
+`exit_when` was not met, or if there was no answer; else `approve`. `confidence` says how settled that is, by the
+reason alone (`CONFIDENCE`).
 """
 
 from collections import Counter
@@ -44,16 +49,16 @@ from handrail.model.codec import decode, encode
 from handrail.model.workflow.values import JsonValue
 
 BURDEN = {"critical": 40, "high": 20, "medium": 5, "low": 1}
-"""What an open finding weighs: one critical is as bad as two high, eight medium or forty low ones."""
+"""The weight of an open finding: one critical is as bad as two high, eight medium or forty low ones."""
 
 CONFIDENCE = {"clean": 1.0, "met": 1.0, "declined": 1.0, "repeated": 0.75, "plateau": 0.5, "max": 0.5}
 UNSETTLED = 0.25
-"""The confidence where fixes undo each other."""
+"""The confidence if fixes undo each other."""
 
 
 @frozen
 class Declined:
-    """A finding that the arbiter does not want repaired."""
+    """A finding that the arbiter does not want fixed."""
 
     id: str
     reason: str
@@ -61,15 +66,15 @@ class Declined:
 
 @frozen(kw_only=True)
 class Round:
-    """What one round came to; ids are sorted, so that the order of a report means nothing."""
+    """The result of one round; ids are sorted, so that the order of a report does not matter."""
 
     open: tuple[str, ...]
     counting: tuple[str, ...]
     burden: int
     known_as: tuple[tuple[str, str], ...] = ()
-    """Ids of this round's wording, with the ids under which the findings are known."""
+    """Ids as this round's wording yields them, with the ids under which the findings are known."""
     actionable: bool | None = None
-    """The arbiter's word; None where it was not asked."""
+    """The arbiter's decision; None if it was not asked."""
     fixed: bool = False
 
 
@@ -81,19 +86,19 @@ class Ledger:
     plateau: int
     enabled: bool
     known: tuple[Finding, ...] = ()
-    """Every finding ever reported, as it was said last."""
+    """Every finding ever reported, in its latest wording."""
     declined: tuple[Declined, ...] = ()
     rounds: tuple[Round, ...] = ()
 
 
 def begin(severity: str, plateau: int, enabled: bool) -> JsonValue:
-    """Give the ledger of a loop that has had no round."""
+    """Return the ledger of a loop before its first round."""
     bar = severity if severity in SEVERITIES else "low"
     return encode(Ledger(severity=bar, plateau=max(plateau, 1), enabled=enabled))
 
 
 def reviewed(ledger: JsonValue, findings: Sequence[Finding]) -> JsonValue:
-    """Begin a round with what the reviewer found."""
+    """Begin a round with the reviewer's findings."""
     book = read(ledger)
     known_as = _recognized(book, findings)
     found = {known_as[each.id]: replace(each, id=known_as[each.id]) for each in findings}
@@ -105,7 +110,7 @@ def reviewed(ledger: JsonValue, findings: Sequence[Finding]) -> JsonValue:
 
 
 def judged(ledger: JsonValue, judgement: Judgement) -> JsonValue:
-    """Take out of the round what the arbiter declined."""
+    """Remove from the round what the arbiter declined."""
     book = read(ledger)
     this = book.rounds[-1]
     known_as = dict(this.known_as)
@@ -120,13 +125,13 @@ def judged(ledger: JsonValue, judgement: Judgement) -> JsonValue:
 
 
 def fixed(ledger: JsonValue) -> JsonValue:
-    """Note that a fix was made in this round."""
+    """Record that a fix was made in this round."""
     book = read(ledger)
     return encode(replace(book, rounds=(*book.rounds[:-1], replace(book.rounds[-1], fixed=True))))
 
 
 def verdict(ledger: JsonValue) -> str | None:
-    """Say why to stop now, after a review or a judgement; None: go on."""
+    """Return the reason to stop now, after a review or a judgement; None to continue."""
     book = read(ledger)
     if not book.rounds:
         return None
@@ -140,7 +145,7 @@ def verdict(ledger: JsonValue) -> str | None:
 
 
 def names(ledger: JsonValue) -> dict[str, JsonValue]:
-    """Give what `exit_when` and the prompts of the roles may name; `cost` is the caller's to add."""
+    """Return what `exit_when` and the prompts of the roles may name; the caller adds `cost`."""
     book = read(ledger)
     found = open_findings(ledger)
     grades = Counter(each.severity for each in found)
@@ -153,7 +158,7 @@ def names(ledger: JsonValue) -> dict[str, JsonValue]:
 
 
 def result(ledger: JsonValue, stopped: str, decides: bool) -> dict[str, JsonValue]:
-    """Give what the loop came to."""
+    """Build the result of the loop."""
     book = read(ledger)
     still_open = open_findings(ledger)
     reasons = {each.id: each.reason for each in book.declined}
@@ -172,25 +177,25 @@ def result(ledger: JsonValue, stopped: str, decides: bool) -> dict[str, JsonValu
 
 
 def open_findings(ledger: JsonValue) -> tuple[Finding, ...]:
-    """Give what is open in this round under the ids by which it is known, the worst first."""
+    """List the open findings of this round under their known ids, the most severe first."""
     book = read(ledger)
     return findings_of(book, book.rounds[-1].open if book.rounds else ())
 
 
 def read(ledger: JsonValue) -> Ledger:
-    """Give a ledger as it was kept."""
+    """Decode a stored ledger."""
     return decode(Ledger, ledger)
 
 
 def findings_of(book: Ledger, ids: Iterable[str]) -> tuple[Finding, ...]:
-    """Give known findings by their ids, the worst first."""
+    """Look up known findings by their ids, the most severe first."""
     wanted = set(ids)
     found = (each for each in book.known if each.id in wanted)
     return tuple(sorted(found, key=lambda each: (rank(each.severity), each.file, each.line or 0, each.id)))
 
 
 def _actionable(book: Ledger) -> bool:
-    """The arbiter's word, or, where it has not spoken in this round, whether anything that counts is open."""
+    """Return the arbiter's decision or, if it has not judged this round, whether anything that counts is open."""
     if not book.rounds:
         return False
     this = book.rounds[-1]
@@ -234,7 +239,7 @@ def _stuck(book: Ledger) -> str | None:
 
 
 def _recognized(book: Ledger, findings: Sequence[Finding]) -> dict[str, str]:
-    """Give each finding the id under which it is known; a known one is given once in a round."""
+    """Map each finding to the id under which it is known; each known id is used once in a round."""
     known = {each.id for each in book.known}
     names = {each.id: each.id for each in findings if each.id in known}
     taken = set(names)
@@ -247,7 +252,7 @@ def _recognized(book: Ledger, findings: Sequence[Finding]) -> dict[str, str]:
 
 
 def _pairs(book: Ledger, fresh: Sequence[Finding]) -> list[tuple[float, str, str]]:
-    """Pair what may be the same finding in other words, the most alike first."""
+    """Pair findings that may be the same in other words, the most similar first."""
     declined = {each.id for each in book.declined}
     pairs = ((each, other) for other in book.known for each in fresh)
     return [

@@ -1,9 +1,9 @@
-"""One review finding: its severity, its place, and an identity that lasts from round to round.
+"""One review finding: its severity, its place, and an identity that is stable from round to round.
 
-The identity is a hash over file, rule and normalized text. Normalizing takes away what changes though the finding
+The identity is a hash over file, rule and normalized text. Normalizing removes what may change although the finding
 does not: case, white space, punctuation and markup, line numbers, list numbers, and the words by which a reviewer
-repeats itself ("still", "again", "as reported in round 1"). Names, other numbers and operators stay: they tell
-findings of one file apart. Line and severity are no part of it.
+repeats itself ("still", "again", "as reported in round 1"). Names, other numbers and operators stay: they distinguish
+findings of one file. Line and severity are not part of it.
 """
 
 import re
@@ -17,14 +17,14 @@ from handrail.frozen import frozen
 from handrail.model.workflow.values import JsonValue
 
 SEVERITIES = ("critical", "high", "medium", "low")
-"""From the worst to the least."""
+"""From the most to the least severe."""
 
 LONGEST_TEXT = 2_000
 LONGEST_NAME = 300
 ALIKE = 0.8
-"""The share of common words from which two texts of one file and rule say the same."""
+"""The share of common words from which two texts about one file and rule say the same."""
 ALIKE_UNDER_ONE_NUMBER = 0.3
-"""The same, where the reviewer gave both the same number: numbers may start anew in each round."""
+"""The same threshold if the reviewer gave both the same number: numbers may start over in each round."""
 
 _WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -60,7 +60,7 @@ _COUNTER = re.compile(r"\W*[A-Za-z]{0,8}\W?\d{1,4}\W*")
 
 @frozen(kw_only=True)
 class Finding:
-    """What a reviewer objects to."""
+    """Something that a reviewer objects to."""
 
     id: str
     severity: str
@@ -70,10 +70,10 @@ class Finding:
     text: str
     suggestion: str = ""
     label: str = ""
-    """What the reviewer itself calls it."""
+    """The reviewer's own name for it."""
 
     def record(self) -> dict[str, JsonValue]:
-        """Give it as expressions and prompts see it."""
+        """Return the finding as expressions and prompts see it."""
         return {
             "id": self.id,
             "file": self.file,
@@ -86,18 +86,18 @@ class Finding:
 
 
 def severity_of(word: str) -> str:
-    """Give the severity that a reviewer's word means; a word that says nothing means medium."""
+    """Map a reviewer's word to a severity; an unknown word means medium."""
     bare = word.strip().strip("[]()*_`:").casefold()
     return _WORDS.get(bare) or next((_WORDS[each] for each in re.findall(r"\w+", bare) if each in _WORDS), "medium")
 
 
 def rank(severity: str) -> int:
-    """Give the place of a severity, the worst first."""
+    """Return the position of a severity, the most severe first."""
     return SEVERITIES.index(severity) if severity in SEVERITIES else SEVERITIES.index("low")
 
 
 def finding(text: str, **given: str | int | None) -> Finding:
-    """Make a finding with its identity; `given` has severity, file, line, rule, suggestion and label, where known."""
+    """Build a finding with its identity; `given` has severity, file, line, rule, suggestion and label, if known."""
     file, line = place(str(given.get("file") or ""))
     own = given.get("line")
     rule = re.sub(r"\W+", "-", str(given.get("rule") or "").casefold()).strip("-")[:LONGEST_NAME]
@@ -123,19 +123,19 @@ def place(text: str) -> tuple[str, int | None]:
 
 
 def identity(file: str, rule: str, text: str) -> str:
-    """Give what a finding is known by, in whatever round it is said."""
+    """Compute the id of a finding, which is the same in whatever round it is reported."""
     parts = "\n".join((file, rule, normalized(text)))
     return sha256(parts.encode(errors="replace")).hexdigest()[:12]
 
 
 def normalized(text: str) -> str:
-    """Give what is left of a text without that which changes though the finding does not."""
+    """Remove from a text what may change although the finding does not."""
     plain = _without_moving_parts(normalize("NFKC", text).casefold())
     return " ".join(_TOKEN.findall(plain)) or " ".join(text.split())
 
 
 def named_alike(one: Finding, earlier: Finding) -> float:
-    """Give 2 where the reviewer gives the earlier one's id, 1 where it gave both a name of its own, else 0."""
+    """Return 2 if the reviewer gives the earlier finding's id, 1 if it gave both a name of its own, else 0."""
     if one.label == earlier.id:
         return 2
     named = one.label == earlier.label and one.label != "" and not _COUNTER.fullmatch(one.label)
@@ -143,7 +143,7 @@ def named_alike(one: Finding, earlier: Finding) -> float:
 
 
 def likeness(one: Finding, other: Finding) -> float:
-    """Give how alike two findings are: 0 where they are not the same one, which differing names in the text decide."""
+    """Return how similar two findings are, 0 if they are not the same; differing names in the text decide that."""
     if (one.file, one.rule) != (other.file, other.rule):
         return 0
     labelled = bool(one.label) and one.label == other.label
@@ -155,7 +155,7 @@ def likeness(one: Finding, other: Finding) -> float:
 
 
 def clipped(text: str, most: int) -> str:
-    """Give a text without white space around it, cut with a mark where it is too long."""
+    """Strip a text and shorten it, with a mark, if it is too long."""
     bare = text.strip()
     return bare if len(bare) <= most else bare[: most - 1].rstrip() + "…"
 
@@ -165,7 +165,7 @@ def _without_moving_parts(text: str) -> str:
     return _LABEL.sub("", kept)
 
 
-# Each finding of a round is compared with all known ones of its file and rule: their words are read once.
+# Each finding of a round is compared with all known ones of its file and rule, so their words are read once.
 @lru_cache(maxsize=2048)
 def _words(text: str) -> frozenset[str]:
     return frozenset(normalized(text).split())
@@ -173,7 +173,7 @@ def _words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=2048)
 def _names(text: str) -> frozenset[str]:
-    """What names something in the code, or counts something: another name is another finding."""
+    """Return the names and numbers in a text: a different name is a different finding."""
     plain = _DROPPED.sub(" ", normalize("NFKC", text))
     quoted = {word for part in _QUOTED.findall(plain) for word in _TOKEN.findall(part)}
     return frozenset(word.casefold() for word in quoted | set(_NAME.findall(plain)))

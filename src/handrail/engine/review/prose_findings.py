@@ -1,6 +1,6 @@
-"""Reads findings out of a reviewer's prose: list items that name a place or a severity, lines that begin with a place.
+"""Reads findings from a reviewer's prose: list items with a place or a severity, lines that begin with a place.
 
-Where no item does, the whole text is one finding of medium severity, unless it plainly says that there is none.
+If no item has either, the whole text is one finding of medium severity, unless it plainly says that there is none.
 """
 
 import re
@@ -11,7 +11,7 @@ from handrail.frozen import frozen
 
 LONGEST_ANSWER = 100_000
 UNREVIEWED = "not-reviewable"
-"""The rule under which a reviewer says that it could not look."""
+"""The rule under which a reviewer says that it could not review."""
 
 _SEVERITY = "(" + "|".join(sorted(SEVERITY_WORDS, key=len, reverse=True)) + ")"
 _MARKED = tuple(
@@ -67,11 +67,11 @@ _LONGEST_NOTHING = 600
 class _Item:
     text: str
     severity: str = ""
-    """Of the heading above it."""
+    """The severity in the heading above it."""
 
 
 def findings_in(text: str) -> tuple[Finding, ...]:
-    """Read the findings of a text that is no data."""
+    """Read the findings of a text that is not structured data."""
     answer = text.strip()[:LONGEST_ANSWER]
     if not answer:
         return (finding("the reviewer gave no answer", severity="high", rule=UNREVIEWED),)
@@ -82,7 +82,7 @@ def findings_in(text: str) -> tuple[Finding, ...]:
 
 
 def finding_in(text: str, severity: str = "") -> Finding | None:
-    """Read one list item; None where it names neither place nor severity."""
+    """Read one list item; None if it names neither place nor severity."""
     marked, rest = _taken_severity(text[: 2 * LONGEST_TEXT])
     where, rest = _taken_place(rest)
     if not marked:
@@ -98,7 +98,7 @@ def finding_in(text: str, severity: str = "") -> Finding | None:
 
 
 def says_nothing(text: str) -> bool:
-    """Say whether a text plainly states that there is nothing to object to."""
+    """Whether a text plainly states that there is nothing to object to."""
     if len(text) > _LONGEST_NOTHING or _YET.search(text):
         return False
     sentences = [each for each in _SENTENCE_END.split(text) if re.search(r"\w", each)]
@@ -113,7 +113,7 @@ def _only_says_nothing(text: str) -> bool:
 
 
 def _items(lines: Iterable[str]) -> tuple[_Item, ...]:
-    """Gather list items with the lines that belong to them; nested ones belong to the item above."""
+    """Collect list items with the lines that belong to them; nested items belong to the item above."""
     items: list[_Item] = []
     severity, margin, inside = "", 0, False
     for line in lines:
@@ -141,14 +141,14 @@ def _taken_severity(text: str) -> tuple[str, str]:
 
 
 def _taken_place(text: str) -> tuple[str, str]:
-    """Give the place, and the text without it where the text begins with it; within a sentence it is a word."""
+    """Return the place, and the text without it if the text begins with it; inside a sentence it stays."""
     where, rest = _taken(_PLACES, text)
     at_start = bool(where) and re.search(r"\w", text[: text.index(where)]) is None
     return where, rest if at_start else text
 
 
 def _taken(patterns: Iterable[re.Pattern[str]], text: str) -> tuple[str, str]:
-    """Give what the first pattern that fits finds, and the text without it."""
+    """Return what the first matching pattern finds, and the text without it."""
     for pattern in patterns:
         found = pattern.search(text)
         if found:

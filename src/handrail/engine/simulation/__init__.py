@@ -1,1 +1,1 @@
-"""Walks every branch of a plan with the real engine, giving each step every class of outcome. Nothing is run."""
+"""Explores every branch of a plan with the real engine, trying every class of outcome of each step; nothing is run."""

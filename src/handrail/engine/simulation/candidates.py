@@ -1,4 +1,4 @@
-"""The values that a step or an input may give, one for each way in which they decide what follows."""
+"""Chooses the values that a step or an input may have, one for each way in which they decide what follows."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ _OF_STEP = frozenset(
 
 @frozen
 class Candidate:
-    """A value, and what is special about it in words."""
+    """A value, and a description of what is special about it."""
 
     value: JsonValue
     says: str = ""
@@ -32,16 +32,16 @@ class Candidate:
 
 @frozen
 class _Subject:
-    """Something that gives a value: how paths read it, and the names under which it is seen."""
+    """Something that produces a value: how paths read it, and the names under which it is visible."""
 
     inside: Callable[[Path], Path | None]
     scope: Callable[[JsonValue], dict[str, JsonValue]]
     name: str = ""
-    """What is said before its values."""
+    """The name shown before its values."""
 
 
 def of_step(step: Step, type_: Type, reading: Reading) -> tuple[Candidate, ...]:
-    """Give the results that matter of a step that succeeds."""
+    """Choose the relevant results of a step that succeeds."""
     output, name = spoken(step.output or ""), spoken(step.name)
 
     def inside(path: Path) -> Path | None:
@@ -61,7 +61,7 @@ def of_step(step: Step, type_: Type, reading: Reading) -> tuple[Candidate, ...]:
 
 
 def of_input(declared: Input, reading: Reading) -> tuple[Candidate, ...]:
-    """Give the values that matter of an input that was not given, its default first."""
+    """Choose the relevant values of an input that was not given, its default first."""
     name = spoken(declared.name)
 
     def inside(path: Path) -> Path | None:
@@ -92,7 +92,7 @@ def _chosen(
     if first and not asked.matters:
         found = first
     elif first and not asked.compared and not isinstance(type_, ChoiceType) and type_ != BOOL:
-        # What is only passed on matters where there is a choice of few values.
+        # A value that is only passed on matters only if it is one of a few choices.
         found = first
     kept: dict[str, JsonValue] = {}
     spare: dict[str, JsonValue] = {}
@@ -104,7 +104,7 @@ def _chosen(
 
 
 def asked_of(inside: Callable[[Path], Path | None], reading: Reading) -> Asked:
-    """Gather what is asked of one value."""
+    """Collect everything that is asked about one value."""
     asked = Asked()
     for path in reading.paths:
         for rest in _rests(inside, reading, path):
@@ -119,7 +119,7 @@ def asked_of(inside: Callable[[Path], Path | None], reading: Reading) -> Asked:
 
 
 def _rests(inside: Callable[[Path], Path | None], reading: Reading, path: Path) -> Iterator[Path]:
-    """Give what a path reads of the value, where it reads it at all."""
+    """Yield what a path reads of the value, if it reads it at all."""
     for meant in reading.meant(path):
         rest = inside(meant)
         if rest is not None:
@@ -135,7 +135,7 @@ def _add(asked: Asked, decider: Decider, rests: Iterator[Path]) -> None:
 
 
 def _signature(subject: _Subject, value: JsonValue, reading: Reading) -> tuple[str, bool]:
-    """Say how a value decides, as a text; and whether it is of a kind that a condition cannot take."""
+    """Describe how a value decides, as a text, and whether it is of a kind that a condition cannot evaluate."""
     marks: list[object] = []
     wrong = False
     for decider in reading.deciders:
@@ -158,14 +158,14 @@ def _mark(atom: Syntax, scope: dict[str, JsonValue], decider: Decider) -> JsonVa
     except EvaluationError:
         return "wrong"
     if isinstance(found, list):
-        # Of lists that are walked through, none, one and several items are told apart, and more than there are rounds.
+        # For lists that are iterated over it matters if there are none, one or several items, or more than rounds.
         beyond = [len(found) > each for each in decider.constants if isinstance(each, int)]
         return [min(len(found), 2), json.dumps(found, default=str) if len(found) == 1 else "", *beyond]
     return found if isinstance(found, bool) else json.dumps(found, default=str)
 
 
 def _parts(subject: _Subject, value: JsonValue, paths: list[Path], reading: Reading) -> Iterator[JsonValue]:
-    """What of a value is read beside other values: it counts as it is."""
+    """Yield what is read of a value together with other values, which counts as it is."""
     for path in paths:
         yield from (_at(value, rest) for rest in _rests(subject.inside, reading, path))
 

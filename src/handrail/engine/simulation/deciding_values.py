@@ -1,4 +1,4 @@
-"""What a plan's expressions read: which values decide its flow, and with which constants they are compared."""
+"""Finds what a plan's expressions read: which values decide its flow, and with which constants they are compared."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -51,7 +51,7 @@ EXACT_FILTERS = frozenset({"length", "default", "lower", "upper", "trim", "first
 
 @frozen
 class Decider:
-    """An expression that decides where a run goes, or a value that is passed on and may."""
+    """An expression that decides where a run goes, or a value that is passed on and may decide elsewhere."""
 
     tree: Syntax
     paths: tuple[Path, ...]
@@ -70,7 +70,7 @@ class Reading:
     aliases: dict[str, list[Path]] = field(default_factory=dict[str, list[Path]])
     """Names of items and of routines' inputs, with the paths that they stand for."""
     orders: set[Path] = field(default_factory=set[Path])
-    """What says after which others an item of a fan-out comes."""
+    """The paths that say which items of a fan-out depend on which others."""
 
     @property
     def deciding(self) -> set[Path]:
@@ -78,7 +78,7 @@ class Reading:
         return {path for each in self.deciders for path in each.paths}
 
     def meant(self, path: Path, depth: int = 4) -> Iterator[Path]:
-        """Give a path, and those that it stands for where its name is another one for something."""
+        """Yield a path, and those that it stands for if its name is an alias."""
         yield path
         for target in self.aliases.get(path[0], ()) if depth else ():
             if target[0] != path[0]:
@@ -86,7 +86,7 @@ class Reading:
 
 
 def reading_of(plan: Plan) -> Reading:
-    """Gather what a plan reads."""
+    """Collect what a plan reads."""
     found = Reading()
     for _, step in every_step(plan.steps):
         for each in parts(step, Expression):
@@ -107,13 +107,13 @@ def _decider(expression: Expression, step: Step) -> Decider:
     tree, refs = parsed(expression.source)
     constants = tuple(_constants(tree))
     if isinstance(step.action, LoopAction) and isinstance(step.action.over, Each):
-        # One item more than there may be rounds.
+        # One item more than the allowed rounds makes a difference.
         constants = (*constants, step.action.max_iterations)
     return Decider(tree, tuple(dict.fromkeys((*(ref.parts for ref in refs), *_of_items(tree)))), constants)
 
 
 def _of_items(tree: Syntax) -> Iterator[Path]:
-    """The fields of items that filters such as `where('severity', 'high')` read."""
+    """Yield the fields of items that filters such as `where('severity', 'high')` read."""
     if isinstance(tree, Filter) and tree.arguments and tree.name in FIELD_FILTERS:
         subject, field_ = path_of(tree.subject), tree.arguments[0]
         if subject is not None and isinstance(field_, Constant) and isinstance(field_.value, str):
@@ -123,7 +123,7 @@ def _of_items(tree: Syntax) -> Iterator[Path]:
 
 
 def asked_of_outputs(reading: Reading, step: Step) -> tuple[Decider, ...]:
-    """Give what is decided on among the outputs of a workflow that a step calls, by their names there."""
+    """List what is decided on among the outputs of a workflow that a step calls, by their names there."""
     output, name = spoken(step.output or ""), spoken(step.name)
     found: list[Decider] = []
     for decider in reading.deciders:
@@ -159,7 +159,7 @@ def _prompt_refs(prompt: Prompt) -> tuple[Ref, ...]:
 
 
 def _deciding(step: Step) -> Iterator[Expression]:
-    """The expressions of a step that decide what follows, or whose values others may decide on."""
+    """Yield the expressions of a step that decide what follows, or whose values others may decide on."""
     if isinstance(step.when, Expression):
         yield step.when
     for proof in step.done_when:
@@ -207,7 +207,7 @@ def _constants(tree: Syntax) -> Iterator[object]:
 
 
 def atoms(tree: Syntax) -> Iterator[Syntax]:
-    """Give the smallest conditions of an expression: those that no `and`, `or` or `not` takes apart."""
+    """Yield the smallest conditions of an expression: those that no `and`, `or` or `not` splits further."""
     match tree:
         case Logic(_, operands):
             for each in operands:
@@ -219,7 +219,7 @@ def atoms(tree: Syntax) -> Iterator[Syntax]:
 
 
 def exact(tree: Syntax) -> bool:
-    """Tell whether the values that are tried are enough to say that a condition never holds."""
+    """Whether the values that are tried are enough to conclude that a condition never holds."""
     match tree:
         case Filter(_, name) if name not in EXACT_FILTERS:
             return False
@@ -230,7 +230,7 @@ def exact(tree: Syntax) -> bool:
 
 
 def exact_source(source: str) -> bool:
-    """Tell the same of an expression's text."""
+    """Whether the same is true for the text of an expression."""
     try:
         return exact(parsed(source)[0])
     except LanguageError:

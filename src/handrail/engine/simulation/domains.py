@@ -1,4 +1,4 @@
-"""Values that stand for all values of a type: enough of them that each comparison with a constant goes each way."""
+"""Samples that represent all values of a type: enough of them that each comparison with a constant goes each way."""
 
 from collections.abc import Iterator
 from itertools import islice, product
@@ -27,7 +27,7 @@ _ABSENT = object()
 
 
 class Asked:
-    """What is read of a value, as a tree of fields; `decides` where the value itself is compared with something."""
+    """What is read of a value, as a tree of fields; `decides` if the value itself is compared with something."""
 
     __slots__ = ("constants", "decides", "empty", "fields", "passed")
 
@@ -39,7 +39,7 @@ class Asked:
         self.empty = False
 
     def add(self, path: Path) -> "Asked":
-        """Note that a path is read; give the place of it."""
+        """Record that a path is read, and return its node."""
         here = self
         for part in path:
             here = here.fields.setdefault(part, Asked())
@@ -57,7 +57,7 @@ class Asked:
 
 
 def samples(type_: Type, asked: Asked, mark: str = "") -> list[JsonValue]:
-    """Give values of a type that differ in all that is asked of them; the first is the plainest."""
+    """Build values of a type that differ in everything that is asked about them; the first is the plainest."""
     if isinstance(type_, AnyType | SchemaType):
         return _unknown(asked, mark)
     match type_:
@@ -102,7 +102,7 @@ def _texts(asked: Asked) -> list[JsonValue]:
 
 
 def _unknown(asked: Asked, mark: str) -> list[JsonValue]:
-    """Of a value of which nothing is known, what is asked of it tells the shape."""
+    """Build samples of a value of unknown type, with the shape that is asked about."""
     if ITEMS in asked.fields or asked.empty:
         return _lists(ANY, asked, mark)
     if asked.fields:
@@ -154,7 +154,7 @@ def _field(field: Field, asked: Asked, mark: str) -> list[object]:
 
 
 def _combined(choices: list[list[object]]) -> Iterator[tuple[object, ...]]:
-    """All combinations where they are few, else each choice beside the first ones of the others."""
+    """Yield all combinations if they are few, else each choice beside the first ones of the others."""
     total = 1
     for each in choices:
         total *= len(each)

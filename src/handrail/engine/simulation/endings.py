@@ -1,4 +1,4 @@
-"""The events by which a simulated step ends."""
+"""Builds the events by which a simulated step ends."""
 
 from handrail.model.history.events import StepEnded
 from handrail.model.history.run_state import RunState
@@ -16,7 +16,7 @@ def ended(
     details: dict[str, JsonValue] | None = None,
     exit_code: int = 1,
 ) -> StepEnded:
-    """End what is pending."""
+    """Build the event that ends what is pending."""
     pending = state.pending
     return StepEnded(
         address="" if pending is None else pending.address,
@@ -32,7 +32,7 @@ def ended(
 
 
 def priced(calls: int, *, all_spent: bool = False) -> dict[str, JsonValue]:
-    """Give what an effort took; only agents cost something."""
+    """Build the details of what an action spent; only agents cost something."""
     spent: dict[str, JsonValue] = {"agent_calls": calls}
     if all_spent:
         spent = {**spent, "usd": MUCH, "tokens": int(MUCH), "seconds": MUCH}

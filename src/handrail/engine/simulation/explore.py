@@ -1,8 +1,8 @@
-"""Walks every branch: states that stand at the same place and know the same are looked at once.
+"""Explores every branch: states at the same place with the same knowledge are explored once.
 
 1. Every move is the engine's: `decide` says what follows, `apply` folds it; only what comes from outside is made up.
-2. The shortest way to anything is found first, so that examples are short.
-3. What does not fit into the room that was given is left out, and that is said.
+2. The shortest path to anything is found first, so that examples are short.
+3. What exceeds the given number of states is left out, and this is reported.
 """
 
 import json
@@ -49,7 +49,7 @@ _NO_FIELD = re.compile(r"field '([^']+)' is not there")
 
 @frozen
 class Node:
-    """A state that was looked at."""
+    """A state that was explored."""
 
     state: RunState
     trail: Trail | None = None
@@ -68,19 +68,19 @@ class Explored:
     edges: dict[str, list[tuple[Choice, str]]] = field(default_factory=dict[str, list[tuple[Choice, str]]])
     """From each state, what may happen and the state that it leads to."""
     settled: dict[str, str] = field(default_factory=dict[str, str])
-    """Of each state, the one in which only the outside can go on."""
+    """For each state, the one in which only the outside can move the run."""
     ended: dict[str, End] = field(default_factory=dict[str, End])
 
 
 def no_blobs(digest: str) -> bytes:
-    """A simulation keeps no blobs."""
+    """Refuse to read a blob, since a simulation stores none."""
     raise KeyError(digest)
 
 
 def explore(
     plan: Plan, types: Types, called: Mapping[str, Plan], given: Mapping[str, JsonValue], room: Room
 ) -> Explored:
-    """Explore a plan from its beginning; inputs that are not given take every value that matters."""
+    """Explore a plan from its beginning; inputs that are not given take every relevant value."""
     world = World(plan, types, called, room)
     found = Explored()
     starts = [Node(first_state(plan, inputs), trail) for inputs, trail in _starts(world, given)]
@@ -90,7 +90,7 @@ def explore(
 
 
 def inside(world: World, first: RunState) -> tuple[list[Outcome], Facts]:
-    """Explore a run inside another; give the ways in which it ends."""
+    """Explore a run inside another, and return the ways in which it ends."""
     found = Explored()
     ended: dict[str, Outcome] = {}
     for end, state in _walk(world, [Node(first)], found, Inner(inside)):
@@ -118,7 +118,7 @@ def _starts(world: World, given: Mapping[str, JsonValue]) -> list[tuple[dict[str
 
 
 def first_state(plan: Plan, inputs: dict[str, JsonValue]) -> RunState:
-    """Give the state in which a simulated run begins."""
+    """Return the state in which a simulated run begins."""
     started = ev.RunStarted(
         run="simulated",
         workflow=plan.name,
@@ -140,9 +140,9 @@ def _walk(world: World, starts: list[Node], found: Explored, inner: Inner) -> li
     seen: set[str] = set()
     ends: list[tuple[End, RunState]] = []
     while queue:
-        # A guided workflow is searched in depth, led by what was not seen yet; any other in breadth.
+        # A guided workflow is searched depth-first, guided by what was not seen yet; any other breadth-first.
         node = queue.pop() if world.plan.selection == "rescan" else queue.popleft()
-        # What follows by itself is the same for the same state, so that it is looked for before and after.
+        # Equal states are followed by equal decisions, so a state is looked up both before and after deciding.
         before = key_of(world, node.state)
         state = node.state if before in seen else settled(world, node, found.facts)
         key = before if before in seen else key_of(world, state)
@@ -173,7 +173,7 @@ def _applied(state: RunState, choice: Choice) -> RunState:
 
 
 def settled(world: World, node: Node, facts: Facts) -> RunState:
-    """Decide until only the outside can go on, and remember what was seen on the way."""
+    """Decide until only the outside can continue, and record what was seen on the way."""
     state = node.state
     for _ in range(MOST_EVENTS):
         place = world.prefix + place_of(world.plan, state)
@@ -187,7 +187,7 @@ def settled(world: World, node: Node, facts: Facts) -> RunState:
 
 @frozen
 class _Sight:
-    """Where something was seen."""
+    """The circumstances in which something was seen."""
 
     world: World
     place: str
@@ -240,7 +240,7 @@ def _results(place: str, event: ev.ItemEnded | ev.WorkLeft, facts: Facts) -> Non
 
 
 def _loop_place(place: str, state: RunState) -> str:
-    """A guided loop may end while a step of its body is next."""
+    """Return the place of a loop, which may be guided and end while a step of its body is next."""
     return place.rpartition("/")[0] if state.stack[-1].index >= 0 else place
 
 
@@ -250,6 +250,7 @@ def _without_marks(address: str) -> str:
 
 def _stopped(sight: _Sight, event: ev.RunBlocked | ev.RunEnded) -> None:
     facts, place, node = sight.facts, sight.place, sight.node
+    # A loop that blocks or fails at its limit records no reason of its own, so its message identifies it.
     if "reached its limit of" in event.message and sight.state.stack[-1].loop is not None:
         _first_time(facts.at_limit, place, node)
     if isinstance(event, ev.RunEnded):
@@ -277,7 +278,7 @@ def _around(place: str) -> list[str]:
 
 
 def _missing(world: World, message: str) -> str:
-    """Name what is not defined; a field of which nothing was ever said may well be there."""
+    """Return the name that is not defined; a field of unknown data may well exist, so it is not reported."""
     found = _NOT_DEFINED.search(message)
     if found is not None:
         return found[1]

@@ -1,4 +1,4 @@
-"""What is wrong with a plan, by everything that was seen while its branches were walked."""
+"""Derives what is wrong with a plan from everything that was seen while exploring it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,7 +32,7 @@ Severity = Literal["fault", "note"]
 
 @frozen
 class Finding:
-    """One thing that a simulation has to say."""
+    """One result of a simulation."""
 
     code: str
     severity: Severity
@@ -45,7 +45,7 @@ class Finding:
 
 
 def findings(plan: Plan, explored: Explored) -> tuple[Finding, ...]:
-    """Give everything that is to be said about a plan, in the order of its steps."""
+    """List everything to report about a plan, in the order of its steps."""
     steps = dict(every_step(plan.steps))
     found = [*_unreached(plan, explored), *_undefined(explored), *_doomed(plan, explored)]
     found += [*_loops(plan, explored), *_approvals(plan, explored), *_stuck(explored), *_unused(plan, explored)]
@@ -108,7 +108,7 @@ def _condition(step: Step, place: str, path: tuple[str, ...], *, sure: bool) -> 
 
 
 def _judged(finding: Finding, *, sure: bool) -> Finding:
-    """Only what is certain is a fault."""
+    """Turn a finding that is not certain into a note."""
     return finding if sure else replace(finding, severity="note", message=f"{finding.message}, as far as was looked")
 
 
@@ -202,7 +202,7 @@ def _stuck(explored: Explored) -> Iterator[Finding]:
 
 
 def _unused(plan: Plan, explored: Explored) -> Iterator[Finding]:
-    """Steps that say what happens when they fail, and cannot."""
+    """Find steps that say what happens when they fail, although they cannot fail."""
     if explored.cut:
         return
     for place, step in every_step(plan.steps):

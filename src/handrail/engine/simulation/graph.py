@@ -1,11 +1,11 @@
-"""Questions about everything that was explored: where a choice can lead, and how long a run can become."""
+"""Answers questions about what was explored: where a choice can lead, and how long a run can become."""
 
 from handrail.engine.simulation.explore import Explored
 from handrail.engine.simulation.world import Choice, End
 
 
 def ends_after(explored: Explored, place: str, says: str) -> list[End]:
-    """Give every end that a run may come to once a choice was taken at a place."""
+    """List every end that a run may reach after a choice was made at a place."""
     first = [
         to for edges in explored.edges.values() for choice, to in edges if choice.place == place and choice.says == says
     ]
@@ -20,7 +20,7 @@ def ends_after(explored: Explored, place: str, says: str) -> list[End]:
 
 
 def longest(explored: Explored) -> tuple[str, ...]:
-    """Give the longest way through everything that was explored."""
+    """Find the longest path through everything that was explored."""
     best: dict[str, tuple[int, Choice | None, str]] = {}
     open_: set[str] = set()
     stack = [("", False)]

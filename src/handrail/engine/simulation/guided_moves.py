@@ -1,4 +1,4 @@
-"""What a guided step may come to: done with a context that makes a condition hold or not, or failed."""
+"""The possible outcomes of a guided step: done with a context that makes a condition hold or not, or failed."""
 
 from collections.abc import Iterator
 from itertools import islice, product
@@ -16,13 +16,13 @@ from handrail.model.workflow.values import Compare, ContextCondition, Expression
 
 MOST_TRIES = 400
 MOST_LED = 4
-"""Conditions that one step's context is made for at a time; the others have their turn at other steps."""
+"""The most conditions for which one step's context is made; the others are tried at other steps."""
 BY = "somebody"
 Changes = dict[str, JsonValue]
 
 
 def moves(world: World, state: RunState, place: str, facts: Facts) -> Iterator[Choice]:
-    """Give what the step may come to; contexts that show nothing new any more are not tried again."""
+    """Yield the possible outcomes of a step; contexts that can no longer show anything new are not tried again."""
     steered = any(frame.loop is not None and frame.loop.steered for frame in state.stack)
     for says, changes in _contexts(world, state, facts):
         yield _done(state, place, says, changes)
@@ -35,7 +35,7 @@ def moves(world: World, state: RunState, place: str, facts: Facts) -> Iterator[C
 def _done(state: RunState, place: str, says: str, changes: Changes, *, stop: bool = False) -> Choice:
     details: Changes = {"loop_control": "stop" if stop else "continue"}
     merged: tuple[Event, ...] = (ContextMerged(changes=changes, by=BY, at=0.0),) if changes else ()
-    # A merge of the context comes first, and moves no number of what is pending.
+    # The merge of the context comes first, because it does not change the number of what is pending.
     return Choice(says, (*merged, ended(state, ok=True, output={"notes": "done"}, details=details)), place, 1)
 
 
@@ -54,7 +54,7 @@ def _contexts(world: World, state: RunState, facts: Facts) -> Iterator[tuple[str
 
 
 def _open(world: World, facts: Facts) -> Iterator[tuple[ContextCondition, bool]]:
-    """The conditions of steps that were not begun yet, and of loops that did not end both ways."""
+    """Yield the conditions of steps that have not begun yet, and of loops that have not ended both ways."""
     for address, step in every_step(world.plan.steps):
         place = world.prefix + address
         if step.when is not None and not isinstance(step.when, Expression) and place not in facts.begun:
@@ -76,7 +76,7 @@ def _counts(world: World, facts: Facts, needed: Changes) -> Iterator[tuple[str, 
 
 
 def _needed(plan: Plan, seen: Changes) -> Changes:
-    """What loops cannot be decided without; whoever completes a step is asked for it."""
+    """Return the values without which loops cannot be decided, and which the performer of a step must provide."""
     needed: Changes = {}
     for _, step in every_step(plan.steps):
         action = step.action
@@ -90,7 +90,7 @@ def _needed(plan: Plan, seen: Changes) -> Changes:
 
 
 def solved(condition: ContextCondition, context: Changes, *, wanted: bool) -> Changes | None:
-    """Find values of what a condition reads by which it holds, or does not; nothing where there is none."""
+    """Find values for which a condition holds, or does not; None if there are none."""
     names = variables(condition)
     choices = [[context.get(name), *_values(condition, name)] for name in names]
     for count, values in enumerate(product(*choices)):

@@ -1,4 +1,4 @@
-"""Runs inside a run: the items of a fan-out, and workflows that are called. Each is explored on its own."""
+"""Explores runs inside a run: the items of a fan-out, and called workflows, each separately."""
 
 import json
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class Inner:
     known: dict[str, list[Outcome]] = field(default_factory=dict[str, list[Outcome]])
 
     def item(self, world: World, state: RunState, place: str, facts: Facts) -> list[Choice]:
-        """Give how the first item that is under way may end."""
+        """List how the first item in progress may end."""
         work, step = cast("WorkState", state.stack[-1].work), holder(world.plan, state)
         data = work.data
         results = cast("dict[str, JsonValue]", data["results"])
@@ -64,7 +64,7 @@ class Inner:
         return self.known[mark]
 
     def child(self, world: World, state: RunState, place: str, facts: Facts) -> list[Choice]:
-        """Give how a workflow that was called may end."""
+        """List how a called workflow may end."""
         step, _ = current(world.plan, state)
         name = step.action.workflow if isinstance(step.action, CallAction) else ""
         plan = world.called.get(name)
@@ -104,7 +104,7 @@ def _run(plan: Plan, inputs: dict[str, JsonValue]) -> RunStarted:
 
 
 def _started(state: RunState, item: JsonValue) -> tuple[RunStarted, bytes]:
-    """The run of an item sees the names and steps of the run around it."""
+    """Build the start of an item's run, which sees the names and steps of the run around it."""
     work = cast("WorkState", state.stack[-1].work)
     names = names_inside(state, {str(work.data["item"]): item})
     seen = {"names": names, "latest": dict(state.latest.items()), "steps": step_rows(state)}
@@ -144,7 +144,7 @@ def _result(key: str, item: JsonValue, outcome: Outcome) -> dict[str, JsonValue]
 
 
 def _add(facts: Facts, more: Facts) -> None:
-    """Take over what was seen inside; the paths there begin with the item."""
+    """Add the facts that were seen inside; the paths there begin with the item."""
     for name in ("begun", "skipped", "at_limit", "undefined", "doomed", "stuck", "unexplored", "approvals"):
         known = getattr(facts, name)
         for place, path in getattr(more, name).items():

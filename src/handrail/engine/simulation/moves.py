@@ -1,4 +1,4 @@
-"""What may happen next in a state: every class of outcome of what is pending."""
+"""The possible next events of a state: every class of outcome of what is pending."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,7 +25,7 @@ BY = "somebody"
 
 
 def moves(world: World, state: RunState, facts: Facts, inner: Inner) -> list[Choice]:
-    """Give everything that may happen next; nothing where the run is over or needs a person."""
+    """List everything that may happen next; empty if the run is over or needs a person."""
     place = world.prefix + place_of(world.plan, state)
     if state.status == "blocked":
         return list(_taken(world, state, place))
@@ -43,7 +43,7 @@ def moves(world: World, state: RunState, facts: Facts, inner: Inner) -> list[Cho
 
 
 def _taken(world: World, state: RunState, place: str) -> Iterator[Choice]:
-    """Steps that only an outside performer can do are done by one."""
+    """Let an outside performer take the run, for steps that only such a performer can do."""
     if state.stack[-1].work is not None or not can_go_on(state) or state.pending is not None or state.held_by:
         return
     step, _ = current(world.plan, state)
@@ -61,7 +61,7 @@ def _waited(world: World, state: RunState, place: str) -> Iterator[Choice]:
     if not isinstance(action, ApprovalAction):
         return
     yield Choice("approved", (decide_approval(world.plan, state, Answer("approve", BY), 0.0),), place)
-    # What follows the second time is what followed the first.
+    # What follows a second revision is what followed the first.
     if action.revise is not None and action.max_revisions and not state.revisions.get(state.pending.address, 0):
         answer = Answer("revise", BY, "once more")
         yield Choice(f"sent back to {action.revise}", (decide_approval(world.plan, state, answer, 0.0),), place)
@@ -83,7 +83,7 @@ def _performed(world: World, state: RunState, place: str, facts: Facts) -> Itera
         yield from guided_moves.moves(world, state, place, facts)
         return
     found = _outcomes(world, state, step, place, facts)
-    # Whoever did a step that the engine cannot do gives the run back.
+    # The performer of a step that the engine cannot do gives the run back.
     release = (RunReleased(by=BY, at=0.0),) if state.held_by else ()
     yield from (replace(each, events=(*each.events, *release)) for each in found)
 
@@ -99,7 +99,7 @@ def _outcomes(world: World, state: RunState, step: Step, place: str, facts: Fact
 
 
 def known_end(step: Step) -> bool | None:
-    """Say how a step ends, where its own text decides that."""
+    """Return how a step ends, if its own text decides that."""
     if any(isinstance(each, CommandProof) and not _may_hold(each) for each in step.done_when):
         return False
     match step.action:
@@ -166,7 +166,7 @@ def _failures(world: World, state: RunState, step: Step, place: str) -> Iterator
 
 
 def _failed_outputs(world: World, step: Step) -> Iterator[tuple[JsonValue, str]]:
-    """A gate that fails tells which of its checks did."""
+    """Yield the outputs of a failed step; a gate says which of its checks failed."""
     if not isinstance(step.action, GateAction):
         yield None, ""
         return
@@ -179,7 +179,7 @@ def _failed_outputs(world: World, step: Step) -> Iterator[tuple[JsonValue, str]]
 
 
 def _effort(world: World, state: RunState, step: Step, place: str) -> Iterator[Choice]:
-    """One effort of a step that is made of several."""
+    """Yield the outcomes of one action of a composite step."""
     pending = state.pending
     action = "" if pending is None else pending.action
     if step.action.kind == "agent-loop":
@@ -196,7 +196,7 @@ def _effort(world: World, state: RunState, step: Step, place: str) -> Iterator[C
 
 
 def checks(state: RunState, step: Step, place: str) -> Iterator[Choice]:
-    """Checks pass, or fail."""
+    """Yield the two outcomes of checks: they pass or fail."""
     action = step.action
     known = _checks_end(action.checks) if isinstance(action, GateAction) else None
     good: JsonValue = {"passed": True, "failed": [], "exit_code": 0, "output": ""}

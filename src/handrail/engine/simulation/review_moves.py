@@ -1,4 +1,4 @@
-"""What the roles of a review loop may say: enough that each reason to stop is met."""
+"""The possible answers of the roles of a review loop: enough to reach every reason to stop."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -13,16 +13,16 @@ from handrail.model.workflow.values import JsonValue
 
 MOST_FINDINGS = 5
 NEW_UNTIL = 3
-"""The last round in which a review finds other things: after it, what is open only becomes less."""
+"""The last round in which a review finds new things; after it, the open findings only become fewer."""
 Found = list[JsonValue]
 
 
 def moves(world: World, state: RunState, place: str) -> Iterator[Choice]:
-    """Give what the role whose turn it is may come to."""
+    """Yield the possible outcomes of the role whose turn it is."""
     work = state.stack[-1].work
     data = {} if work is None else work.data
     if data.get("asked"):
-        # An answer at the second asking leads where one at the first does.
+        # An answer to the second request leads to the same as one to the first.
         yield _said(state, place, "still no answer in the asked form", "")
         return
     match data.get("phase"):
@@ -59,7 +59,7 @@ def _finding(number: int, severity: str = "high") -> JsonValue:
 
 
 def _reviews(world: World, state: RunState, data: dict[str, JsonValue], place: str) -> Iterator[Choice]:
-    """Nothing, the same, fewer, others, or what was gone already."""
+    """Yield reviews that find nothing, the same, fewer, other or previously resolved findings."""
     yield _said(state, place, "review finds nothing", _report([]))
     number = cast("int", data.get("round", 1))
     seen = [list(each.open) for each in convergence.read(data["ledger"]).rounds]
@@ -91,7 +91,7 @@ def _later(state: RunState, data: dict[str, JsonValue], place: str, number: int)
 
 
 def _checks(state: RunState, data: dict[str, JsonValue], place: str) -> Iterator[Choice]:
-    """Red checks are met in the first round; what they lead to is the same in every other."""
+    """Yield the outcomes of checks, which fail only in the first round, since other rounds lead to the same."""
     yield Choice("checks pass", (ended(state, ok=True, output={"passed": True}),), place)
     if data.get("round") == 1:
         yield Choice("checks fail", (ended(state, ok=False, output={"passed": False, "output": "red"}),), place)

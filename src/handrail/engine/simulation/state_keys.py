@@ -1,4 +1,4 @@
-"""Which states are the same: those that stand at the same place and know the same of what decides."""
+"""Decides which states are equal: those at the same place that know the same about what decides."""
 
 import json
 from typing import cast
@@ -18,7 +18,7 @@ _OWN = frozenset({"input", "run", "current_step", "env"})
 
 
 def key_of(world: World, state: RunState) -> str:
-    """Give a text that is the same for states from which the same follows."""
+    """Compute a text that is the same for states from which the same follows."""
     failure, pending = state.failure, state.pending
     held: list[object] = [
         state.status,
@@ -68,7 +68,7 @@ def _group(world: World, group: GroupState | None) -> object:
 
 
 def _known(world: World, state: RunState) -> list[object]:
-    """The values that decide, and which others are there at all."""
+    """List the values that decide, and which others exist at all."""
     deciding = world.reading.deciding
     return [
         _value(state, path) if path in deciding else _defined(state, path)
@@ -110,7 +110,7 @@ def _loop_names(plan: Plan) -> list[str | None]:
 
 
 def conditions(plan: Plan) -> list[ContextCondition]:
-    """Give the conditions over the context that decide which steps run, and how often."""
+    """List the conditions over the context that decide which steps run, and how often."""
     found: list[ContextCondition] = []
     for _, step in every_step(plan.steps):
         if step.when is not None and not isinstance(step.when, Expression):

@@ -18,18 +18,18 @@ from handrail.model.workflow.types import Type
 from handrail.model.workflow.values import Expression, JsonValue, Prompt
 
 Types = Callable[[Step], Type]
-"""Gives the type of a step's result."""
+"""Returns the type of a step's result."""
 
 
 @dataclass(slots=True)
 class Room:
-    """How many states may still be looked at."""
+    """How many states may still be explored."""
 
     left: int
     cut: bool = False
 
     def take(self) -> bool:
-        """Take one; False when none is left."""
+        """Use up one state; False if none is left."""
         self.left -= 1
         self.cut = self.cut or self.left < 0
         return self.left >= 0
@@ -37,7 +37,7 @@ class Room:
 
 @dataclass(frozen=True)
 class World:
-    """A plan that is walked, and what lies around it."""
+    """A plan that is explored, and its surroundings."""
 
     plan: Plan
     types: Types
@@ -45,9 +45,9 @@ class World:
     """The workflows that may be called, by name."""
     room: Room
     prefix: str = ""
-    """What stands before its places, where it is the body of another step."""
+    """The prefix of its places, if it is the body of another step."""
     calls: tuple[str, ...] = ()
-    """The workflows around it that were called, to notice one that calls itself."""
+    """The called workflows around it, to detect one that calls itself."""
     asked: tuple[Decider, ...] = ()
     """What its caller decides on among its outputs."""
     known: dict[str, tuple[Candidate, ...]] = field(default_factory=dict[str, tuple[Candidate, ...]])
@@ -62,18 +62,18 @@ class World:
 
     @cached_property
     def limited(self) -> bool:
-        """Whether it matters what agents cost."""
+        """Whether the cost of agents matters."""
         budgets = list(parts((self.plan.budget, *_all(self.plan.steps)), Budget))
         told = any(each.usd or each.tokens or each.minutes for each in budgets)
         return told or any(path in self.reading.deciding for path in (("cost",), ("run", "cost")))
 
     @cached_property
     def counted(self) -> bool:
-        """Whether it matters how often agents are called."""
+        """Whether the number of agent calls matters."""
         return any(each.agent_calls for each in parts((self.plan.budget, *_all(self.plan.steps)), Budget))
 
     def results(self, place: str, step: Step) -> tuple[Candidate, ...]:
-        """Give what a step may come to when it succeeds."""
+        """Return the possible results of a step that succeeds."""
         if place not in self.known:
             self.known[place] = of_step(step, self.types(step), self.reading)
         return self.known[place]
@@ -83,7 +83,7 @@ _VARIABLE = re.compile(r"\benv\.([A-Za-z_]\w*)")
 
 
 def variables_of(plan: Plan) -> dict[str, str]:
-    """Give the environment variables that a plan reads, each with a value that nothing is decided by."""
+    """Return the environment variables that a plan reads, each with a value on which nothing depends."""
     texts = [each.source for _, step in every_step(plan.steps) for each in parts(step, Expression)]
     texts += [each.text for _, step in every_step(plan.steps) for each in parts(step, Prompt)]
     return {name: f"${name}" for text in texts for name in _VARIABLE.findall(text)}
@@ -98,7 +98,7 @@ def _all(steps: tuple[Step, ...]) -> tuple[object, ...]:
 
 @frozen
 class Choice:
-    """One thing that may happen next, in words and as the events that say so."""
+    """One thing that may happen next, described and as events."""
 
     says: str
     events: tuple[Event, ...]
@@ -109,13 +109,13 @@ class Choice:
 
 @frozen
 class Trail:
-    """How a state was come to: the last choice, and the trail before it."""
+    """How a state was reached: the last choice, and the trail before it."""
 
     choice: Choice
     before: "Trail | None" = None
 
     def choices(self) -> tuple[Choice, ...]:
-        """Give all choices from the beginning."""
+        """Return all choices from the beginning."""
         found: list[Choice] = []
         here: Trail | None = self
         while here is not None:
@@ -125,7 +125,7 @@ class Trail:
 
 
 def path_of(trail: Trail | None) -> tuple[str, ...]:
-    """Give a trail in words."""
+    """Describe a trail as text."""
     if trail is None:
         return ()
     return tuple(f"{each.place}: {each.says}" for each in trail.choices() if each.says)
@@ -133,7 +133,7 @@ def path_of(trail: Trail | None) -> tuple[str, ...]:
 
 @frozen
 class End:
-    """A way in which a run may end, or stop for a person."""
+    """A way in which a run may end, or block for a person."""
 
     status: str
     reason: str
@@ -145,7 +145,7 @@ class End:
 
 @frozen
 class Outcome:
-    """What a run inside another came to."""
+    """The outcome of a run inside another."""
 
     status: str
     output: JsonValue
@@ -154,7 +154,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Facts:
-    """What was seen on the way; each with the first path on which it was."""
+    """What was seen while exploring, each with the first path on which it was."""
 
     begun: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     skipped: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -168,12 +168,12 @@ class Facts:
     stuck: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Places from which nothing follows."""
     unexplored: dict[str, str] = field(default_factory=dict[str, str])
-    """Places behind which the simulation does not look, and why."""
+    """Places that the simulation does not look behind, and why."""
     approvals: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
 def place_of(plan: Plan, state: RunState) -> str:
-    """Give the place of the step where a run stands: its address, without rounds and keys."""
+    """Return the place of the step that a run is at: its address, without rounds and keys."""
     names: list[str] = []
     steps = plan.steps
     for frame in state.stack[:-1]:

@@ -1,1 +1,1 @@
-"""Reading and counting in a run's state."""
+"""Reads and counts in a run's state."""

@@ -1,12 +1,12 @@
-"""Which runs may run at the same time: what a new run needs for that, and whether it is its turn.
+"""Decides which runs may run at the same time: what a new run needs for that, and whether it is its turn.
 
 A run may need two things. A *key* belongs to one run at a time, from its admission until it is over, whatever it waits
 for meanwhile. A *place* is taken while something of the run is driven, and limits how many are driven at once.
 
-1. All runs of a tree share what they have: whoever comes from a run that has the key has it too, and so with its place.
-2. Whoever came into the queue first goes first. One that cannot go on yet, since its key is taken, holds up none that
-   needs another key; but its key is kept for it.
-3. The verdict depends on what is given here alone; whoever asks sees to it that nobody else decides meanwhile.
+1. All runs of a tree share what they have: a run below one that has the key has it too, and likewise the place.
+2. First come, first served. A run that cannot continue yet because its key is taken does not hold up runs that need
+   another key; but its key is reserved for it.
+3. The verdict depends only on the arguments; the caller ensures that nobody else decides meanwhile.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from handrail.model.workflow.values import Value
 
 LONGEST_KEY = 200
-"""Characters of a key."""
+"""The most characters of a key."""
 
 
 def with_admission(plan: "Plan", started: RunStarted, around: Admission | None = None) -> RunStarted:
-    """Give the first event of a run with what it needs to begin: its own key, and the places of the run around it."""
+    """Add to the first event of a run what it needs to begin: its own key, and the places of the run around it."""
     if plan.concurrency is None:
         return started if around is None else replace(started, admission=Admission(around.scope, places=around.places))
     known = around or Admission(_scope(started))
@@ -41,17 +41,17 @@ def with_admission(plan: "Plan", started: RunStarted, around: Admission | None =
 
 
 def admission_here(plan: "Plan", state: RunState, around: Admission | None) -> Admission | None:
-    """Give what an imported run needs before it goes on, with the places of where it goes on, or of its caller."""
+    """Return what an imported run needs before it continues, with the places of its new location or its caller."""
     if plan.concurrency is None or around is None:
         return around if around is None else Admission(around.scope, places=around.places)
-    # A key is what the run was given, whatever its steps have made of that since.
+    # The key depends on what the run was given, whatever its steps have changed since.
     first = replace(state, names=HashTrieMap(names_given(state.inputs)), steps=HashTrieMap(), latest=HashTrieMap())
     key = _key(plan.concurrency.key, plan.name, first)
     return replace(around, key=key, if_running=plan.concurrency.if_running)
 
 
 def _scope(started: RunStarted) -> str:
-    """Name the repository that a run works in; the folder, where it is in none."""
+    """Return the repository that a run works in, or the folder if it is in none."""
     if started.source is not None:
         return started.source.repository
     return started.workspace if started.tree is None else started.tree.repository
@@ -94,17 +94,17 @@ class Claimant:
     root: str
     admission: Admission
     order: float
-    """Where it stands in the queue; what is in none needs nothing."""
+    """Its position in the queue; irrelevant for a run that is not queued."""
     is_queued: bool = False
     has_key: bool = False
     has_place: bool = False
     """Whether some process drives the tree that it belongs to."""
     needs_place: bool = True
-    """Not where a connected agent drives it."""
+    """False if a connected agent drives it."""
 
     @property
     def key(self) -> tuple[str, str] | None:
-        """The key with the repository in which it counts."""
+        """The key together with the repository in which it counts."""
         return (self.admission.scope, self.admission.key) if self.admission.key else None
 
 
@@ -127,7 +127,7 @@ class _Taken:
 
     keys: dict[tuple[str, str], list[Claimant]] = field(default_factory=dict[tuple[str, str], list[Claimant]])
     places: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
-    """The roots that have a place, by what limits them, each with the run that is known for it."""
+    """The roots that have a place, by the limit that they count for, each with the run that represents it."""
 
     def take_key(self, who: Claimant) -> None:
         if who.key is not None:
@@ -138,12 +138,12 @@ class _Taken:
             self.places.setdefault(name, {}).setdefault(who.root, who.root)
 
     def others_with_key(self, who: Claimant) -> tuple[str, ...]:
-        """Name the runs of other trees that have its key, or come before it."""
+        """List the runs of other trees that have its key, or come before it."""
         found = () if who.key is None else self.keys.get(who.key, ())
         return tuple(each.run for each in found if each.root != who.root)
 
     def others_with_places(self, who: Claimant) -> tuple[str, ...]:
-        """Name the runs that have the places it needs, where none is left."""
+        """List the runs that have the places it needs, if none is left."""
         if not who.needs_place or who.has_place:
             return ()
         for name, most in who.admission.places:
@@ -154,7 +154,7 @@ class _Taken:
 
 
 def judge(claimants: Iterable[Claimant]) -> Mapping[str, Verdict]:
-    """Say of each run in the queue whether it is its turn."""
+    """Decide for each run in the queue whether it is its turn."""
     taken = _Taken()
     known = sorted(claimants, key=lambda each: each.order)
     for each in known:
@@ -170,7 +170,7 @@ def judge(claimants: Iterable[Claimant]) -> Mapping[str, Verdict]:
 
 
 def is_circular(claimants: Iterable[Claimant], verdicts: Mapping[str, Verdict], run: str) -> bool:
-    """Tell whether a run waits for a key of a tree that itself waits for a key of the run's own tree."""
+    """Whether a run waits for a key of a tree that itself waits for a key of the run's own tree."""
     roots = {each.run: each.root for each in claimants}
     ways = {
         (roots[each], roots[other])
@@ -188,7 +188,7 @@ def is_circular(claimants: Iterable[Claimant], verdicts: Mapping[str, Verdict], 
 def _judge(taken: _Taken, who: Claimant) -> Verdict:
     before = () if who.has_key else taken.others_with_key(who)
     if not who.has_key:
-        # Whether or not it can go on now: whoever came later with the same key comes after it.
+        # Reserve the key even if the run cannot continue now: later runs with the same key come after it.
         taken.take_key(who)
     if before:
         return Verdict("key", before)

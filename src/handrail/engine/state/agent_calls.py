@@ -1,4 +1,4 @@
-"""The calls of agents that events record, how they are counted, and who makes them where somebody holds the run."""
+"""The agent calls that events record, how they are counted, and who makes them while somebody holds the run."""
 
 import re
 
@@ -10,24 +10,24 @@ from handrail.model.workflow.values import JsonValue
 
 _ROUND = re.compile(r"@\d+|#\d+(?=[/@]|$)")
 GUIDED = frozenset({"guided", "delegate"})
-"""Steps whose performer is told one at a time what to do, and refused what does not hold."""
+"""Steps whose performer is told one at a time what to do, and is refused what does not meet the requirements."""
 OF_AGENTS = GUIDED | {"agent"}
-"""Steps that an agent performs, whoever else performs the others."""
+"""Steps that an agent performs, whoever performs the others."""
 
 
 def is_for_holder(began: StepBegan) -> bool:
-    """Tell whether a step was begun for the holder of the run: it calls no agent that the engine could call."""
+    """Whether a step was begun for the holder of the run, that is, without a call that the engine could make."""
     return began.action in OF_AGENTS and call_of(began) is None
 
 
 def call_of(began: StepBegan) -> dict[str, JsonValue] | None:
-    """Give the call of an agent by which the engine performs a step; None where it calls none."""
+    """Return the agent call by which the engine performs a step; None if it calls none."""
     call = began.spec if began.action == "agent" else began.spec.get("call")
     return call if isinstance(call, dict) else None
 
 
 def turn_key(address: str) -> str:
-    """Give an address without its rounds, and without how often a flow called it: all of them are counted together."""
+    """Strip rounds and repetition numbers of a flow from an address, so that all of its calls are counted together."""
     return _ROUND.sub("", address)
 
 
@@ -39,17 +39,17 @@ def counted(turns: "HashTrieMap[str, int]", address: str) -> "HashTrieMap[str, i
 
 
 def taken_back(turns: "HashTrieMap[str, int]", address: str) -> "HashTrieMap[str, int]":
-    """Take back the count of a call that is made once more."""
+    """Undo the count of a call that is repeated."""
     for key in {turn_key(address), address}:
         turns = turns.insert(key, max(turns.get(key, 0) - 1, 0))
     return turns
 
 
 def holds_all(state: RunState) -> bool:
-    """Tell whether the holder performs every step itself, so that the engine begins none as its own."""
+    """Whether the holder performs every step itself, so that the engine begins none as its own."""
     return bool(state.held_by) and state.hands == "all"
 
 
 def is_holders(state: RunState, action: str) -> bool:
-    """Tell whether a step is for the holder of the run, and not for the engine."""
+    """Whether a step is for the holder of the run, and not for the engine."""
     return bool(state.held_by) and (state.hands == "all" or action in OF_AGENTS)

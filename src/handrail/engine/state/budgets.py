@@ -1,13 +1,13 @@
-"""What a run may still spend: checked before each call of an agent, and in the middle of it where its lines show that.
+"""Computes what a run may still spend, checked before each agent call, and during it if the agent reports its usage.
 
-1. A limit holds for the run and the runs it started. A run that is started gets what is left then; runs that are
-   under way at once may therefore overshoot a limit together, each by as much as was left when it began. A call that
-   passes what was left when it began is ended; a grant lets it go on in its conversation.
-2. A person who resumes a run that stands at its limit grants the same amount once more.
-3. The budget of a step counts all that its calls took at its address: its tries, its roles, the runs it started.
-4. The budget of a task, such as a gate's `fix`, counts the calls of this task alone. Used up, it ends the task and
-   not the run: the step goes on as after the last of them.
-5. Minutes are the minutes in which steps were at work, those of runs at the same time added up.
+1. A limit holds for the run and the runs it started. A run that is started gets what is left then; runs in progress at
+   the same time may therefore overshoot a limit together, each by as much as was left when it began. A call that
+   exceeds what was left when it began is ended; a grant lets it continue in its conversation.
+2. A person who resumes a run that has reached its limit grants the same amount once more.
+3. The budget of a step counts everything its calls spent at its address: its attempts, its roles, the runs it started.
+4. The budget of a task, such as a gate's `fix`, counts the calls of this task alone. Once used up, it ends the task and
+   not the run: the step continues as after the last of them.
+5. Minutes are the minutes in which steps were at work; those of concurrent runs are added up.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,21 +29,21 @@ from handrail.model.workflow.values import JsonValue
 
 NAMES = ("usd", "tokens", "minutes", "agent_calls")
 SHOWN = ("usd", "tokens")
-"""What the lines of an agent can show in the middle of a call."""
+"""The amounts that an agent's output can show during a call."""
 AtLimit = Literal["ask", "finish", "stop"]
 UNKNOWN_PRICE = "an agent does not tell its price, and the budget says `unknown_price: block`"
 
 
 @frozen
 class Limit:
-    """A limit that is reached."""
+    """A limit that has been reached."""
 
     message: str
     at_limit: AtLimit
 
 
 def reached(plan: Plan, state: RunState, step: Step, address: str) -> Limit | None:
-    """Give the first limit that allows no further call of an agent."""
+    """Find the first limit that allows no further call of an agent."""
     whole = _over(whole_limits(plan, state), state.spent)
     if whole is not None:
         return Limit(whole, _policy(plan.budget, state.around))
@@ -57,7 +57,7 @@ def reached(plan: Plan, state: RunState, step: Step, address: str) -> Limit | No
 
 
 def reached_by_task(state: RunState, budget: Budget | None, addresses: Iterable[str]) -> Limit | None:
-    """Give the limit of a task's own budget, if the calls at its addresses have reached it."""
+    """Return the limit of a task's own budget, if the calls at its addresses have reached it."""
     if budget is None:
         return None
     found = _over(_times(budget, 1 + state.granted), _spent_by_task(state, addresses))
@@ -71,13 +71,13 @@ def _spent_by_task(state: RunState, addresses: Iterable[str]) -> Spent:
 
 
 def at_limit(limit: Limit, address: str, now: float) -> RunBlocked:
-    """Let a person decide, since the budget is used up."""
+    """Block the run for a person to decide, since the budget is used up."""
     hint = "resume the run to grant the same amount once more, or stop it"
     return RunBlocked(reason="budget", message=limit.message, address=address, next_step=hint, at=now)
 
 
 def asks_at_limit(plan: Plan, state: RunState) -> bool:
-    """Whether a run that stands at a limit is to ask, by the nearest budget that says what happens there."""
+    """Whether a run at a limit should ask, according to the nearest budget that says what happens there."""
     budgets = [each.budget for each, _ in reversed(around(plan, state))]
     steps = plan.steps
     for frame in state.stack[:-1]:
@@ -87,7 +87,7 @@ def asks_at_limit(plan: Plan, state: RunState) -> bool:
 
 
 def left_for_children(plan: Plan, state: RunState, step: Step | None, address: str) -> dict[str, float]:
-    """Give what a run that a step starts now may spend: the least that any budget around it leaves."""
+    """Compute what a run that a step starts now may spend: the least that any budget around it leaves."""
     left = {name: most - used_of(state.spent, name) for name, most in whole_limits(plan, state).items()}
     own = () if step is None else ((step, address),)
     for each, where in (*around(plan, state), *own):
@@ -98,19 +98,19 @@ def left_for_children(plan: Plan, state: RunState, step: Step | None, address: s
 
 
 def room_for_call(plan: Plan, state: RunState, step: Step, address: str) -> dict[str, float]:
-    """Give what a call of an agent may take, of that which its lines can show."""
+    """Compute what an agent call may spend, of the amounts that its output can show."""
     return {name: rest for name, rest in left_for_children(plan, state, step, address).items() if name in SHOWN}
 
 
 def room_of_task(state: RunState, budget: Budget | None, addresses: Iterable[str]) -> dict[str, float]:
-    """Give what a task's own budget leaves for a call, of that which its lines can show."""
+    """Compute what a task's own budget leaves for a call, of the amounts that its output can show."""
     taken = _spent_by_task(state, addresses)
     limits = _times(budget, 1 + state.granted)
     return {name: max(0.0, most - used_of(taken, name)) for name, most in limits.items() if name in SHOWN}
 
 
 def around_children(plan: Plan, state: RunState, step: Step | None) -> Budget | None:
-    """Give the budget that a run started now stands in: what one grant adds, and what happens at its limit."""
+    """Return the budget around a run started now: what one grant adds, and what happens at its limit."""
     inner = () if step is None or step.budget is None else (step.budget,)
     held = (each.budget for each, _ in reversed(around(plan, state)))
     budgets = [each for each in (*inner, *held, plan.budget, state.around) if each is not None]
@@ -121,7 +121,7 @@ def around_children(plan: Plan, state: RunState, step: Step | None) -> Budget | 
 
 
 def around(plan: Plan, state: RunState) -> tuple[tuple[Step, str], ...]:
-    """Give the steps in whose bodies a run stands, the outermost first, each with its address."""
+    """List the steps whose bodies the run is in, the outermost first, each with its address."""
     found: list[tuple[Step, str]] = []
     steps = plan.steps
     for frame, inner in zip(state.stack, state.stack[1:], strict=False):
@@ -138,13 +138,13 @@ def _first(budgets: list[Budget], name: str) -> Any:
 
 
 def spent_at(state: RunState, address: str) -> Spent:
-    """Give what was spent at an address and below it, over its tries."""
+    """Return what was spent at an address and below it, over all attempts."""
     known = state.steps.get(address)
     return Spent() if known is None else Spent(known.cost, known.tokens, known.calls, seconds=known.seconds)
 
 
 def whole_limits(plan: Plan, state: RunState) -> dict[str, float]:
-    """Give the run's own limits and those that its caller leaves it, the lower of each, with what was granted."""
+    """Compute the run's own limits and those that its caller leaves it, the lower of each, including grants."""
     whole = _times(plan.budget, 1 + state.granted)
     grant = _limits(state.around)
     for name, left in state.allowance.items():
@@ -171,7 +171,7 @@ def _over(limits: dict[str, float], spent: Spent) -> str | None:
 
 
 def used_of(spent: Spent, name: str) -> float:
-    """Give how much of what a limit is about was used."""
+    """Return how much was used of what a limit is about."""
     return spent.seconds / 60 if name == "minutes" else float(getattr(spent, name))
 
 
@@ -191,20 +191,20 @@ def _shown(name: str, amount: float) -> str:
 
 
 def _policy(*budgets: Budget | None) -> AtLimit:
-    """What happens at a limit: the nearest budget that says it."""
+    """Return what happens at a limit, according to the nearest budget that says it."""
     said: list[AtLimit] = [each.at_limit for each in budgets if each is not None and each.at_limit is not None]
     return said[0] if said else "stop"
 
 
 def _unpriced(state: RunState, *budgets: Budget | None) -> bool:
-    """Whether a call had no price of its own, and nobody has let the run go on all the same."""
+    """Whether a call had no price of its own, and nobody has granted the run to continue anyway."""
     unknown = state.spent.unpriced > 0 or state.spent.estimated > 0
     said = next((each.unknown_price for each in budgets if each is not None and each.unknown_price is not None), None)
     return unknown and not state.granted and said == "block"
 
 
 def spent_on(event: ev.StepEnded, step: StepState) -> dict[str, float]:
-    """What the effort took; one that tells nothing took its time, unless somebody outside did it."""
+    """Return what an action spent; if that is not reported, its time, unless somebody outside performed it."""
     told = event.details.get("spent")
     if isinstance(told, dict):
         return cast("dict[str, float]", told)
@@ -212,12 +212,12 @@ def spent_on(event: ev.StepEnded, step: StepState) -> dict[str, float]:
 
 
 def with_spent(step: StepState, spent: Mapping[str, float]) -> StepState:
-    """Add what an effort of a step took to what it took before."""
+    """Add what an action of a step spent to what it spent before."""
     return step._replace(**sum_of(step, spent))
 
 
 def sum_of(step: StepState, spent: Mapping[str, float]) -> dict[str, Any]:
-    """Give what a step took with an effort more, by field."""
+    """Compute the total spent by a step including one more action, by field."""
     if spent.keys() <= TIME_ONLY:
         return {"seconds": round(step.seconds + spent.get("seconds", 0.0), 3)}
     total = Spent(step.cost, step.tokens, step.calls, seconds=step.seconds).plus(spent)
@@ -225,12 +225,12 @@ def sum_of(step: StepState, spent: Mapping[str, float]) -> dict[str, Any]:
 
 
 def charged(state: RunState, spent: Mapping[str, float], **changes: Any) -> RunState:
-    """Count what an effort took for the run, and for every step around the effort."""
+    """Charge what an action spent to the run and to every step around it."""
     return changed(charged_around(state, spent), spent=state.spent.plus(spent), **changes)
 
 
 def charged_around(state: RunState, spent: Mapping[str, float]) -> RunState:
-    """Count what an effort took for every step around it."""
+    """Charge what an action spent to every step around it."""
     steps = state.steps
     for frame in state.stack:
         around = frame.loop or frame.group or frame.work
@@ -240,5 +240,5 @@ def charged_around(state: RunState, spent: Mapping[str, float]) -> RunState:
 
 
 def with_used(state: RunState, session: str, used: JsonValue) -> "HashTrieMap[str, JsonValue]":
-    """Keep what a conversation took in all, where its agent tells that."""
+    """Store the total usage of a conversation, if its agent reports it."""
     return state.used.insert(session, used) if session and used is not None else state.used

@@ -1,4 +1,4 @@
-"""What the run of a flow's call knows of the calls before it, and what it tells the flow when it is over."""
+"""What the run of a flow's call knows about earlier calls, and what it reports to the flow when it is over."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _TOLD = ("summary", "session", "agent", "commit", "branch", "changed", "head")
 
 
 def scope_of_call(state: RunState, address: str) -> dict[str, JsonValue]:
-    """Give the names, steps and turns that the call at an address finds: those of the calls that were over before."""
+    """Return the names, steps and turns that the call at an address sees: those of the calls that ended before it."""
     calls = () if state.flow is None else tuple(state.flow.calls[number] for number in range(len(state.flow.calls)))
     over = [call.address for call in calls if call.address != address and is_over(state, call.address)]
     steps: dict[str, Any] = {each: state.steps[each] for each in over}
@@ -25,17 +25,17 @@ def scope_of_call(state: RunState, address: str) -> dict[str, JsonValue]:
 
 
 def is_over(state: RunState, address: str) -> bool:
-    """Tell whether a call has its outcome."""
+    """Whether a call has its outcome."""
     step = state.steps.get(address)
     return step is not None and step.status in _DONE
 
 
 def name_of(address: str) -> str:
-    """Give the name that a call has for those after it, which is the one that its flow gave it."""
+    """Return the name by which later calls refer to a call, which is the one that its flow gave it."""
     return spoken(address.rpartition("/")[2].partition("#")[0])
 
 
 def record_of_call(child: RunState, step: StepState | None) -> dict[str, JsonValue]:
-    """Give what a call's run tells the flow's beside its outcome: its turns, and what later calls go on with."""
+    """Return what a call's run reports to the flow beside its outcome: its turns, and what later calls build on."""
     known = {} if step is None else {name: getattr(step, name) for name in _TOLD}
     return {"turns": dict(child.turns.items()), **{name: value for name, value in known.items() if value}}

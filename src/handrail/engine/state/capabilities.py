@@ -1,8 +1,8 @@
-"""What the agent can do, as far as somebody found out, held against what a workflow needs or likes.
+"""Compares the observed capabilities of the agent with those that a workflow requires or prefers.
 
 1. Only what was observed counts; the newest observation of a capability does.
-2. A capability that is required must be known to be there once a step is completed that is not itself a probe of it.
-3. One that is preferred never stands in the way: that it lacks is told at the end, until it is there.
+2. A required capability must be known to be available once a step is completed that is not itself a probe of it.
+3. A preferred one never blocks: that it is missing is reported at the end, unless it becomes available.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ _CERTAIN: dict[str, Literal["available", "unavailable"]] = {"available": "availa
 
 
 def observed(state: RunState, artifacts: Sequence[JsonValue], by: str, now: float) -> tuple[CapabilityObserved, ...]:
-    """Give what artifacts say anew about what the agent can do."""
+    """Read the capability observations in artifacts that differ from what is known."""
     newest: dict[str, CapabilityObserved] = {}
     for each in artifacts:
         found = _read(each, by, now)
@@ -36,7 +36,7 @@ def observed(state: RunState, artifacts: Sequence[JsonValue], by: str, now: floa
 
 
 def _read(artifact: JsonValue, by: str, now: float) -> CapabilityObserved | None:
-    """Read an observation; who found out nothing leaves what is known as it is."""
+    """Read an observation; one without a certain status leaves what is known as it is."""
     if not isinstance(artifact, dict) or artifact.get("kind") != OBSERVATION:
         return None
     name, status, evidence = artifact.get("capability"), artifact.get("status"), artifact.get("evidence")
@@ -49,12 +49,12 @@ def _read(artifact: JsonValue, by: str, now: float) -> CapabilityObserved | None
 
 
 def is_probe(action: GuidedAction | None) -> bool:
-    """Tell whether a step is there to find out what the agent can do; a native one never is."""
+    """Whether a step exists to find out what the agent can do; a native one never does."""
     return action is not None and action.contract is not None and action.contract.artifact_kind == OBSERVATION
 
 
 def lacking(plan: Plan, state: RunState, action: GuidedAction | None, sent: Sequence[JsonValue]) -> Iterator[Shortfall]:
-    """Give what is required and lacks, or is not known of; what was passed over before is not told again."""
+    """Yield the required capabilities that are missing or unknown; those already skipped are not reported again."""
     for each in _declared(plan, "required"):
         known = state.capabilities.get(each.name)
         if known == "available" or _is_told(state, each.name):
@@ -66,7 +66,7 @@ def lacking(plan: Plan, state: RunState, action: GuidedAction | None, sent: Sequ
 
 
 def missed(plan: Plan, state: RunState, action: GuidedAction | None, address: str, now: float) -> Iterator[GapRecorded]:
-    """Give what is preferred and lacks, or is not known of; each once."""
+    """Yield the preferred capabilities that are missing or unknown, each once."""
     for each in _declared(plan, "preferred"):
         known = state.capabilities.get(each.name)
         if known == "available" or _is_told(state, each.name) or (known is None and is_probe(action)):
@@ -85,7 +85,7 @@ def missed(plan: Plan, state: RunState, action: GuidedAction | None, address: st
 
 
 def in_question(plan: Plan, state: RunState) -> list[JsonValue]:
-    """Give the capabilities that nobody has found out about yet, for the performer of a step."""
+    """List the capabilities that have not been observed yet, for the performer of a step."""
     declared = () if plan.guided is None else plan.guided.capabilities
     return [
         {"name": each.name, "level": each.level, "schema": schema_of(each.name), "example": example_of(each.name)}
@@ -95,13 +95,13 @@ def in_question(plan: Plan, state: RunState) -> list[JsonValue]:
 
 
 def _is_open(state: RunState, each: Capability) -> bool:
-    """Whether the agent is asked about a capability: one that is required and lacked may be there by now."""
+    """Whether the agent is asked about a capability: a required one that was missing may be available by now."""
     known = state.capabilities.get(each.name)
     return known is None or (known == "unavailable" and each.level == "required")
 
 
 def known_of(table: Sequence[Known], task: AgentTask, policy: AgentPolicy) -> dict[str, str]:
-    """Tell of an agent's capabilities what its table says for a call: its access, its tools, and its network count."""
+    """Return the capabilities that an agent's table states for a call, considering its access, tools and network."""
     sandbox, network = confinement(task, policy)
     offline = sandbox != "none" and not network
     return {each.name: _known(each, task, offline=offline) for each in table}
@@ -116,9 +116,9 @@ def _known(each: Known, task: AgentTask, *, offline: bool) -> str:
 
 
 def before_call(plan: Plan, state: RunState, known: Mapping[str, str], place: "Place") -> Event | None:
-    """Give what follows from what is known of the agent that is about to be called; None where it may be called.
+    """Decide what follows from what is known about the agent to be called; None if it may be called.
 
-    What is known of an agent counts for its own calls alone: another one may be able to do it.
+    What is known about an agent counts only for its own calls: another one may be able to do it.
     """
     for each in () if plan.guided is None else plan.guided.capabilities:
         found = known.get(each.name)
@@ -132,7 +132,7 @@ def before_call(plan: Plan, state: RunState, known: Mapping[str, str], place: "P
 
 
 def _without(state: RunState, each: Capability, place: "Place") -> Event:
-    """Block where the workflow cannot do without; else the run goes on, and says so at its end."""
+    """Block if the workflow cannot do without the capability; else continue, and report it at the end."""
     lacks = f"{place.agent} cannot use {each.name} here"
     if each.level == "preferred":
         message = f"{lacks}, which the workflow prefers"
@@ -152,7 +152,7 @@ def _without(state: RunState, each: Capability, place: "Place") -> Event:
 
 
 def blocked_without(state: RunState, name: str, address: str, message: str, now: float) -> RunBlocked:
-    """Ask a person about a capability that the workflow cannot do without: no further call brings it."""
+    """Ask a person about a capability that the workflow cannot do without: no further call provides it."""
     way = f"name an agent that has {name}, or give it the access, then handrail resume {state.run}"
     if state.held_by:
         way = f"once the agent can use {name}, it hands in the step again with an artifact that says so"
@@ -170,7 +170,7 @@ def blocked_without(state: RunState, name: str, address: str, message: str, now:
 
 @frozen
 class Place:
-    """The call of an agent that is about to be made."""
+    """The agent call that is about to be made."""
 
     agent: str
     address: str
@@ -190,7 +190,7 @@ def _is_told(state: RunState, name: str) -> bool:
 
 
 def _about(name: str, sent: Sequence[JsonValue]) -> JsonValue:
-    """Give what was sent about a capability, although it says nothing certain."""
+    """Find what was sent about a capability, although it says nothing certain."""
     found = [each for each in sent if isinstance(each, dict) and each.get("kind") == OBSERVATION]
     return next((each for each in reversed(found) if each.get("capability") == name), found[-1] if found else None)
 
@@ -212,7 +212,7 @@ def _unavailable(name: str) -> Shortfall:
 
 
 def example_of(name: str) -> JsonValue:
-    """Give an observation as it might be given."""
+    """Build an example of an observation."""
     return {
         "kind": OBSERVATION,
         "version": 1,
@@ -224,7 +224,7 @@ def example_of(name: str) -> JsonValue:
 
 
 def schema_of(name: str) -> JsonValue:
-    """Give the schema of an observation of one capability."""
+    """Build the JSON Schema of an observation of one capability."""
     evidence: JsonValue = {"type": "string", "minLength": 1, "maxLength": LONGEST_EVIDENCE}
     return {
         "type": "object",

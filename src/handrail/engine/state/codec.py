@@ -1,4 +1,4 @@
-"""The state of a run as bytes and back, without what stands at its default: for checkpoints, forks and rewinds."""
+"""Encodes the state of a run as bytes and back, without default values: for checkpoints, forks and rewinds."""
 
 import gc
 import json
@@ -46,9 +46,9 @@ _RECORDS: dict[str, type[Any]] = {
     "around": Budget,
 }
 _NO_ADDRESS = 2
-"""Fields of a flow's call in states of older versions."""
+"""The number of fields of a flow's call in states of older versions."""
 _LEFT_OUT = "as_given"
-"""Names the values of a record that stand as the run was given them, and are not written with it."""
+"""Lists the values of a record that are unchanged since the start of the run, and are not written with it."""
 _STEP_DEFAULTS = tuple(StepState("waiting"))
 
 
@@ -58,12 +58,12 @@ def _dumps(value: Any) -> str:
 
 @dataclass(slots=True)
 class StepTexts:
-    """How each step was written last. Most steps of a long run never change again, and are not written anew."""
+    """Caches the encoded text of each step, since most steps of a long run never change again."""
 
     _kept: dict[str, tuple[StepState, str]] = field(default_factory=dict[str, tuple[StepState, str]])
 
     def of(self, address: str, step: StepState) -> str:
-        """Give a step with its address, as an entry of a JSON object."""
+        """Return a step with its address, as an entry of a JSON object."""
         kept = self._kept.get(address)
         if kept is None or kept[0] is not step:
             kept = step, f"{_dumps(address)}:{_dumps(_trimmed(step))}"
@@ -72,7 +72,7 @@ class StepTexts:
 
 
 def encode_state(state: RunState, texts: StepTexts | None = None) -> bytes:
-    """Give a state as bytes, the same for the same state; `texts` spares writing again what was written before."""
+    """Encode a state, equal states as equal bytes; `texts` avoids encoding steps again that did not change."""
     text = StepTexts().of if texts is None else texts.of
     steps = ",".join([text(address, state.steps[address]) for address in sorted(state.steps)])
     rest = _plain(state)
@@ -83,7 +83,7 @@ def encode_state(state: RunState, texts: StepTexts | None = None) -> bytes:
 
 
 def _without_given(state: RunState) -> _Data:
-    """What a state holds of what the run was given, without it."""
+    """Encode the parts of a state that hold what the run was given, without those values."""
     names = names_given(state.inputs)
     kept, same = leave_out(dict(state.names.items()), names)
     context, alike = leave_out(dict(state.context.items()), context_given(state.inputs, state.task))
@@ -99,7 +99,7 @@ def _frame_without(frame: Frame, names: Mapping[str, JsonValue]) -> _Data:
 
 
 def decode_state(data: bytes, blobs: Callable[[str], bytes]) -> RunState:
-    """Give the state that bytes stand for; what its run was given may be a content of its own."""
+    """Decode a state from bytes; what its run was given may be in a blob of its own."""
     with _no_collecting():
         read = json.loads(data)
         if read.get("given"):
@@ -122,7 +122,7 @@ def _put_back(record: _Data, field_name: str, left_out: list[str], given: Mappin
 
 @contextmanager
 def _no_collecting() -> Generator[None]:
-    """Keep the garbage collector from going through a hundred thousand new objects again and again: none is garbage."""
+    """Disable the garbage collector, which would scan a hundred thousand new objects repeatedly: none is garbage."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -160,7 +160,7 @@ def _state(read: _Data) -> RunState:
 
 
 def _trimmed(row: StepState) -> tuple[Any, ...]:
-    """A step without what stands at its default at the end of it: most of a long run's state are its steps."""
+    """Drop trailing default values of a step, because steps are most of a long run's state."""
     end = len(row)
     while end > 1 and (row[end - 1] is _STEP_DEFAULTS[end - 1] or row[end - 1] == _STEP_DEFAULTS[end - 1]):
         end -= 1
@@ -168,7 +168,7 @@ def _trimmed(row: StepState) -> tuple[Any, ...]:
 
 
 def step_rows(state: RunState) -> dict[str, Any]:
-    """Give the steps that can be read by name, each as a row of its values."""
+    """Return the steps that can be read by name, each as a row of its values."""
     return {address: state.steps[address] for address in state.latest.values()}
 
 
@@ -179,7 +179,7 @@ def _plain(value: Any) -> Any:
         return list(cast("Queue[Any]", value))
     names, values, defaults = _layout(cast("type[Any]", type(value)))
     items = zip(names, values(value), defaults, strict=True)
-    # Identity first: most fields stand at their default.
+    # Compare by identity first, because most fields have their default.
     return {name: item for name, item, default in items if item is not default and item != default}
 
 
@@ -191,7 +191,7 @@ def _layout(record: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[A
 
 def _flow(data: _Data) -> FlowState:
     pending = Pending(**data["pending"])
-    # An older version kept no addresses: the number was all of them.
+    # An older version stored no addresses, only the number of the call.
     calls = {
         int(number): FlowCall(*call, *(() if len(call) > _NO_ADDRESS else (f"{pending.address}#{int(number) + 1}",)))
         for number, call in data.get("calls", {}).items()

@@ -1,4 +1,4 @@
-"""Where a copy of a run begins, and what it takes over from its source, so that both go on alike."""
+"""Decides where a copy of a run begins and what it takes over from its source, so that both continue alike."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,30 +17,30 @@ from handrail.model.history.events import (
 from handrail.model.history.run_state import RunState
 
 _BESIDE = (MessageGiven, PreferencesSet, GapRecorded, CapabilityObserved)
-"""What belongs to no step: it holds for the copy as well."""
+"""Events that belong to no step: they hold for the copy as well."""
 
 
 def begins_at(source: RunState) -> int:
-    """Give the event before which a copy of a run as it is begins: what is pending belongs to the source alone."""
+    """Return the event before which a copy of the run begins, since what is pending belongs to the source alone."""
     pending = source.pending
     if pending is None:
         return source.seq + 1
-    # A step that was refused is pending under the number of the refusal; what was asked stands where it began.
+    # A refused step is pending under the number of the refusal, but the copy begins where the step began.
     return source.steps[pending.address].began if was_refused(source) else pending.seq
 
 
 def was_refused(source: RunState) -> bool:
-    """Tell whether something was given for the pending step that did not complete it."""
+    """Whether something was submitted for the pending step that did not complete it."""
     pending = source.pending
     return pending is not None and pending.kind == "step" and source.steps[pending.address].began != pending.seq
 
 
 def taken_over(source: RunState, since: Iterable[Event]) -> tuple[Event, ...]:
-    """Give what a copy records after its first event, out of what its source recorded since it begins.
+    """List what a copy records after its first event, out of what its source recorded since then.
 
-    A step that was refused is pending in the copy as well, under the copy's own numbers, and with the context that
-    came with what was refused: begun anew, that context could lead elsewhere. What a person said or prefers meanwhile,
-    and what is known of the agent, holds for the copy as well.
+    A refused step is pending in the copy as well, under the copy's own numbers, and with the context that came with the
+    refused submission: if the step started over, that context could lead elsewhere. What a person said or prefers
+    meanwhile, and what is known about the agent, holds for the copy as well.
     """
     if not was_refused(source):
         return tuple(event for event in since if isinstance(event, _BESIDE))

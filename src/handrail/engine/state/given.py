@@ -1,6 +1,6 @@
-"""What a run was given: large inputs are a content of their own, which its first event and its states only name.
+"""What a run was given: large inputs are a blob of their own, to which its first event and its states only refer.
 
-So a text of 100 KB is stored once, also where a run has many children, copies and kept states, and can be erased.
+So a text of 100 KB is stored once, even if a run has many children, copies and checkpoints, and can be erased.
 """
 
 import json
@@ -15,7 +15,7 @@ from handrail.model.workflow.values import JsonValue
 from handrail.ports.hash_chain import digest_of
 
 LARGE = 1024
-"""Characters of inputs and task, as JSON, from which on they are a content of their own."""
+"""Characters of inputs and task, as JSON, from which on they are a blob of their own."""
 START_AGAIN = "restore the data folder from a backup, or start the workflow again as a new run"
 
 _Values = Mapping[str, JsonValue]
@@ -23,7 +23,7 @@ _dumps = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular
 
 
 def take_out(started: RunStarted) -> tuple[RunStarted, tuple[bytes, ...]]:
-    """Give the first event of a run as it is recorded, and the content that it names, if it names one."""
+    """Return the first event of a run as it is recorded, and the blob that it refers to, if any."""
     text = _dumps({"inputs": started.inputs, "task": started.task})
     if len(text) < LARGE:
         return started, ()
@@ -32,7 +32,7 @@ def take_out(started: RunStarted) -> tuple[RunStarted, tuple[bytes, ...]]:
 
 
 def put_back(started: RunStarted, blobs: Callable[[str], bytes]) -> RunStarted:
-    """Give the first event of a run with what the run was given."""
+    """Return the first event of a run including what the run was given."""
     if not started.given:
         return started
     inputs, task = read_given(started.given, blobs)
@@ -40,7 +40,7 @@ def put_back(started: RunStarted, blobs: Callable[[str], bytes]) -> RunStarted:
 
 
 def read_given(digest: str, blobs: Callable[[str], bytes]) -> tuple[dict[str, JsonValue], str]:
-    """Read the inputs and the task of a run."""
+    """Read the inputs and the task of a run from a blob."""
     try:
         found = json.loads(blobs(digest))
         inputs, task = found["inputs"], found["task"]
@@ -55,23 +55,23 @@ def read_given(digest: str, blobs: Callable[[str], bytes]) -> tuple[dict[str, Js
 
 
 def names_given(inputs: _Values) -> dict[str, JsonValue]:
-    """Give the names by which expressions read what a run was given."""
+    """Return the names by which expressions read what a run was given."""
     return {spoken(name): value for name, value in inputs.items()}
 
 
 def context_given(inputs: _Values, task: str) -> dict[str, JsonValue]:
-    """Give the context that a run begins with: its inputs, and what it is asked to do."""
+    """Return the context that a run begins with: its inputs, and its task as `goal`."""
     return {**inputs, "goal": task} if task else dict(inputs)
 
 
 def leave_out(values: _Values, given: _Values) -> tuple[dict[str, JsonValue], list[str]]:
-    """Give values without those that stand as they were given, and the names of the latter."""
+    """Return values without those that are unchanged since they were given, and the names of the latter."""
     same = sorted(name for name, value in values.items() if name in given and _is_same(value, given[name]))
     return {name: value for name, value in values.items() if name not in same}, same
 
 
 def _is_same(value: JsonValue, given: JsonValue) -> bool:
-    """Whether two values are written alike; `1` and `true` are equal, and not the same."""
+    """Whether two values have the same JSON; `1` and `true` are equal in Python, but not the same."""
     return value is given or _dumps(value) == _dumps(given)
 
 

@@ -1,4 +1,4 @@
-"""Where a run stands in its plan."""
+"""Finds the position of a run in its plan."""
 
 from typing import NamedTuple
 
@@ -21,13 +21,13 @@ class Moment(NamedTuple):
 
 
 def known_as(state: RunState, address: str) -> str:
-    """Give the name by which a person speaks of the step at an address: a role of a step goes by the step's name."""
+    """Return the name by which a person refers to the step at an address: a role of a step goes by the step's name."""
     work = state.stack[-1].work
     return spoken((address if work is None else work.address).rpartition("/")[2])
 
 
 def list_of(plan: Plan, state: RunState) -> tuple[Step, ...]:
-    """Give the list of steps that is being worked through."""
+    """Return the list of steps that is being executed."""
     steps = plan.steps
     for frame in state.stack[:-1]:
         steps = body(steps[frame.index].action)
@@ -35,7 +35,7 @@ def list_of(plan: Plan, state: RunState) -> tuple[Step, ...]:
 
 
 def holder(plan: Plan, state: RunState) -> Step | None:
-    """Give the step whose body is being worked through; None at the top."""
+    """Return the step whose body is being executed; None at the top level."""
     if len(state.stack) == 1:
         return None
     steps = plan.steps
@@ -45,7 +45,7 @@ def holder(plan: Plan, state: RunState) -> Step | None:
 
 
 def current(plan: Plan, state: RunState) -> tuple[Step, str]:
-    """Give the step that comes next, and its address; before a round the loop itself, within efforts their step."""
+    """Return the next step and its address: before a round the loop itself, inside a composite step that step."""
     frame = state.stack[-1]
     if frame.loop is not None and frame.index < 0:
         step = holder(plan, state)

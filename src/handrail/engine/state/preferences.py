@@ -1,8 +1,8 @@
-"""How far a run goes on alone: what a person prefers, and what that makes of something that is missing.
+"""How far a run continues on its own: what a person prefers, and what that means for something missing.
 
-1. Only a person sets preferences; nothing that an agent gives can change them.
-2. What is passed over is never lost: it becomes a gap, which is told at the end.
-3. What a person refused, and what the run cannot be decided without, is never passed over.
+1. Only a person sets preferences; nothing that an agent submits can change them.
+2. What is skipped is never lost: it becomes a gap, which is reported at the end.
+3. What a person refused, and what the run cannot be decided without, is never skipped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ _RISKED: dict[str, frozenset[ShortfallCode]] = {
 
 @frozen(kw_only=True)
 class Wish:
-    """What a person prefers; what is not said stays as it is."""
+    """A person's preferences; what is empty stays as it is."""
 
     by: str
     autonomy: str = ""
@@ -38,7 +38,7 @@ class Wish:
 
 
 def preferred(plan: Plan, state: RunState, wish: Wish, now: float) -> tuple[Event, ...]:
-    """Give the events by which a run goes on as a person wants it; none where it does so already."""
+    """Return the events that set a person's preferences; none if the run has them already."""
     autonomy, risk = wish.autonomy or state.autonomy, wish.risk or state.risk
     for value, known in ((autonomy, AUTONOMIES), (risk, RISKS)):
         if value not in known:
@@ -52,7 +52,7 @@ def preferred(plan: Plan, state: RunState, wish: Wish, now: float) -> tuple[Even
 
 
 def _beyond(plan: Plan, autonomy: str, risk: str) -> Iterator[str]:
-    """Say what goes further than the workflow recommends."""
+    """Yield a warning for each preference that goes further than the workflow recommends."""
     if plan.guided is None:
         return
     advised = (("autonomy", autonomy, plan.guided.autonomy, AUTONOMIES), ("risk", risk, plan.guided.risk_policy, RISKS))
@@ -62,12 +62,12 @@ def _beyond(plan: Plan, autonomy: str, risk: str) -> Iterator[str]:
 
 
 def never_stops(state: RunState) -> bool:
-    """Tell whether a run goes on whatever is missing."""
+    """Whether a run continues whatever is missing."""
     return state.autonomy == NEVER_STOP
 
 
 def divided(state: RunState, found: Sequence[Shortfall]) -> tuple[tuple[Shortfall, ...], tuple[Shortfall, ...]]:
-    """Divide what falls short: what refuses the step, and what is passed over."""
+    """Divide shortfalls into those that refuse the step and those that are skipped."""
     passed = tuple(each for each in found if _passes(state, each.code))
     return tuple(each for each in found if each not in passed), passed
 
@@ -79,7 +79,7 @@ def _passes(state: RunState, code: ShortfallCode) -> bool:
 
 
 def gap_of(shortfall: Shortfall, address: str, now: float) -> GapRecorded:
-    """Give the gap that is left where something is passed over."""
+    """Build the gap that remains if a shortfall is skipped."""
     return GapRecorded(
         category="capability_missing" if shortfall.code in _CAPABILITY else "contract_violation",
         severity="warning" if shortfall.code == "capability_unknown" else "critical",

@@ -1,4 +1,4 @@
-"""What a run gives to the one that called it: the outputs that its steps name, and nothing else that it knows."""
+"""Collects what a run returns to its caller: the outputs that its steps name, and nothing else."""
 
 from collections.abc import Iterator
 
@@ -10,8 +10,8 @@ from handrail.model.workflow.values import JsonValue
 
 
 def results_of(plan: Plan, state: RunState) -> dict[str, JsonValue]:
-    """Give the named outputs of a run's steps, as far as it came."""
-    # A run that ended inside a routine still knows what was there before it.
+    """Return the named outputs of a run's steps, as far as it got."""
+    # A run that ended inside a routine still has the names from before it.
     hidden = next((frame.group for frame in state.stack if frame.group is not None), None)
     names = state.names if hidden is None else hidden.names
     wanted = sorted({spoken(name) for name in _named(plan.steps)})
@@ -22,6 +22,6 @@ def _named(steps: tuple[Step, ...]) -> Iterator[str]:
     for step in steps:
         if step.output is not None:
             yield step.output
-        # What the steps of a routine name is not seen outside of it.
+        # The names of a routine's steps are not visible outside of it.
         if not isinstance(step.action, GroupAction):
             yield from _named(body(step.action))

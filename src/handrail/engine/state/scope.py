@@ -1,4 +1,4 @@
-"""The values that a run's expressions read: only those an expression names are gathered, whatever the history."""
+"""Resolves the values that a run's expressions read: only named ones are collected, however long the history."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -26,9 +26,9 @@ from handrail.model.workflow.values import (
 
 
 class DiffWanted(Exception):
-    """An expression reads a difference that nobody has looked at yet.
+    """An expression reads a difference that has not been computed yet.
 
-    Whoever drives the run looks at it, records it, and decides again.
+    Whoever drives the run computes it, records it, and decides again.
     """
 
     def __init__(self, tree: Tree, since: str, until: str, step: str) -> None:
@@ -37,7 +37,7 @@ class DiffWanted(Exception):
         self.since = since
         self.until = until
         self.step = step
-        """Whose difference it is; empty for all that the run changed."""
+        """The step whose difference it is; empty for everything that the run changed."""
 
 
 @lru_cache(maxsize=4096)
@@ -48,13 +48,13 @@ def parsed(source: str) -> tuple[Syntax, tuple[Ref, ...]]:
 
 
 def evaluated(expression: Expression, state: RunState, extra: Mapping[str, JsonValue] | None = None) -> JsonValue:
-    """Evaluate an expression on a run's values."""
+    """Evaluate an expression with a run's values."""
     tree, wanted = parsed(expression.source)
     return evaluate(tree, scope_for(state, wanted, extra))  # pyright: ignore[reportReturnType]  # values are JSON
 
 
 def condition(expression: Expression, state: RunState, extra: Mapping[str, JsonValue] | None = None) -> Why:
-    """Evaluate a condition, and say by which values it was decided."""
+    """Evaluate a condition and record the values that decided it."""
     tree, wanted = parsed(expression.source)
     scope = scope_for(state, wanted, extra)
     result = evaluate(tree, scope)
@@ -91,14 +91,14 @@ def value_of(value: Value, state: RunState, extra: Mapping[str, JsonValue] | Non
 
 
 def rendered(value: JsonValue) -> str:
-    """Give a value as it appears in text."""
+    """Render a value as it appears in text."""
     return text_of(value, Budget(Limits(), Literal(None)))  # pyright: ignore[reportArgumentType]  # a dict is a Value
 
 
 def scope_for(
     state: RunState, wanted: tuple[Ref, ...], extra: Mapping[str, JsonValue] | None = None
 ) -> dict[str, JsonValue]:
-    """Gather the names that are wanted."""
+    """Collect the names that are wanted."""
     scope: dict[str, JsonValue] = {}
     for ref in wanted:
         root = ref.parts[0]
@@ -138,7 +138,7 @@ def _add_steps(steps: dict[str, JsonValue], state: RunState, ref: Ref) -> None:
 
 
 def _of_files(state: RunState, address: str, ref: Ref) -> dict[str, JsonValue]:
-    """What a step left of files, branch and commit; the difference only where it is read."""
+    """Return what a step left of files, branch and commit; the difference only if it is read."""
     step = state.steps[address]
     record: dict[str, JsonValue] = {}
     if step.after and state.tree is not None:
@@ -151,12 +151,12 @@ def _of_files(state: RunState, address: str, ref: Ref) -> dict[str, JsonValue]:
 
 
 def _reads_difference(ref: Ref) -> bool:
-    """Whether a path names the difference, or a whole record that holds it."""
+    """Whether a path names the difference, or a whole record that contains it."""
     return not ref.is_tested and ref.parts[2:3] in ((), ("diff",))
 
 
 def run_difference(state: RunState) -> str:
-    """Give what the run changed since it began."""
+    """Return what the run changed since it began."""
     return _difference(state, measured_from(state), state.snapshot, "")
 
 
@@ -170,12 +170,12 @@ def _difference(state: RunState, since: str, until: str, step: str) -> str:
 
 
 def with_own_result(state: RunState, name: str, address: str) -> RunState:
-    """Let a step that has failed read its own result, which only later steps know by its name."""
+    """Let a failed step read its own result, which only later steps know by its name."""
     return changed(state, latest=state.latest.insert(spoken(name), address))
 
 
 def step_record(step: StepState) -> dict[str, JsonValue]:
-    """Give what `steps.NAME` says of a step."""
+    """Build the record that `steps.NAME` refers to."""
     duration = None if step.ended_at is None else max(0.0, round(step.ended_at - step.began_at, 3))
     record: dict[str, JsonValue] = {
         "status": step.status,
@@ -200,19 +200,19 @@ def step_record(step: StepState) -> dict[str, JsonValue]:
 
 
 def summary_of(step: StepState) -> str:
-    """What a step came to, in a few words."""
+    """Summarize the result of a step in a few words."""
     return (step.summary or step.stdout)[:500]
 
 
 def _sorted(results: list[JsonValue]) -> dict[str, JsonValue]:
-    """The results of a fan-out, by how they ended."""
+    """Group the results of a fan-out by how they ended."""
     records = [each for each in results if isinstance(each, dict) and "status" in each and "key" in each]
     good: list[JsonValue] = [each for each in records if each["status"] == "succeeded"]
     return {"ok": good, "failed": [each for each in records if each["status"] != "succeeded"]}
 
 
 def _loop_names(state: RunState) -> dict[str, JsonValue]:
-    """Items and rounds of the loops around the current step; the innermost wins. Names are set by the loop's step."""
+    """Collect items and rounds of the loops around the current step; the innermost wins, and a routine hides them."""
     found: dict[str, JsonValue] = {}
     for frame in state.stack:
         if frame.group is not None:
@@ -225,7 +225,7 @@ def _loop_names(state: RunState) -> dict[str, JsonValue]:
 
 
 def names_inside(state: RunState, more: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Give all names that a body sees, those of the loops around it and its own item among them."""
+    """Collect all names that a body sees, including those of the loops around it and its own item."""
     own = {spoken(name): value for name, value in more.items()}
     return {**dict(state.names.items()), **_loop_names(state), **own}
 
@@ -255,7 +255,7 @@ def _previous(state: RunState) -> JsonValue:
 
 
 def issue_of(state: RunState) -> JsonValue:
-    """Give the issue that a run is for: the one it was given, else its task as one; none where it has neither."""
+    """Return the issue that a run is for: the one it was given, else its task as one; None if it has neither."""
     given = next((each for each in state.inputs.values() if is_issue(each)), None)
     return given if given is not None or not state.task else issue_from(state.task)
 
@@ -267,7 +267,7 @@ def _issue_id(state: RunState) -> str:
 
 
 def current_step(state: RunState) -> dict[str, JsonValue]:
-    """Give the step that is decided on; once it is under way, the one it belongs to as a part."""
+    """Return the step that is being decided; once it is in progress, the step that it is a part of."""
     frame = state.stack[-1] if state.stack else None
     part = None if frame is None else frame.work or (frame.loop if state.pending is None else None)
     address = state.deciding or (part.address if part is not None else "")

@@ -2,10 +2,11 @@
 
 1. A run begins with run_started or run_forked, and only then.
 2. Steps move only while the run is running; answers come only while it waits for them.
-3. What a person or the outside may do at any time stands in ANYTIME.
-4. A run that is queued does nothing until it is admitted; it may be paused and ended.
-5. succeeded and cancelled are final, but for a rewind; failed and blocked may be resumed. What an agent tried in vain
-   is noted even then, that a person accepted changed settings of git, and a clock that was set before a rewind.
+3. ANYTIME lists what a person or the outside may do at any time.
+4. A queued run does nothing until it is admitted; it may be paused and ended.
+5. succeeded and cancelled are final, except for a rewind; failed and blocked may be resumed. Even then it is recorded
+   that an agent tried a command in vain, that a person accepted changed git settings, and that the clock was set before
+   a rewind.
 """
 
 from handrail.errors import HandrailError
@@ -65,7 +66,7 @@ ANYTIME = frozenset(
 )
 
 IMPORTED = frozenset({"run_imported"})
-"""Recorded after the history that came in, however that ended."""
+"""Recorded after the imported history, however that ended."""
 
 ALLOWED: dict[str, frozenset[str]] = {
     "": frozenset({"run_started", "run_forked"}),
@@ -89,11 +90,11 @@ ALLOWED: dict[str, frozenset[str]] = {
     "succeeded": IMPORTED | {"run_rewound", "command_refused", "git_settings_changed", "clock_noted", "files_compared"},
     "cancelled": IMPORTED | {"command_refused", "git_settings_changed"},
 }
-"""Status of the run (empty: there is none yet) with the kinds of event that may follow."""
+"""The status of the run (empty: there is none yet) with the kinds of event that may follow."""
 
 
 class IllegalMove(HandrailError):
-    """An event does not follow from the state: a fault of ours, or a damaged log."""
+    """An event does not follow from the state: a bug in Handrail, or a damaged log."""
 
     code = "illegal-move"
 

@@ -1,4 +1,4 @@
-"""Keeps what is told within its bytes: a text is cut at a whole character, and says that it was cut."""
+"""Limits texts to a number of bytes: a text is cut at a whole character, and marked as cut."""
 
 import json
 
@@ -6,17 +6,17 @@ from handrail.model.workflow.values import JsonValue
 
 CUT = " […]"
 DOTS = "…"
-"""The mark where a few words stand in a list."""
+"""The mark of a cut inside a list."""
 MOST_SHORTFALLS = 10
-"""Things that are told at once to stand in the way of a step."""
+"""The most shortfalls of a step that are reported at once."""
 MOST_MESSAGE = 512
 MOST_FIX = 1024
 MOST_SENT = 2048
-"""Bytes of what was sent, where it is shown again."""
+"""The most bytes of what was sent when it is shown again."""
 
 
 def cut(text: str, most: int, mark: str = CUT) -> str:
-    """Cut a text to so many bytes of UTF-8, the mark of the cut included."""
+    """Cut a text to a number of bytes of UTF-8, including the mark of the cut."""
     data = text.encode(errors="replace")
     if len(data) <= most:
         return data.decode()
@@ -24,7 +24,7 @@ def cut(text: str, most: int, mark: str = CUT) -> str:
 
 
 def cut_value(value: JsonValue, most: int = MOST_SENT) -> JsonValue:
-    """Give a value as it is, or, where it is too large, the beginning of it as a text."""
+    """Return a value as it is or, if it is too large, the beginning of its JSON as a text."""
     if isinstance(value, str):
         return cut(value, most)
     text = json.dumps(value, ensure_ascii=False)

@@ -1,12 +1,12 @@
-"""Which paths a glob stands for: one meaning for proofs, results and checks.
+"""Defines which paths a glob matches: one meaning for proofs, results and checks.
 
-1. A glob is held against the whole path, from the top of the workspace, with `/` between folders; case counts, and
+1. A glob is matched against the whole path, from the top of the workspace, with `/` between folders; case matters, and
    names that begin with a dot are like any other.
-2. `*` stands for any characters of one name, `?` for one of them, `[abc]`, `[a-z]` and `[!abc]` for one of a set,
-   `{a,b}` for alternatives, `**` as a whole name for any number of folders, also none.
-3. A last name without a wildcard also stands for everything below it: `src` is the file or the whole folder.
-4. In a list, `!GLOB` is an exception: what it stands for is taken out again, wherever in the list it is written.
-5. A glob that is written exactly like a path stands for that path, whatever characters are in it.
+2. `*` matches any characters of one name, `?` one of them, `[abc]`, `[a-z]` and `[!abc]` one of a set, `{a,b}`
+   alternatives, `**` as a whole name any number of folders, including none.
+3. A last name without a wildcard also matches everything below it: `src` is the file or the whole folder.
+4. In a list, `!GLOB` is an exception: what it matches is excluded, wherever in the list it is written.
+5. A glob that is written exactly like a path matches that path, whatever characters are in it.
 
 Matching takes time in proportion to the lengths of both, whatever the glob.
 """
@@ -29,7 +29,7 @@ P = TypeVar("P")
 
 
 def glob_problem(glob: str) -> str | None:
-    """Say why a text is no glob that can be used, or None."""
+    """Explain why a text is not a usable glob, or return None."""
     reason = escape(glob)
     if reason is not None:
         return reason
@@ -46,7 +46,7 @@ def glob_problem(glob: str) -> str | None:
 
 
 def _crowded(glob: str) -> str | None:
-    """A `**` beside other characters means different things elsewhere."""
+    """Explain why a `**` beside other characters is refused: it means different things elsewhere."""
     for name in glob.split("/"):
         if "**" in name and name != "**":
             better = glob.replace(name, name.replace("**", "**/*" if name.startswith("**") else "*/**", 1))
@@ -55,7 +55,7 @@ def _crowded(glob: str) -> str | None:
 
 
 def matches(glob: str, path: str) -> bool:
-    """Whether a glob stands for a path; one that cannot be used stands for none."""
+    """Whether a glob matches a path; an unusable one matches none."""
     if _tidy(glob) == path:
         return True
     if glob_problem(glob) is not None:
@@ -65,7 +65,7 @@ def matches(glob: str, path: str) -> bool:
 
 
 def matching(globs: Iterable[str], paths: Iterable[str]) -> list[str]:
-    """Give the paths that some glob stands for and no exception, in order."""
+    """List the paths that match some glob and no exception, in order."""
     known = tuple(globs)
     wanted = tuple(glob for glob in known if not glob.startswith("!"))
     excepted = tuple(glob.removeprefix("!") for glob in known if glob.startswith("!"))
@@ -77,8 +77,8 @@ def _any(globs: Iterable[str], path: str) -> bool:
 
 
 def literal_folders(globs: Iterable[str]) -> tuple[str, ...]:
-    """Give the paths below which everything lies that some globs stand for; an empty one is the top."""
-    # A glob with alternatives also stands for the path that is written like it.
+    """Return the paths below which everything lies that some globs match; an empty one is the top."""
+    # A glob with alternatives also matches the path that is written like it.
     wanted = (glob for glob in globs if not glob.startswith("!"))
     patterns = (pattern for glob in wanted for pattern in (*_patterns(glob), tuple(_tidy(glob).split("/"))))
     return tuple(sorted({"/".join(takewhile(lambda name: not _WILD.search(name), names)) for names in patterns}))
@@ -98,7 +98,7 @@ def _tidy(glob: str) -> str:
 
 
 def _alternatives(glob: str) -> list[str]:
-    """Write out the braces; nothing when there are too many."""
+    """Expand the braces; empty if there are too many alternatives."""
     done: list[str] = []
     todo = [glob]
     while todo:
@@ -127,7 +127,7 @@ def _is_star(element: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _tokens(pattern: str) -> tuple[str, ...]:
-    """Cut a name's pattern into stars, question marks, sets and plain characters."""
+    """Split a name's pattern into stars, question marks, sets and plain characters."""
     found: list[str] = []
     at = 0
     while at < len(pattern):

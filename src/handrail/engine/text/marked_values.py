@@ -1,8 +1,9 @@
-"""Joins an author's text with values that may be foreign: each stands inside marks that it cannot close.
+"""Joins an author's text with untrusted values: each is enclosed in marks that it cannot close.
 
 1. A short line of printable characters is inline code, with more backticks than the value or the author's line has.
 2. Everything else is a block of its own: see `untrusted_text`.
-3. In a fence that the author wrote, a block has tags only, and the author's fence is made longer than any in the value.
+3. Inside a fence that the author wrote, a block has tags only, and the author's fence is made longer than any in the
+   value.
 4. The author's own backticks directly around a value are replaced by its marks.
 """
 
@@ -14,10 +15,10 @@ from handrail.engine.text.untrusted_text import block, clean, code_between, long
 from handrail.frozen import frozen
 
 MOST_INLINE = 120
-"""Characters of a value that stands in a line."""
+"""The most characters of a value that is put inline."""
 _MOST_ABOUT = 80
 _MOST_TICKS = 2
-"""Backticks around inline code; more of them could be taken for a fence."""
+"""The most backticks around inline code; more of them could be read as a fence."""
 _PIECES = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r" {0,3}(?P<run>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)", re.DOTALL)
 _LAST_TICKS = re.compile(r"`+\Z")
@@ -42,7 +43,7 @@ Piece: TypeAlias = str | ForeignValue
 
 @frozen
 class MarkedText:
-    """A text with its values inside marks, and the sentence that says what marks mean; empty where none are there."""
+    """A text with its values inside marks, and the sentence that explains the marks; empty if there are none."""
 
     text: str
     note: str = ""
@@ -73,7 +74,7 @@ def _note(mark: str, *, has_code: bool) -> str:
 
 
 def mark_in_line(value: ForeignValue) -> str:
-    """Give a value inside a heading or a list, where only one line has room: what is longer is cut."""
+    """Mark a value inside a heading or a list, where only one line fits: a longer one is cut."""
     line = " ".join(clean(value.text).split())
     short = line if len(line) <= MOST_INLINE else line[: MOST_INLINE - 1] + "\u2026"
     shown = "".join(character if character.isprintable() else "\ufffd" for character in short)
@@ -82,14 +83,14 @@ def mark_in_line(value: ForeignValue) -> str:
 
 @frozen
 class _Fence:
-    """A fence of the author's that is open: where its line stands in the page, and its run of characters."""
+    """An open fence of the author's: the position of its line in the page, and its run of characters."""
 
     place: int
     run: str
 
 
 class _Page:
-    """Writes one text from its beginning to its end."""
+    """Writes one text from beginning to end."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark
@@ -101,14 +102,14 @@ class _Page:
         self._unwritten = ""
         """The end of it that follows the last value."""
         self._is_mixed = False
-        """Whether a value stands in the current line."""
+        """Whether the current line contains a value."""
         self._after_block = False
         self._fence: _Fence | None = None
         self._needed = 0
         """The length that the open fence must have."""
 
     def join(self, pieces: Sequence[Piece]) -> str:
-        """Write all of it."""
+        """Write all pieces and return the text."""
         rest = _merged(pieces)
         for index, piece in enumerate(rest):
             if isinstance(piece, str):
@@ -123,7 +124,7 @@ class _Page:
         if self._after_block and text:
             self._after_block = False
             text = _LEFT_OVER.sub("", text, count=1)
-            # The block has ended its line; text that goes on behind it begins a paragraph of its own.
+            # The block has ended its line, so text after it begins a paragraph of its own.
             text = text[1:] if text.startswith("\n") else text if self._fence or not text else f"\n{text}"
         for part in _PIECES.findall(text):
             self._line += part
@@ -177,7 +178,7 @@ class _Page:
         self._unwritten, self._is_mixed, self._after_block, self.has_code = "", True, False, True
 
     def _takes_over(self, pieces: list[Piece], after: int) -> bool:
-        """Take the author's backticks directly around a value away, where that is all they hold."""
+        """Remove the author's backticks directly around a value, if they enclose nothing else."""
         opening, following = _LAST_TICKS.search(self._unwritten), _at(pieces, after)
         closing = _FIRST_TICKS.match(following) if isinstance(following, str) else None
         if opening is None or closing is None or opening[0] != closing[0]:
@@ -190,7 +191,7 @@ class _Page:
     def _put_block(self, value: ForeignValue, text: str) -> None:
         about = _NOT_IN_TAG.sub(" ", value.about).strip()[:_MOST_ABOUT]
         if self._fence is None and _LIST_MARK.fullmatch(self._line):
-            # Left alone, such a mark could underline the line above, which makes a heading of it.
+            # Left alone, such a mark could underline the line above and turn it into a heading.
             self._unwritten = f"{self._unwritten.rstrip()} `{about}`:"
         self._begin_line()
         if self._fence is not None:
@@ -201,7 +202,7 @@ class _Page:
         self._after_block = self.has_blocks = True
 
     def _begin_line(self) -> None:
-        """End the author's line before a block; outside of a fence an empty line stands between them."""
+        """End the author's line before a block; outside of a fence an empty line separates them."""
         self._unwritten = self._unwritten.rstrip(" \t")
         if self._unwritten or self._is_mixed:
             self._unwritten += "\n"
@@ -213,7 +214,7 @@ class _Page:
 
 
 def _merged(pieces: Sequence[Piece]) -> list[Piece]:
-    """Join texts of the author's that follow each other."""
+    """Join adjacent texts of the author."""
     merged: list[Piece] = []
     for piece in pieces:
         last = merged[-1] if merged else None
@@ -225,7 +226,7 @@ def _merged(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _author_line(pieces: list[Piece], after: int) -> str:
-    """Give the author's text from here to the end of the line; a space stands for each value in it."""
+    """Return the author's text from here to the end of the line, with a space for each value in it."""
     line = ""
     for piece in pieces[after:]:
         if isinstance(piece, str):

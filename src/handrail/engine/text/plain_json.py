@@ -7,11 +7,11 @@ from typing import NoReturn
 from handrail.model.workflow.values import JsonValue
 
 DEEPEST = 100
-"""Levels of lists and maps in a value."""
+"""The most levels of lists and maps in a value."""
 
 
 def read_plain(text: str) -> JsonValue:
-    """Read a JSON text; raises a ValueError that says what is wrong with it."""
+    """Parse a JSON text; raises a ValueError that says what is wrong with it."""
     try:
         value: JsonValue = json.loads(text, parse_constant=no_number)
     except RecursionError as error:
@@ -21,12 +21,12 @@ def read_plain(text: str) -> JsonValue:
 
 
 def no_number(word: str) -> NoReturn:
-    """Refuse NaN and the infinities, which Python reads and JSON does not know."""
+    """Refuse NaN and the infinities, which Python accepts and JSON does not allow."""
     raise ValueError(f"{word} is not a number of JSON")
 
 
 def require_plain(value: JsonValue, depth: int = 0) -> None:
-    """Refuse texts that are no text, numbers without an end, and values that never end."""
+    """Refuse lone surrogates, numbers that are not finite, and values that are nested too deeply."""
     if depth > DEEPEST:
         raise ValueError(f"it is nested deeper than {DEEPEST} levels")
     if isinstance(value, str):

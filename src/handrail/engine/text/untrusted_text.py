@@ -1,7 +1,7 @@
-"""Puts foreign text into what an agent reads: between marks that the text itself cannot contain, and within a size.
+"""Embeds untrusted text in what an agent reads: between marks that the text cannot contain, and limited in size.
 
-A block is a fence that is longer than any inside it, so that no reader of Markdown finds a heading in the text; in it
-stand tags with a mark that the text does not contain, so that no agent takes a part of the text for their end.
+A block is a fence that is longer than any inside it, so that no Markdown reader finds a heading in the text; inside are
+tags with a mark that the text does not contain, so that no agent mistakes a part of the text for their end.
 """
 
 import hashlib
@@ -14,19 +14,19 @@ from typing import Literal, TypeAlias
 from handrail.model.workflow.values import JsonValue
 
 BlockKind: TypeAlias = Literal["data", "message"]
-"""`data` only informs; a `message` is a person's, and counts."""
+"""`data` only informs; a `message` is from a person, and counts."""
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _MARK_LENGTH = 12
 
 
 def clean(text: str) -> str:
-    """Replace what cannot be sent to every agent: control characters, and halves of characters."""
+    """Replace what cannot be sent to every agent: control characters, and lone surrogates."""
     return _CONTROLS.sub("\ufffd", text)
 
 
 def mark_for(texts: Iterable[str]) -> str:
-    """Give a mark that stands in none of the texts; the same texts always get the same one."""
+    """Find a mark that is in none of the texts; the same texts always get the same one."""
     whole = "\n".join(texts).lower()
     # A text may be made to contain its own hash, but not the hash of that and of every number.
     for number in count():
@@ -42,7 +42,7 @@ def block(mark: str, about: str, text: str, kind: BlockKind = "data") -> str:
 
 
 def tagged(mark: str, about: str, text: str, kind: BlockKind = "data") -> str:
-    """Put a text between tags that carry a mark, where a fence stands around them already."""
+    """Put a text between tags that carry a mark, if there is already a fence around them."""
     return f'<{kind}-{mark} of="{about}">\n{clean(text)}\n</{kind}-{mark}>'
 
 
@@ -52,42 +52,42 @@ def lone_block(about: str, text: str, kind: BlockKind = "data") -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """Give a code block that nothing in its text can close."""
+    """Build a code block that nothing in its text can close."""
     fence = "`" * max(3, longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def code(text: str) -> str:
-    """Give one line of code inside a sentence."""
+    """Format one line of code inside a sentence."""
     return code_between("`" * (longest_run(text) + 1), text)
 
 
 def code_between(ticks: str, text: str) -> str:
-    """Give inline code; a reader of Markdown takes one space off each end where there is one at both."""
+    """Format inline code, padded because Markdown strips one space from both ends."""
     spaced = text.startswith(" ") and text.endswith(" ") and text.strip(" ")
     pad = " " if text.startswith("`") or text.endswith("`") or spaced else ""
     return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
 def longest_run(text: str, character: str = "`") -> int:
-    """Give the length of the longest run of a character."""
+    """Return the length of the longest run of a character."""
     return max((len(found[0]) for found in re.finditer(f"{re.escape(character)}+", text)), default=0)
 
 
 def json_text(value: JsonValue) -> str:
-    """Give a value as an agent reads it: a text as it is, everything else as JSON on one line."""
+    """Format a value as an agent reads it: a text as it is, everything else as JSON on one line."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def one_line(text: str, most: int) -> str:
-    """Give the first line that says something, cut to a length."""
+    """Return the first line that says something, cut to a length."""
     lines = (" ".join(line.split()).lstrip("# ") for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("```")), "")
     return first if len(first) <= most else first[: most - 1].rstrip() + "\u2026"
 
 
 def middle_cut(text: str, most: int) -> str:
-    """Keep the beginning and, as errors stand there, more of the end."""
+    """Cut the middle out of a text, retaining more of the end, because that is where errors are."""
     if len(text) <= most:
         return text
     head = most // 4

@@ -1,6 +1,6 @@
 """Static checks: every name, field, filter and comparison that can be judged before a value exists.
 
-Nothing is said about values of which nothing is known; what remains is found when the expression is evaluated.
+Values about which nothing is known are not reported; remaining problems are found when the expression is evaluated.
 """
 
 from collections.abc import Mapping
@@ -65,7 +65,7 @@ __all__ = ["Checked", "Ref", "check", "refs"]
 
 @frozen
 class Checked:
-    """What is known about an expression: its type, what is wrong with it, the variables it reads."""
+    """What is known about an expression: its type, its problems, the variables it reads."""
 
     type: Type
     problems: tuple[Problem, ...]
@@ -88,7 +88,7 @@ class Checker:
         self.names: set[str] = set()
 
     def report(self, code: str, message: str, at: Expression, hint: str | None = None) -> None:
-        """Take a problem with the place of a node."""
+        """Record a problem at the place of a node."""
         self.problems.append(Problem(code, message, at.start, at.end, hint))
 
     def condition(self, expression: Expression) -> Type:
@@ -104,7 +104,7 @@ class Checker:
         return type_
 
     def infer(self, expression: Expression) -> Type:
-        """Give what is known about the value of an expression."""
+        """Infer the type of an expression."""
         match expression:
             case Literal(value):
                 return _literal_type(value)
@@ -162,7 +162,7 @@ class Checker:
         return self.field(subject, expression.name, expression, unparse(expression.subject))
 
     def field(self, subject: Type, name: str, at: Expression, owner: str) -> Type:
-        """Give the type of a field, reporting one that cannot be there."""
+        """Return the type of a field, reporting one that cannot exist."""
         if isinstance(subject, RecordType):
             return self._record_field(subject, name, at, owner)
         if isinstance(subject, MapType):
@@ -250,7 +250,7 @@ class Checker:
             self._order(expression, left, right)
 
     def _is_bare(self, value: Expression, choice: ChoiceType) -> bool:
-        """Report one of a choice's values that stands without quotes."""
+        """Report a value of a choice that is written without quotes."""
         if not isinstance(value, Name) or value.name not in choice.values or find_key(self.scope, value.name):
             return False
         name = value.name

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def infer(checker: "Checker", expression: Filter) -> Type:
-    """Check one filter and give the type of its result."""
+    """Check one filter and return the type of its result."""
     subject = checker.infer(expression.subject)
     given = [*expression.arguments, *(value for _, value in expression.named)]
     types = [checker.infer(value) for value in given]
@@ -61,7 +61,7 @@ def _named_field(checker: "Checker", expression: Filter, subject: Type, argument
         return ANY
     owner, type_ = f"{unparse(expression.subject)}[0]", subject.item
     for name in str(argument.value).split("."):
-        # The closing quote is the last character of the argument, the field's name stands before it.
+        # The closing quote is the last character of the argument, and the field's name is before it.
         at = Literal(name, argument.start, argument.end - 1)
         type_ = checker.field(type_, name, at, owner)
         owner = f"{owner}.{name}"

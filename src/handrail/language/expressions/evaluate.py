@@ -1,4 +1,4 @@
-"""The value of an expression on plain data: total, within a budget, and without a look at any Python attribute."""
+"""Evaluates an expression on plain data: total, within a budget, and without access to any Python attribute."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -31,12 +31,12 @@ __all__ = ["Limits", "Value", "boolean", "evaluate", "evaluate_within"]
 
 
 def evaluate(expression: Expression, scope: Scope, limits: Limits = Limits()) -> Value:  # noqa: B008 - frozen
-    """Give the value of an expression."""
+    """Evaluate an expression."""
     return evaluate_within(expression, scope, Budget(limits, expression))
 
 
 def evaluate_within(expression: Expression, scope: Scope, budget: Budget) -> Value:
-    """Give the value of an expression, charged to a budget that others share."""
+    """Evaluate an expression, charged to a budget that others share."""
     budget.spend()
     match expression:
         case Literal(value):
@@ -63,7 +63,7 @@ def evaluate_within(expression: Expression, scope: Scope, budget: Budget) -> Val
 
 
 def boolean(expression: Expression, scope: Scope, budget: Budget) -> bool:
-    """Give the value of a condition, which must be a boolean."""
+    """Evaluate a condition, which must be a boolean."""
     value = evaluate_within(expression, scope, budget)
     if not isinstance(value, bool):
         budget.place = expression

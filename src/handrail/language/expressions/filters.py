@@ -1,4 +1,4 @@
-"""The table of filters: what each takes, gives and does. Every one works on plain data and is charged to the budget."""
+"""The table of filters: their arguments, results and functions. Each works on plain data, charged to the budget."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -24,7 +24,7 @@ _NUMERIC: frozenset[Kind] = frozenset({"number", "text"})
 
 @frozen
 class Parameter:
-    """One argument of a filter; without a default it must be given."""
+    """One argument of a filter; without a default it is required."""
 
     name: str
     kinds: frozenset[Kind]
@@ -64,7 +64,7 @@ def _values(type_: Type) -> Type:
 
 
 def entry_type(type_: Type) -> Type:
-    """Give the type of what a list or a map yields one by one; a map yields `{key, value}`."""
+    """Return the type of what iterating over a list or a map yields; a map yields `{key, value}`."""
     match type_:
         case ListType():
             return type_.item
@@ -191,7 +191,7 @@ FILE_FILTER = "file"
 
 
 def arrange(spec: FilterSpec, count: int, names: tuple[str, ...]) -> tuple[list[int | None], str | None]:
-    """Say which given argument fills each parameter (positional first, then named), or what is wrong with them."""
+    """Decide which given argument fills each parameter (positional first, then named), or describe what is wrong."""
     slots: list[int | None] = [index if index < count else None for index in range(len(spec.parameters))]
     if count > len(spec.parameters):
         most = len(spec.parameters)

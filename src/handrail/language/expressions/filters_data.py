@@ -1,4 +1,4 @@
-"""Filters on numbers, lists and maps. Data that comes in is never changed."""
+"""Filters on numbers, lists and maps. Input data is never changed."""
 
 from typing import cast
 
@@ -11,7 +11,7 @@ _LONGEST_NUMBER = 40
 
 
 def default(value: Value, arguments: tuple[Value, ...], _: Budget) -> Value:
-    """Give the argument in place of none; the evaluator does the same for what is undefined."""
+    """Return the argument instead of none; the evaluator does the same for what is undefined."""
     return arguments[0] if value is None else value
 
 
@@ -22,12 +22,12 @@ def length(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
 
 
 def first(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Give the first item."""
+    """Return the first item."""
     return _one(value, 0, "first", budget)
 
 
 def last(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Give the last item."""
+    """Return the last item."""
     return _one(value, -1, "last", budget)
 
 
@@ -39,19 +39,19 @@ def _one(value: Value, index: int, word: str, budget: Budget) -> Value:
 
 
 def keys(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Give the keys of a map."""
+    """Return the keys of a map."""
     budget.spend_items(len(cast("dict[str, Value]", value)))
     return [plain(key, budget) for key in cast("dict[str, Value]", value)]
 
 
 def values(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Give the values of a map."""
+    """Return the values of a map."""
     budget.spend_items(len(cast("dict[str, Value]", value)))
     return list(cast("dict[str, Value]", value).values())
 
 
 def items(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Give a map as a list of `{key, value}`."""
+    """Convert a map to a list of `{key, value}`."""
     entries = cast("dict[str, Value]", value)
     budget.spend_items(len(entries))
     budget.spend(len(entries) // 2)
@@ -59,7 +59,7 @@ def items(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
 
 
 def to_list(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
-    """Give a list of whatever can be gone through."""
+    """Convert anything that can be iterated over to a list."""
     if isinstance(value, dict):
         return items(value, arguments, budget)
     budget.spend_items(len(cast("str", value)))
@@ -67,13 +67,13 @@ def to_list(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value
 
 
 def reverse(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Turn a list round."""
+    """Reverse a list."""
     budget.spend_items(len(cast("list[Value]", value)))
     return list(reversed(cast("list[Value]", value)))
 
 
 def pluck(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
-    """Take one field of every item."""
+    """Return one field of every item."""
     return list(_chosen(value, arguments[0], budget))
 
 
@@ -105,12 +105,12 @@ def sort(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
 
 
 def smallest(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
-    """Give the smallest item."""
+    """Return the smallest item."""
     return _extreme(value, arguments, budget, -1)
 
 
 def largest(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
-    """Give the largest item."""
+    """Return the largest item."""
     return _extreme(value, arguments, budget, 1)
 
 
@@ -144,24 +144,24 @@ def unique(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
 
 
 def absolute(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Take the sign off a number."""
+    """Remove the sign of a number."""
     return bounded(abs(number(value, budget)), budget)
 
 
 def rounded(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
-    """Round a number; to no digits gives a whole one."""
+    """Round a number; without digits the result is a whole number."""
     digits = whole(arguments[0], budget, 0, 15)
     source = bounded(number(value, budget), budget)
     return bounded(round(source, digits) if digits else round(source), budget)
 
 
 def to_int(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Give a whole number."""
+    """Convert to a whole number."""
     return bounded(int(bounded(_read(value, budget), budget)), budget)
 
 
 def to_number(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Give a number."""
+    """Convert to a number."""
     return bounded(_read(value, budget), budget)
 
 
@@ -180,14 +180,14 @@ def _read(value: Value, budget: Budget) -> float:
 
 
 def number(value: Value, budget: Budget) -> float:
-    """Give a number as it is, or refuse; a boolean is not one."""
+    """Return a number as it is, or refuse; a boolean is not one."""
     if not is_number(value):
         budget.fail("type-mismatch", f"{named(value)} is not a number", "convert text with `| number`; join with `~`")
     return cast("float", value)
 
 
 def bounded(value: float, budget: Budget) -> float:
-    """Refuse numbers that grow without end."""
+    """Refuse numbers that grow without bound."""
     if isinstance(value, int):
         if abs(value) > LARGEST:
             budget.fail("expression-too-large", "the number is too large")

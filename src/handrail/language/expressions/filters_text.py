@@ -9,44 +9,44 @@ _WIDEST = 100
 
 
 def upper(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Give upper case."""
+    """Convert to upper case."""
     return _made(cast("str", value).upper(), budget)
 
 
 def lower(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Give lower case."""
+    """Convert to lower case."""
     return _made(cast("str", value).lower(), budget)
 
 
 def trim(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Take spaces off both ends."""
+    """Strip white space from both ends."""
     return _made(cast("str", value).strip(), budget)
 
 
 def basename(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Give the last part of a path."""
+    """Return the last part of a path."""
     return _made(cast("str", value).rstrip("/").rpartition("/")[2], budget)
 
 
 def starts_with(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
-    """Say whether a text begins with another."""
+    """Whether a text begins with another."""
     budget.spend()
     return cast("str", value).startswith(cast("str", arguments[0]))
 
 
 def ends_with(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
-    """Say whether a text ends with another."""
+    """Whether a text ends with another."""
     budget.spend()
     return cast("str", value).endswith(cast("str", arguments[0]))
 
 
 def to_text(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Give the value as it appears in text."""
+    """Convert a value to text, as it appears in a prompt."""
     return text_of(value, budget)
 
 
 def to_json(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
-    """Give JSON text."""
+    """Convert a value to JSON text."""
     indent_ = None if arguments[0] is None else whole(arguments[0], budget, 0, 8)
     return _made(json_of(value, budget, indent_), budget)
 
@@ -62,7 +62,7 @@ def replace(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value
 
 
 def split(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
-    """Cut a text at a separator."""
+    """Split a text at a separator."""
     text, separator = cast("str", value), cast("str | None", arguments[0])
     if separator == "":
         budget.fail("type-mismatch", "`split` needs a separator that is not empty")
@@ -73,7 +73,7 @@ def split(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
 
 
 def lines(value: Value, _: tuple[Value, ...], budget: Budget) -> Value:
-    """Cut a text into its lines."""
+    """Split a text into its lines."""
     text = cast("str", value)
     budget.spend_text(len(text))
     budget.spend_items(text.count("\n"))
@@ -97,7 +97,7 @@ def join(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
 
 
 def indent(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
-    """Move every line but the first to the right."""
+    """Indent every line but the first."""
     text, width = cast("str", value), whole(arguments[0], budget, 0, _WIDEST)
     budget.spend_text(len(text) + width * text.count("\n"))
     space = " " * width
@@ -106,7 +106,7 @@ def indent(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
 
 
 def truncate(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Value:
-    """Shorten a text, marking that it was."""
+    """Shorten a text, with a mark at its end."""
     text, end = cast("str", value), cast("str", arguments[1])
     length = whole(arguments[0], budget, 0, budget.limits.text)
     if len(text) <= length:
@@ -115,7 +115,7 @@ def truncate(value: Value, arguments: tuple[Value, ...], budget: Budget) -> Valu
 
 
 def whole(value: Value, budget: Budget, least: int, most: int) -> int:
-    """Give a whole number between two bounds, or refuse."""
+    """Return a whole number between two bounds, or refuse."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         budget.fail("type-mismatch", f"a whole number from {least} to {most} is needed")
     return value

@@ -1,4 +1,4 @@
-"""`steps.run-tests.exit_code` reads as a subtraction; this finds what was meant."""
+"""Finds what was meant by `steps.run-tests.exit_code`, which reads as a subtraction."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Text to tokens: one regular expression, exact offsets."""
+"""Splits text into tokens: one regular expression, exact offsets."""
 
 import re
 from typing import NamedTuple, NoReturn
@@ -18,9 +18,9 @@ REFUSED_OPERATORS: dict[str, tuple[str, str | None]] = {
     "lambda": ("`lambda` is not part of the language", None),
     "for": ("comprehensions are not part of the language", "take `| map('field')` or `| where('field', value)`"),
 }
-"""Operators and words of other languages, with what is said about each and what to write instead."""
+"""Operators and keywords of other languages, each with a message and what to write instead."""
 LONGEST = 10_000
-"""Characters of one expression."""
+"""The most characters of one expression."""
 LARGEST_INT = 2**53
 KEYWORDS = {
     word: word for word in ["and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "lambda", "for"]
@@ -30,11 +30,11 @@ KEYWORDS = {
     "None": "none",
     "null": "none",
 }
-"""Words with a meaning of their own, and the kind of token they give."""
+"""Words with a meaning of their own, and the kind of token they become."""
 
 
 class Token(NamedTuple):
-    """A word of the language; operators and keywords are their own kind."""
+    """A token of the language; operators and keywords are their own kind."""
 
     kind: str
     text: str
@@ -97,7 +97,7 @@ def fail(message: str, start: int, end: int, hint: str | None = None, code: str 
 
 
 def tokens(text: str, offset: int = 0) -> list[Token]:
-    """Split an expression; the last token has the kind `end`."""
+    """Split an expression into tokens; the last one has the kind `end`."""
     if len(text) > LONGEST:
         message = f"the expression has {len(text)} characters, more than {LONGEST}"
         fail(message, offset, offset + len(text), "split it over several steps", "expression-too-large")
@@ -140,7 +140,7 @@ _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "/":
 
 
 def unquote(token: Token) -> str:
-    """Give the text that a string token stands for."""
+    """Return the text that a string token stands for."""
     body = token.text[1:-1]
     if "\\" not in body:
         return body

@@ -8,7 +8,7 @@ from handrail.model.suggest import did_you_mean
 
 
 def find_key(names: Mapping[str, object], name: str) -> str | None:
-    """Give the key that a name in an expression stands for."""
+    """Find the key that a name in an expression stands for."""
     if name in names:
         return name
     if "_" not in name:
@@ -21,7 +21,7 @@ def find_key(names: Mapping[str, object], name: str) -> str | None:
 
 
 def variable(scope: Mapping[str, object], name: str, budget: Budget) -> Value:
-    """Give the value of a variable."""
+    """Look up the value of a variable."""
     budget.spend()
     key = find_key(scope, name)
     if key is None:
@@ -30,7 +30,7 @@ def variable(scope: Mapping[str, object], name: str, budget: Budget) -> Value:
 
 
 def field(subject: Value, name: str, budget: Budget) -> Value:
-    """Give one field of a map."""
+    """Look up one field of a map."""
     budget.spend()
     if subject is None:
         budget.undefined(f"there is no field '{name}': the value before it is none")
@@ -45,7 +45,7 @@ def field(subject: Value, name: str, budget: Budget) -> Value:
 
 
 def field_of(subject: Value, path: str, budget: Budget) -> Value:
-    """Give the field at a dotted path, as `map('user.name')` names it."""
+    """Look up the field at a dotted path, as in `map('user.name')`."""
     value = subject
     for name in path.split("."):
         value = field(plain(value, budget), name, budget)
@@ -53,7 +53,7 @@ def field_of(subject: Value, path: str, budget: Budget) -> Value:
 
 
 def item(subject: Value, index: Value, budget: Budget) -> Value:
-    """Give one item of a list by number, or of a map by key."""
+    """Look up one item of a list by number, or of a map by key."""
     budget.spend()
     if subject is None:
         budget.undefined("there is no item: the value before `[` is none")

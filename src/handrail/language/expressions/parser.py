@@ -1,6 +1,6 @@
-"""Tokens to a syntax tree: a Pratt parser with Jinja's precedence.
+"""Parses tokens to a syntax tree: a Pratt parser with Jinja's precedence.
 
-Two counters keep hostile text harmless: `depth` bounds the parser's own recursion, `height` the tree that is
+Two counters make hostile text harmless: `depth` bounds the parser's own recursion, `height` the tree that is
 built (`a.b.c.d` and `x|f|f` grow to the left, without recursion here but with it in whoever walks the tree).
 """
 
@@ -55,7 +55,7 @@ _CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "none": None
 
 
 def parse(text: str, offset: int = 0) -> Expression:
-    """Read an expression; `offset` is added to every position."""
+    """Parse an expression; `offset` is added to every position."""
     return _Parser(tokens(text, offset)).whole()
 
 

@@ -1,4 +1,4 @@
-"""Which variables and fields an expression reads, for checks that look at several steps at once."""
+"""Finds the variables and fields that an expression reads, for checks that look at several steps at once."""
 
 from handrail.frozen import frozen
 from handrail.language.expressions.syntax import Attribute, Expression, Item, Literal, Name, Test, children
@@ -12,7 +12,7 @@ class Ref:
     start: int
     end: int
     is_tested: bool = False
-    """Whether only its being there is asked, as in `steps.fix is defined`."""
+    """Whether only its existence is tested, as in `steps.fix is defined`."""
 
     @property
     def path(self) -> str:
@@ -21,14 +21,14 @@ class Ref:
 
 
 def refs(expression: Expression) -> tuple[Ref, ...]:
-    """Give every path that is read, from left to right, each as long as it is known."""
+    """List every path that is read, from left to right, each as long as it is known."""
     found: list[Ref] = []
     _collect(expression, found)
     return tuple(found)
 
 
 def path_of(expression: Expression) -> tuple[str, ...] | None:
-    """Give the parts of a path such as `a.b['c']`, or None if it is none."""
+    """Return the parts of a path such as `a.b['c']`, or None if it is not one."""
     match expression:
         case Name(name):
             return (name,)

@@ -1,4 +1,4 @@
-"""What other languages have and this one has not: the message for each, and what to write instead."""
+"""What other languages have and this one does not: the message for each, and what to write instead."""
 
 from typing import NoReturn
 

@@ -1,4 +1,4 @@
-"""The syntax tree of an expression: frozen nodes, whose positions do not count when they are compared."""
+"""The syntax tree of an expression: frozen nodes, which are compared without their positions."""
 
 from dataclasses import field
 from typing import Literal as Word
@@ -175,7 +175,7 @@ Expression: TypeAlias = (
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
-    """Give the direct parts of a node, from left to right."""
+    """Return the direct children of a node, from left to right."""
     match expression:
         case Attribute(subject) | Test(subject):
             return (subject,)

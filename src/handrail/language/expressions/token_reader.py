@@ -1,4 +1,4 @@
-"""A place in a list of tokens, with the counters that bound what is read."""
+"""A position in a list of tokens, with the counters that bound what is read."""
 
 from typing import NoReturn
 
@@ -21,7 +21,7 @@ class TokenReader:
         self.height: int = 0
 
     def comma(self, closing: str) -> bool:
-        """Take a comma if there is one; anything but it and the closing bracket is refused."""
+        """Consume a comma if there is one; anything but it and the closing bracket is refused."""
         token = self.tokens[self.at]
         if token.kind == "for":
             hint = "take `| map('field')` or `| where('field', value)`"
@@ -32,7 +32,7 @@ class TokenReader:
         return token.kind == ","
 
     def expect(self, kind: str, opening: Token) -> int:
-        """Take a token of a kind and give its end, or refuse."""
+        """Consume a token of a kind and return its end, or refuse."""
         token = self.tokens[self.at]
         if token.kind != kind:
             if token.kind == "end" and opening.kind in ("(", "[", "{"):
@@ -44,7 +44,7 @@ class TokenReader:
         return token.end
 
     def grow(self, height: int) -> None:
-        """Note that a node stands above trees of this height and of the last one."""
+        """Record that a node is above trees of this height and of the last one."""
         self.height = max(height, self.height) + 1
         if self.height > DEEPEST:
             self.too_deep()
@@ -56,7 +56,7 @@ class TokenReader:
         fail(message, token.start, token.end, "split it over several steps", "expression-too-large")
 
     def unexpected(self, token: Token, before: Expression | None) -> NoReturn:
-        """Refuse a token that cannot stand where it stands."""
+        """Refuse a token that is not allowed here."""
         message, hint = REFUSED_OPERATORS.get(token.kind, (None, None))
         if message:
             fail(message, token.start, token.end, hint, "operator-refused")

@@ -1,4 +1,4 @@
-"""What is known about values before there are any: kinds of types, how types meet, what a condition should say."""
+"""Rules about values before they exist: kinds of types, how types are joined, what a condition should look like."""
 
 from handrail.language.values import Kind
 from handrail.model.workflow.types import (
@@ -18,11 +18,11 @@ from handrail.model.workflow.types import (
 )
 
 SPOKEN_FLAGS = {"yes": "write true", "on": "write true", "no": "write false", "off": "write false"}
-"""What to say of words that older YAML reads as true or false."""
+"""Hints for words that older YAML reads as true or false."""
 
 
 def kind_of_type(type_: Type) -> Kind | None:
-    """Give the kind that every value of a type has, or None where that is not known."""
+    """Return the kind that every value of a type has, or None if that is not known."""
     match type_:
         case AnyType() | SchemaType():
             return None
@@ -45,7 +45,7 @@ def _scalar_kind(kind: str) -> Kind:
 
 
 def join_types(types: list[Type]) -> Type:
-    """Give the type of a value that has one of several types."""
+    """Return the type of a value that has one of several types."""
     if not types or any(type_ != types[0] for type_ in types):
         return ANY
     return types[0]
@@ -61,7 +61,7 @@ def find_field(record: RecordType, name: str) -> Field | None:
 
 
 def field_hint(record: RecordType, name: str, owner: str) -> str:
-    """Say which fields there are, or that a step has the field one level down, in its result."""
+    """List the existing fields, or explain that the field is one level down, in the step's result."""
     output = record.field("output")
     if output is not None and isinstance(output.type, RecordType) and find_field(output.type, name) is not None:
         return f"it is a field of the result: write `{owner}.output.{name}`"
@@ -70,7 +70,7 @@ def field_hint(record: RecordType, name: str, owner: str) -> str:
 
 
 def condition_hint(text: str, type_: Type) -> str:
-    """Say how a condition about a value of a type is written."""
+    """Suggest how a condition about a value of a type is written."""
     match type_:
         case ChoiceType(values) if values:
             return f"write `{text} == '{values[-1]}'`"
@@ -87,7 +87,7 @@ def condition_hint(text: str, type_: Type) -> str:
 
 
 def a_kind(type_: Type) -> str:
-    """Say what a value of a type is: `a number`, `one of low, high`."""
+    """Describe a value of a type: `a number`, `one of low, high`."""
     kind = kind_of_type(type_)
     if isinstance(type_, ChoiceType):
         return f"one of {', '.join(type_.values)}"

@@ -1,4 +1,4 @@
-"""A syntax tree to its canonical text: `parse(unparse(e)) == e`."""
+"""Converts a syntax tree to its canonical text: `parse(unparse(e)) == e`."""
 
 from handrail.language.expressions.parser import (
     AND,

@@ -1,10 +1,10 @@
-"""Regular expressions that are matched in linear time: all ways through the pattern are walked at once.
+"""Matches regular expressions in linear time, by following all paths through the pattern at once.
 
-1. Whether a pattern is found is all that is asked, so which of several ways matched does not matter.
-2. The work for each character is bounded by the size of the pattern, and the whole of it by a number of steps.
+1. Only whether a pattern is found is asked, so it does not matter which of several paths matched.
+2. The work for each character is bounded by the size of the pattern, and the total work by a number of steps.
 3. What cannot be matched that way (look-arounds, back references) is refused by name.
 
-Single characters, classes and escapes are tried by `re` itself, so that they mean what they mean everywhere.
+Single characters, classes and escapes are matched by `re` itself, so that they mean what they mean everywhere.
 """
 
 import re
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from handrail.frozen import frozen
 
 MOST_VISITS = 100_000
-"""Nodes that a search walks through, a tenth of a second of work; what people write stays far below it."""
+"""The most nodes that a search visits, a tenth of a second of work; what people write stays far below it."""
 WORD = re.compile(r"\w")
 
 
@@ -24,7 +24,7 @@ class BadPattern(ValueError):
 
 @frozen
 class Place:
-    """Where a text is looked at: between two characters; empty at its ends."""
+    """A position in a text, between two characters; empty at its ends."""
 
     before: str
     """Not the character itself: one of its kind."""
@@ -35,7 +35,7 @@ class Place:
 
 @dataclass(slots=True)
 class Node:
-    """One place in a pattern: it takes a character, asks for a place, or just leads on."""
+    """One node of a pattern: it consumes a character, tests a position, or just leads on."""
 
     takes: Callable[[str], object] | None = None
     asks: Callable[[Place], bool] | None = None
@@ -44,7 +44,7 @@ class Node:
 
 @frozen
 class Walked:
-    """Whether a pattern was found, and through how many of its nodes that led."""
+    """Whether a pattern was found, and how many of its nodes were visited."""
 
     found: bool
     visits: int
@@ -52,7 +52,7 @@ class Walked:
 
 @frozen
 class Pattern:
-    """A pattern that can be looked for."""
+    """A pattern that can be searched for."""
 
     _nodes: list[Node]
     _start: int
@@ -65,15 +65,15 @@ class Pattern:
         return len(self._nodes)
 
     def found_in(self, text: str) -> bool:
-        """Tell whether the pattern is found anywhere in a text."""
+        """Whether the pattern is found anywhere in a text."""
         return self.walked(text).found
 
     def walked(self, text: str) -> Walked:
-        """Look for the pattern, and count; what costs too much is given up, and not found."""
+        """Search for the pattern and count the visits; a search that costs too much is given up as not found."""
         known: dict[tuple[frozenset[int], Place], frozenset[int] | None] = {}
         here, before, visits = frozenset({self._start}), "", 0
         for number, char in enumerate((*text, "")):
-            # Where a pattern asks for no place, all places are the same to it.
+            # If a pattern tests no position, all positions are the same to it.
             place = (
                 Place(_kind(before), char, number >= len(text) - 1) if self._anchored else Place("", char, last=False)
             )
@@ -88,7 +88,7 @@ class Pattern:
         return Walked(found=False, visits=visits)
 
     def _step(self, here: frozenset[int], place: Place) -> tuple[frozenset[int] | None, int]:
-        """Take one character in all ways; None when the pattern is complete before it. Counts what it looks at."""
+        """Consume one character on all paths and count the visits; None if the pattern is complete before it."""
         waiting, seen = list(here), set(here)
         after = {self._start}
         while waiting:
@@ -107,5 +107,5 @@ class Pattern:
 
 
 def _kind(char: str) -> str:
-    """All that is ever asked of the character before a place: a line's end, a character of a word, or another."""
+    """Reduce the character before a position to what is ever tested: a line's end, a word character, or another."""
     return char if char in ("", "\n") else "a" if WORD.match(char) else " "

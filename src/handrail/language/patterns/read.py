@@ -1,4 +1,4 @@
-"""Reads regular expressions into patterns: single characters, classes and escapes stay what `re` makes of them."""
+"""Parses regular expressions into patterns; single characters, classes and escapes mean what `re` says."""
 
 import re
 import warnings
@@ -9,9 +9,9 @@ from handrail.language.patterns.match import WORD, BadPattern, Node, Pattern, Pl
 
 LONGEST_PATTERN = 200
 MOST_NODES = 2000
-"""Nodes of a pattern; counted repeats are written out."""
+"""The most nodes of a pattern; counted repeats are written out."""
 LONGEST_SUBJECT = 10_000
-"""Characters of a text that a pattern is tried on."""
+"""The most characters of a text that are searched."""
 _PIECES = re.compile(
     r"\\x..|\\u.{4}|\\U.{8}|\\N\{[^}]*\}|\\0[0-7]{0,2}|\\[1-9][0-9]*|\\."
     r"|\[\^?\]?(?:\\.|[^\]\\])*\]"
@@ -28,7 +28,7 @@ _ANCHORS = frozenset({"^", "$", r"\A", r"\Z", r"\b", r"\B"})
 
 @lru_cache(maxsize=512)
 def pattern_of(text: str, flags: str = "") -> Pattern:
-    """Read a pattern; raises `BadPattern` with what is wrong with it."""
+    """Parse a pattern; raises `BadPattern` with what is wrong with it."""
     if len(text) > LONGEST_PATTERN:
         raise BadPattern(f"the pattern has {len(text)} characters, at most {LONGEST_PATTERN} are allowed")
     options = re.RegexFlag(0)
@@ -48,7 +48,7 @@ def _compiled(text: str, options: re.RegexFlag) -> re.Pattern[str]:
 
 
 class _Reader:
-    """Reads a pattern that `re` has found to be valid; a part of it is the number of its first and its last node."""
+    """Parses a pattern that `re` has found to be valid; a part is identified by its first and its last node."""
 
     def __init__(self, pieces: list[str], options: re.RegexFlag) -> None:
         self.pieces = pieces
@@ -102,7 +102,7 @@ class _Reader:
         return part
 
     def _copies(self, part: tuple[int, int], bounds: tuple[int, int | None], begins: int) -> tuple[int, int]:
-        """Write a part out as often as it may come; those beyond the least may be left out."""
+        """Write a part out as often as it may occur; those beyond the minimum are optional."""
         least, most = bounds
         start, end = self._node(), self._node()
         here = start
@@ -143,7 +143,7 @@ class _Reader:
         return at, end
 
     def _flagged(self, letters: str) -> tuple[int, int]:
-        """Flags that stand at the beginning hold for all of the pattern."""
+        """Apply flags at the beginning to the whole pattern."""
         for letter in letters:
             if letter not in _OPTIONS:
                 raise _refused(f"the flag '{letter}'")
@@ -168,7 +168,7 @@ def _refused(what: str) -> BadPattern:
 
 
 def _bounds(piece: str) -> tuple[int, int | None] | None:
-    """How often a part may come; None when a piece is no repeat."""
+    """Return how often a part may occur; None if a piece is not a repeat."""
     simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
     if piece in simple:
         return simple[piece]
@@ -202,7 +202,7 @@ _ASKS: dict[str, Callable[[Place], bool]] = {
 
 
 def found_in(pattern: str, text: str, flags: str = "") -> bool:
-    """Look for a pattern in a text, within bounds; one that cannot be used is never found."""
+    """Search for a pattern in a text, within bounds; an unusable one is never found."""
     try:
         return pattern_of(pattern, flags).found_in(text[:LONGEST_SUBJECT])
     except BadPattern:

@@ -1,4 +1,4 @@
-"""Lists of shell commands: separators, redirections, reserved words; each simple command goes to the judge."""
+"""Reads lists of shell commands: separators, redirections, reserved words; each simple command goes to the judge."""
 
 import re
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ _RESERVED = frozenset(
 
 
 class Commands:
-    """Reads simple commands, one after the other, and hands each to the judge."""
+    """Reads simple commands, one after the other, and passes each to the judge."""
 
     def __init__(self, scanner: "Scanner", closer: str) -> None:
         self._scanner = scanner

@@ -1,4 +1,4 @@
-"""Here-documents: noted where they are announced, read after the line has ended."""
+"""Here-documents: recorded where they are announced, read after the line has ended."""
 
 import re
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ class Heredocs:
         self._waiting: list[Heredoc] = []
 
     def announce(self, operator: str, command: Command) -> None:
-        """Note a here-document; its body follows the line."""
+        """Record a here-document; its body follows the line."""
         scanner = self._scanner
         while scanner.peek(" ") or scanner.peek("\t"):
             scanner.copy()

@@ -53,7 +53,7 @@ EVERY_ARGUMENT = {
 """Commands all of whose arguments are code."""
 
 CODE_ARGUMENT = {"ssh": 1, "trap": 0, "rsh": 1}
-"""Commands whose arguments are code after so many plain ones."""
+"""Commands whose arguments are code after this many plain ones."""
 
 WRAPPERS = {
     "exec": 0,
@@ -73,7 +73,7 @@ WRAPPERS = {
     "chronic": 0,
     "unbuffer": 0,
 }
-"""Commands that run the command after them, past so many arguments of their own."""
+"""Commands that run the command after them, following this many arguments of their own."""
 
 OPTIONS_WITH_VALUE = {
     "sudo": "ugpCThRrtD",
@@ -89,11 +89,11 @@ OPTIONS_WITH_VALUE = {
     "mapfile": "dnOsuCc",
     "readarray": "dnOsuCc",
 }
-"""One-letter options that take the next word with them."""
+"""One-letter options that take the next word as their value."""
 
 
 def interpreter(text: str) -> str | None:
-    """Give the family of a program that can read code from an argument."""
+    """Return the family of a program that can read code from an argument."""
     base = text.rpartition("/")[2]
     for pattern, family in _PATTERNS:
         if pattern.match(base):
@@ -102,7 +102,7 @@ def interpreter(text: str) -> str | None:
 
 
 def code_words(family: str, words: Sequence[Word]) -> Iterator[Word]:
-    """Give the arguments that a program of the family reads as code."""
+    """Yield the arguments that a program of the family reads as code."""
     flag = _CODE_FLAGS[family]
     expecting = False
     for word in words:
@@ -111,7 +111,7 @@ def code_words(family: str, words: Sequence[Word]) -> Iterator[Word]:
             yield word
             expecting = False
         elif match is not None:
-            # The code may be glued to the flag, as in `perl -e"..."`.
+            # The code may be attached to the flag, as in `perl -e"..."`.
             glued = len(word.text) > match.end()
             expecting = not glued
             if glued:
@@ -142,5 +142,5 @@ def is_shell(words: Sequence[Word]) -> bool:
 
 
 def safe_form(family: str) -> str:
-    """Say how a value reaches a program safely; VALUE stands for the placeholder."""
+    """Describe how a value reaches a program safely; VALUE stands for the placeholder."""
     return _SAFE.get(family, _OTHERWISE)

@@ -1,4 +1,4 @@
-"""Shell commands whose end is known before they run."""
+"""Shell commands whose outcome is known before they run."""
 
 import re
 
@@ -7,7 +7,7 @@ ALWAYS_PASSES = re.compile(r"\s*(?:true|:|/bin/true|exit\s+0+)\s*;?\s*")
 
 
 def verdict(script: str) -> bool | None:
-    """Say whether a command always passes or always fails; None where only running it tells."""
+    """Return whether a command always passes or always fails; None if only running it tells."""
     if ALWAYS_FAILS.fullmatch(script):
         return False
     return True if ALWAYS_PASSES.fullmatch(script) else None

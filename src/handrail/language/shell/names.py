@@ -1,4 +1,4 @@
-"""Which `${...}` of a shell command are ours, and the variables that carry them."""
+"""Decides which `${...}` of a shell command are Handrail's, and the variables that carry them."""
 
 import re
 from collections.abc import Callable, Collection
@@ -23,7 +23,7 @@ _ELEMENT = re.compile(r"([A-Za-z_]\w*)\[[^\]]*\]\Z", re.ASCII)
 
 
 class Names:
-    """Decides about each placeholder and hands out variables, one for each different expression."""
+    """Decides about each placeholder and assigns variables, one for each different expression."""
 
     def __init__(self, text: str, known: Callable[[str], bool], suggestions: Collection[str]) -> None:
         self.text = text
@@ -39,7 +39,7 @@ class Names:
         return tuple(self._bindings.values())
 
     def report(self, code: str, message: str, start: int, end: int, hint: str | None = None) -> None:
-        """Take a problem."""
+        """Record a problem."""
         self.problems.append(Problem(code, message, start, end, hint))
 
     def actions(self, start: int) -> None:
@@ -47,7 +47,7 @@ class Names:
         self.warnings.append(actions_warning(self.text, start))
 
     def ours(self, start: int) -> tuple[str, Mark] | None:
-        """Give the variable and the place of the `${...}` at an offset, or None if it is left to the shell."""
+        """Return the variable and the place of the `${...}` at an offset, or None if it is left to the shell."""
         close = find_close(self.text, start + 2, "}")
         if close < 0:
             return None
@@ -67,7 +67,7 @@ class Names:
         return self._variable(expression), mark
 
     def is_ours(self, start: int) -> Mark | None:
-        """Like `ours`, without a variable: for places where no value may stand."""
+        """Like `ours`, without a variable: for places where no value is allowed."""
         before = dict(self._bindings)
         found = self.ours(start)
         self._bindings = before
@@ -102,7 +102,7 @@ class Names:
             return False
         name, operator, rest = match[1], match[2], match[3]
         if not self._known(name):
-            # Only a shell's variable has such an operator; `run-tests.x` is a name of ours, written wrong.
+            # Only a shell's variable has such an operator; `run-tests.x` is a name of Handrail's, written wrong.
             return operator not in ("-", "+") or "." not in rest
         if operator in ("-", "+"):
             return False

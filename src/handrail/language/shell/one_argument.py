@@ -7,25 +7,25 @@ _OPENS, _CLOSES, _QUOTE = ("$(", "("), ")", '"'
 
 
 def quote_variable(script: str, name: str) -> str:
-    """Give a command in which the value of a variable is one argument, whatever characters it holds."""
+    """Return a command in which the value of a variable is one argument, whatever characters it contains."""
     return _Quoting(name).of(script)
 
 
 class _Quoting:
-    """Goes through a command once, and knows whether double quotes are open in each of the nested ones."""
+    """Scans a command once, tracking for each nested command whether double quotes are open."""
 
     def __init__(self, name: str) -> None:
         self._wanted = (f"${name}", f"${{{name}}}")
         self._open = [False]
 
     def of(self, script: str) -> str:
-        """Give the command with the variable in quotes."""
+        """Return the command with the variable in quotes."""
         return _PIECES.sub(self._piece, script)
 
     def _piece(self, found: re.Match[str]) -> str:
         piece = found[0]
         if piece.startswith("'") and self._open[-1]:
-            # Inside double quotes an apostrophe is a plain character: what follows it is read again.
+            # Inside double quotes an apostrophe is a plain character, so what follows it is scanned again.
             return "'" + self.of(piece[1:])
         if piece == _QUOTE:
             self._open[-1] = not self._open[-1]

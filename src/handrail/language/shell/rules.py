@@ -1,4 +1,4 @@
-"""Where a value, even in a quoted variable, would still be read as code: commands judged word by word."""
+"""Finds where a value, even in a quoted variable, would still be read as code: commands judged word by word."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ _NUMERIC = re.compile(r"\s-(eq|ne|lt|le|gt|ge|v)\s")
 
 
 class Judge:
-    """Looks at each command once it is complete."""
+    """Judges each command once it is complete."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -32,16 +32,16 @@ class Judge:
         self._calculations: list[tuple[int, int]] = []
 
     def arithmetic(self, start: int, end: int) -> None:
-        """Note an arithmetic expression, for what it may read."""
+        """Record an arithmetic expression, for what it may read."""
         self._calculations.append((start, end))
 
     def bracket(self, start: int, end: int) -> None:
-        """Note the inside of `[[ ]]`, which calculates if it compares numbers."""
+        """Record the inside of `[[ ]]`, which calculates if it compares numbers."""
         if _NUMERIC.search(self._names.text, start, end):
             self._calculations.append((start, end))
 
     def finish(self) -> None:
-        """Judge what needs the whole script: variables that took a value and are then calculated with."""
+        """Judge what needs the whole script: variables that were assigned a value and are then calculated with."""
         for start, end in self._calculations:
             names = set(re.findall(r"[A-Za-z_]\w*", self._names.text[start:end])) & set(self._tainted)
             for name in sorted(names):
@@ -50,7 +50,7 @@ class Judge:
                 self._names.report("shell-unsafe", message, start, end, hint)
 
     def command(self, command: Command) -> None:
-        """Judge one simple command, also as it is when variables in it turn out empty and their words vanish."""
+        """Judge one simple command, also in the form it has if empty variables make their words vanish."""
         words = self._after_assignments(command.words)
         self._judge(words, command, _COMMAND_HINT)
         lasting = self._after_assignments([word for word in command.words if not _may_vanish(word)])
@@ -182,7 +182,7 @@ _NAME_HINT = "write the variable's name out: `name=VALUE`"
 
 
 def _may_vanish(word: Word) -> bool:
-    # A word that is only an unquoted expansion is no word at all when that is empty.
+    # A word that is only an unquoted expansion disappears if that is empty.
     return not word.quoted and not word.marks and re.fullmatch(r"(\$\w+|\$[@*]| )*", word.text) is not None
 
 

@@ -1,6 +1,6 @@
-"""Goes through a POSIX or bash command, quoting context by quoting context, and puts variables where values stood.
+"""Scans a POSIX or bash command, quoting context by quoting context, and puts variables in place of values.
 
-Values never become shell text: they travel in environment variables.
+Values never become shell text: they are passed in environment variables.
 """
 
 import re
@@ -25,7 +25,7 @@ from handrail.language.shell.syntax import (
 DEEPEST = 40
 """Levels of `$( )` and backticks."""
 LONGEST = 100_000
-"""Characters of one command."""
+"""The most characters of one command."""
 
 _PLAIN = re.compile(r"[^\\'\"$`\s;&|()<>\[\]]+")
 _PLAIN_QUOTED = re.compile(r"[^\\\"$`]+")
@@ -54,7 +54,7 @@ class Scanner:
         self._depth -= 1
 
     def copy(self, count: int = 1) -> str:
-        """Take characters over as they are."""
+        """Copy characters as they are."""
         piece = self.text[self.at : self.at + count]
         self.out.append(piece)
         self.at += len(piece)
@@ -119,7 +119,7 @@ class Scanner:
         if end < 0 or (0 <= line < end):
             word.text += self.copy()
             return
-        # The name before decides: in `file[0-9].txt` it is a pattern, and a value in it is refused all the same.
+        # The name before decides: in `file[0-9].txt` it is a pattern, but a value in it is refused nevertheless.
         start = self.at
         hint = 'bash would run commands found in it; compare or pick by value: case "${x}" in ... esac'
         self.opaque(close_bracket(self.text, self.at), "an array subscript", hint)
@@ -163,7 +163,7 @@ class Scanner:
         self.copy()
 
     def expanding(self, word: Word) -> None:
-        """Read one piece of a text in which `$` and backticks work."""
+        """Read one piece of a text in which `$` and backticks are expanded."""
         match self.text[self.at]:
             case "\\":
                 word.text += self.copy(2)[1:]
@@ -261,7 +261,7 @@ class Scanner:
         word.text += " "
 
     def opaque(self, end: int, place: str, hint: str) -> None:
-        """Take text over in which no value of ours may stand."""
+        """Copy text in which no value of Handrail's is allowed."""
         while self.at < end:
             if self._escape():
                 self.copy(2)
@@ -276,12 +276,12 @@ class Scanner:
                 self.copy()
 
     def stop(self, message: str, start: int) -> NoReturn:
-        """Give up on a command that cannot be read."""
+        """Give up on a command that cannot be parsed."""
         raise LanguageError(Problem("shell-syntax", message, start, min(start + 2, len(self.text))))
 
 
 def compile_command(text: str, known: Callable[[str], bool], names: Collection[str] = ()) -> CompiledCommand:
-    """Replace every `${...}` of ours by a variable; `known` says which root names are ours, `names` lists them."""
+    """Replace every `${...}` of Handrail's by a variable; `known` decides which root names are, `names` lists them."""
     found = Names(text, known, names)
     if len(text) > LONGEST:
         found.report("shell-syntax", f"the command has {len(text)} characters, more than {LONGEST}", 0, 1)

@@ -1,4 +1,4 @@
-"""What compiling a shell command gives, the words it is judged by, and where the shell's own brackets end."""
+"""The result of compiling a shell command, the words it is judged by, and where the shell's own brackets end."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from handrail.language.expressions.syntax import Expression
 from handrail.language.problems import Problem
 
 HOLE = "\0"
-"""Stands in a word's text for a value of ours."""
+"""Stands in a word's text for a value of Handrail's."""
 
 
 @frozen
@@ -32,7 +32,7 @@ class CompiledCommand:
 
 @frozen
 class Mark:
-    """Where a value of ours stands in the command."""
+    """The place of a value of Handrail's in the command."""
 
     source: str
     start: int
@@ -41,7 +41,7 @@ class Mark:
 
 @dataclass(slots=True)
 class Word:
-    """One word of a command: its text without quotes, with a hole for each value of ours."""
+    """One word of a command: its text without quotes, with a placeholder for each value of Handrail's."""
 
     start: int
     text: str = ""
@@ -59,7 +59,7 @@ class Command:
 
 
 def close_brace(text: str, at: int) -> int:
-    """Give the offset after the `}` that closes a parameter expansion, or -1."""
+    """Return the offset after the `}` that closes a parameter expansion, or -1."""
     depth = 1
     for match in re.compile(r"\\.|'[^'}]*'|\$?\{|\}", re.DOTALL).finditer(text, at):
         if match[0] == "}":
@@ -72,7 +72,7 @@ def close_brace(text: str, at: int) -> int:
 
 
 def close_arithmetic(text: str, at: int) -> int:
-    """Give the offset of the `))` that closes an arithmetic expression, or -1."""
+    """Return the offset of the `))` that closes an arithmetic expression, or -1."""
     depth = 0
     for match in re.compile(r"[()]").finditer(text, at):
         if match[0] == "(":
@@ -85,7 +85,7 @@ def close_arithmetic(text: str, at: int) -> int:
 
 
 def close_bracket(text: str, at: int) -> int:
-    """Give the offset after the `]` that closes a subscript, or the end of the line."""
+    """Return the offset after the `]` that closes a subscript, or the end of the line."""
     depth = 0
     for match in re.compile(r"[\[\]\n]").finditer(text, at):
         depth += {"[": 1, "]": -1, "\n": -1000}[match[0]]

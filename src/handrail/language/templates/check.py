@@ -15,7 +15,7 @@ from handrail.model.workflow.types import BOOL, INT, Field, RecordType, Type
 LOOP = RecordType(
     (Field("index", INT), Field("index0", INT), Field("first", BOOL), Field("last", BOOL), Field("length", INT))
 )
-"""What `loop` is inside `{% for %}`."""
+"""The type of `loop` inside `{% for %}`."""
 
 
 def check_template(template: Template, scope: Mapping[str, Type]) -> tuple[Problem, ...]:
@@ -26,7 +26,7 @@ def check_template(template: Template, scope: Mapping[str, Type]) -> tuple[Probl
 
 
 def template_refs(template: Template) -> tuple[Ref, ...]:
-    """Give every path that a template reads from outside; names that its own loops make are left out."""
+    """List every path that a template reads from outside, without the names that its own loops define."""
     found: list[Ref] = []
     _refs(template.parts, frozenset(), found)
     return tuple(found)

@@ -32,7 +32,7 @@ class Interpolated:
 
     @property
     def whole(self) -> Expression | None:
-        """The expression, when the text is exactly one placeholder: its value keeps its type."""
+        """The expression, if the text is exactly one placeholder, whose value then retains its type."""
         match self.parts:
             case (Placeholder(expr),):
                 return expr
@@ -41,7 +41,7 @@ class Interpolated:
 
 
 def parse_text(text: str) -> Interpolated:
-    """Read a value of a workflow file."""
+    """Parse a value of a workflow file."""
     parts: list[str | Placeholder] = []
     warnings: list[Problem] = []
     at = 0
@@ -66,7 +66,7 @@ def parse_text(text: str) -> Interpolated:
 
 
 def actions_warning(text: str, start: int) -> Problem:
-    """Say that `${{` is another system's syntax."""
+    """Warn that `${{` is another system's syntax."""
     close = text.find("}}", start)
     message = "`${{ ... }}` is GitHub Actions' syntax and is left as it is"
     end = close + 2 if close >= 0 else start + 3
@@ -94,7 +94,7 @@ def _inner(text: str, start: int, close: int) -> Expression:
 
 @frozen
 class Condition:
-    """A condition, and its bare form for those who wrote it with marks around."""
+    """A condition, and its bare form for authors who wrote it with marks around it."""
 
     expr: Expression
     bare: str
@@ -105,7 +105,7 @@ _MARKS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\$\{|\{\{""", re.DOT
 
 
 def parse_condition(text: str) -> Condition:
-    """Read a condition: bare, in `${...}`, in `{{...}}`, or with such marks around names inside it."""
+    """Parse a condition: bare, in `${...}`, in `{{...}}`, or with such marks around names inside it."""
     bare = _unmarked(text)
     expr = parse(bare)
     wrapped = bare != text
@@ -135,7 +135,7 @@ def _unmarked(text: str) -> str:
 
 
 def _unwrapped(inner: str, closer: str) -> str:
-    # As many characters come out as went in, so that every offset stays right.
+    # The result has as many characters as the input, so that every offset stays right.
     inner = go_style(inner) if closer == "}}" else inner
     opening, closing = (" (", ")") if not _is_path(inner) else ("  ", " ")
     return opening + inner + closing.ljust(len(closer))

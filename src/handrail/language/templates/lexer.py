@@ -1,7 +1,7 @@
-"""A template to pieces: text, outputs and tags, with the white space of tag lines already gone.
+"""Splits a template into pieces: text, outputs and tags, with the white space of tag lines already removed.
 
-A line that holds nothing but tags and comments disappears with its line break; `-` at either end of a tag or
-output takes all white space on that side. Everything else stays as written.
+A line that contains nothing but tags and comments disappears with its line break; `-` at either end of a tag or
+output removes all white space on that side. Everything else stays as written.
 """
 
 import re
@@ -12,19 +12,19 @@ from handrail.frozen import frozen
 from handrail.language.problems import LanguageError, Problem
 
 LONGEST = 1 << 20
-"""Characters of one template."""
+"""The most characters of one template."""
 
 _OPENING = re.compile(r"\{\{-?|\{%-?|\{#-?")
 _CLOSERS = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _END_RAW = re.compile(r"\{%-?\s*endraw\s*-?%\}")
 _MARK = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]""", re.DOTALL)
 FARTHEST = 20_000
-"""How far an end is looked for, so that many openings without an end stay cheap."""
+"""How far an end is searched for, so that many openings without an end stay cheap."""
 
 
 @frozen
 class Piece:
-    """A stretch of a template; `text` of an output or tag is what stands between its marks, at `start`."""
+    """A range of a template; `text` of an output or tag is what is between its marks, at `start`."""
 
     kind: Literal["text", "output", "tag", "comment"]
     text: str
@@ -93,7 +93,7 @@ def _marked(text: str, match: re.Match[str]) -> tuple[Piece, int]:
 
 
 def _close_tag(text: str, start: int) -> int:
-    # `%}` never stands inside an expression except in quotes, where find_close has looked for it first.
+    # `%}` never occurs inside an expression except in quotes, which are skipped first.
     quoted = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|%\}""")
     for match in quoted.finditer(text, start):
         if match[0] == "%}":
@@ -150,7 +150,7 @@ def _strip_end(result: list[Piece]) -> None:
 
 
 def find_close(text: str, start: int, closer: str) -> int:
-    """Give the offset of the closer of what begins before `start`, or -1; unclosed quotes do not count."""
+    """Return the offset of the closer of what begins before `start`, or -1; unclosed quotes are ignored."""
     depth = 0
     end = min(len(text), start + FARTHEST)
     for match in _MARK.finditer(text, start, end):

@@ -1,4 +1,4 @@
-"""Templates, as prompts are written: `{{ value }}`, `{% if %}`, `{% for %}`, `{% raw %}`, `{# comment #}`."""
+"""Parses templates, as prompts are written: `{{ value }}`, `{% if %}`, `{% for %}`, `{% raw %}`, `{# comment #}`."""
 
 import re
 from collections.abc import Container
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 DEEPEST = 32
-"""Levels of tags inside tags."""
+"""Levels of nested tags."""
 
 _TAG = re.compile(r"\s*(\w+)")
 _FOR = re.compile(r"\s*([A-Za-z_]\w*)\s+in\b", re.ASCII)
@@ -57,7 +57,7 @@ _TAGS = ("if", "elif", "else", "endif", "for", "endfor", "raw", "endraw")
 
 
 def parse_template(text: str) -> Template:
-    """Read a template."""
+    """Parse a template."""
     return Template(_Parser(pieces(text)).whole())
 
 
@@ -186,7 +186,7 @@ def _expression(text: str, offset: int, piece: Piece) -> Expression:
 
 
 def go_style(text: str) -> str:
-    """Read Go's `.x.y` as `x.y`, keeping every offset."""
+    """Read Go's `.x.y` as `x.y`, preserving every offset."""
     return _GO.sub(lambda match: match[1] or " ", text) if "." in text else text
 
 

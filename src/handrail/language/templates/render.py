@@ -1,4 +1,4 @@
-"""A template and data to text. Values are put in as they are and never read again."""
+"""Renders a template with data to text. Values are inserted as they are and never parsed again."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ class _Start:
 
 @frozen
 class Filled:
-    """A value where an output of the template stood."""
+    """A value in place of an output of the template."""
 
     output: Output
     value: Value
@@ -25,7 +25,7 @@ class Filled:
 
 
 def render(template: Template, scope: Mapping[str, object], limits: Limits = Limits()) -> str:  # noqa: B008 - frozen
-    """Fill a template; fuel and the size of the output are shared by all of it."""
+    """Render a template; fuel and the size of the output are shared by all of it."""
     parts = render_parts(template, scope, limits)
     return "".join(part if isinstance(part, str) else part.text for part in parts)
 
@@ -35,7 +35,7 @@ def render_parts(
     scope: Mapping[str, object],
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> list[str | Filled]:
-    """Fill a template, and keep the author's text and the values apart."""
+    """Render a template, with the author's text and the values separate."""
     writer = _Writer(Budget(limits, _Start()))
     writer.write(template.parts, scope)
     return writer.out

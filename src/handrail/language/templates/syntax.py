@@ -19,7 +19,7 @@ class Output:
 
     expression: Expression
     number: int = 0
-    """Its place among the outputs of the template, as they are written, from 0."""
+    """Its position among the outputs of the template, as they are written, from 0."""
 
 
 @frozen
@@ -32,7 +32,7 @@ class Branch:
 
 @frozen
 class If:
-    """`{% if %}`, any number of `{% elif %}`, perhaps `{% else %}`."""
+    """`{% if %}`, any number of `{% elif %}`, optionally `{% else %}`."""
 
     branches: tuple[Branch, ...]
     otherwise: tuple["Part", ...] = ()
@@ -40,7 +40,7 @@ class If:
 
 @frozen
 class For:
-    """`{% for name in source %}`, perhaps with `{% else %}` for an empty source."""
+    """`{% for name in source %}`, optionally with `{% else %}` for an empty source."""
 
     name: str
     source: Expression

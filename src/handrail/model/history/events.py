@@ -1,8 +1,8 @@
 """What happened in a run: immutable facts in the past tense, a closed union.
 
-Everything that the outside decided stands in them: evaluated values, rendered texts, times, exit codes. Replaying
-them never asks the outside again. An event's sequence number is given by the log; `(run, seq)` of the event that
-made something pending is its identity, which never recurs.
+They contain everything that the outside decided: evaluated values, rendered texts, times, exit codes. Replaying them
+never asks the outside again. The log assigns an event's sequence number; `(run, seq)` of the event that made something
+pending is its identity, which never recurs.
 
 The file is long because it is one vocabulary: whoever reads a log wants all its words in one place.
 """
@@ -21,11 +21,11 @@ RunStatus: TypeAlias = Literal["queued", "running", "waiting", "blocked", "succe
 WaitReason: TypeAlias = Literal["approval", "review", "question", "quota", "timer", "pause"]
 BlockReason: TypeAlias = Literal["checks", "merge", "budget", "fault", "step", "capability", "login"]
 EndReason: TypeAlias = Literal["skipped", "replaced", "timeout"]
-"""Why a run ended, where neither its steps nor a person decided that."""
+"""Why a run ended, if neither its steps nor a person decided that."""
 IfRunning: TypeAlias = Literal["skip", "queue", "stop_old"]
 Decision: TypeAlias = Literal["approve", "revise", "reject"]
 Hands: TypeAlias = Literal["all", "agents"]
-"""Which steps the holder of a run performs: every one, or those that are an agent's; the engine does the rest."""
+"""Which steps the holder of a run performs: all, or only those of agents; the engine performs the rest."""
 GapSeverity: TypeAlias = Literal["info", "warning", "critical"]
 ShortfallCode: TypeAlias = Literal[
     "missing_output",
@@ -46,7 +46,7 @@ ShortfallCode: TypeAlias = Literal[
 ]
 
 VERSION = 6
-"""Shape of the events here; older ones are lifted when they are read."""
+"""Version of the events' shape; older ones are lifted when they are read."""
 
 
 @frozen
@@ -82,7 +82,7 @@ class Why:
 
 @frozen(kw_only=True)
 class RunStarted:
-    """A run came into being, pinned to a plan."""
+    """A run was created, pinned to a plan."""
 
     run: str
     workflow: str
@@ -98,37 +98,37 @@ class RunStarted:
     by: str = ""
     parent: Parent | None = None
     source: TreeSource | None = None
-    """What the run's own work tree is made from; without it the run works in `workspace` as it is."""
+    """What the run's own worktree is created from; without it the run works in `workspace` as it is."""
     tree: Tree | None = None
-    """The work tree of its caller, in which it works too."""
+    """The worktree of its caller, in which it works too."""
     agent: str = ""
-    """The agent that performs every agent step, whatever the workflow says; it may hold a model, or be only one."""
+    """The agent that performs every agent step, whatever the workflow says; it may include a model, or be only one."""
     agents: AgentPolicy = NO_POLICY
-    """The agent of steps that name none, and what happens where one cannot answer."""
+    """The agent of steps that name none, and what happens if one cannot answer."""
     script: BlobDigest = ""
     """What the scripted agent plays."""
     pass_env: tuple[str, ...] = ()
-    """Names of variables that everything run in its work tree sees; never their values."""
+    """Names of variables that everything run in its worktree sees; never their values."""
     scope: BlobDigest = ""
     """The names and steps that a body sees of the run around it."""
     prefix: str = ""
-    """What stands before the addresses of its steps: `build[auth]/` for an item of a fan-out."""
+    """The prefix of the addresses of its steps: `build[auth]/` for an item of a fan-out."""
     allowance: dict[str, float] = field(default_factory=dict[str, float])
     """What its caller leaves it to spend."""
     around: Budget | None = None
-    """The budget that this is left of."""
+    """The budget from which the allowance is left."""
     references: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """Where each document that the workflow refers to was found, or why not: `{id: {path, problem}}`."""
     observed: dict[str, str] = field(default_factory=dict[str, str])
-    """What was seen of the workspace, to find the run by: `root`, `repository`, `branch`, `head`."""
+    """What was observed of the workspace, to find the run by: `root`, `repository`, `branch`, `head`."""
     calls: BlobDigest = ""
     """The workflows that its steps may call, compiled when the run that a person started began."""
     boot: str = ""
-    """The start of the machine under which its times were taken; empty where that is not known."""
+    """The boot of the machine during which its times were taken; empty if that is not known."""
     ahead: float = 0.0
     """How far the time of day was ahead of the seconds since then."""
     project: Project = NO_PROJECT
-    """What the repository's configuration said of the project."""
+    """What the repository's configuration said about the project."""
     admission: Admission | None = None
     """What it waits for before it begins; without it, it begins at once."""
     timeout: int | None = None
@@ -136,17 +136,17 @@ class RunStarted:
     env: dict[str, str] = field(default_factory=dict[str, str])
     """The environment variables that its workflow reads as `env.NAME`, none of which is a secret."""
     root: str = ""
-    """The run that a person started, from which it comes; empty where that is this one."""
+    """The run that a person started, from which it comes; empty if that is this one."""
     generation: int = 0
     """How many runs are around it."""
     given: BlobDigest = ""
-    """The inputs and the task, where they are large: both are empty here then."""
+    """The inputs and the task, if they are large: both are empty here then."""
     kind: Literal["run_started"] = "run_started"
 
 
 @frozen(kw_only=True)
 class RunForked:
-    """A run came into being as a copy of another at one point of its history."""
+    """A run was created as a copy of another at one point of its history."""
 
     run: str
     source: str
@@ -156,18 +156,18 @@ class RunForked:
     at: float
     by: str = ""
     source_tree: TreeSource | None = None
-    """What the copy's own work tree is made from."""
+    """What the copy's own worktree is created from."""
     boot: str = ""
     ahead: float = 0.0
-    """How the clock stood, as in `run_started`."""
+    """The state of the clock, as in `run_started`."""
     kind: Literal["run_forked"] = "run_forked"
 
 
 @frozen(kw_only=True)
 class RunImported:
-    """The run came in from a file: it owns none of the folders, branches and refs that its history names.
+    """The run was imported from a file: it owns none of the folders, branches and refs that its history names.
 
-    It is held, and has no work tree, until a person releases it.
+    It is held, and has no worktree, until a person releases it.
     """
 
     original: str
@@ -179,7 +179,7 @@ class RunImported:
 
 @frozen(kw_only=True)
 class WorkspaceReady:
-    """The run's work tree was made and set up."""
+    """The run's worktree was created and set up."""
 
     tree: Tree
     snapshot: str
@@ -187,36 +187,36 @@ class WorkspaceReady:
     """The git tree of all its files."""
     at: float
     again: bool = False
-    """Whether the one before went away under a step that had begun: what it had done went with it."""
+    """Whether the previous one disappeared during a step that had begun: the step's work was lost with it."""
     kind: Literal["workspace_ready"] = "workspace_ready"
 
 
 @frozen(kw_only=True)
 class TreeRestored:
-    """The work tree was brought back to a snapshot; a borrowed one was left as it is."""
+    """The worktree was restored to a snapshot; a borrowed one was left as it is."""
 
     snapshot: str
     at: float
     kept: str = ""
-    """The ref that keeps what stood there."""
+    """The ref that preserves what was there."""
     kind: Literal["tree_restored"] = "tree_restored"
 
 
 @frozen(kw_only=True)
 class FilesCompared:
-    """What differs between two snapshots was looked at, since something that is decided next reads it."""
+    """The difference between two snapshots was computed, since something that is decided next reads it."""
 
     since: str
     until: str
     diff: str
-    """The difference as a patch; of a large one the beginning, and how the rest is shown."""
+    """The difference as a patch; of a large one the beginning, and how to show the rest."""
     at: float
     kind: Literal["files_compared"] = "files_compared"
 
 
 @frozen(kw_only=True)
 class WorkEntered:
-    """A step began that is made of several efforts: a review loop, a gate with a fix, a merge, a fan-out."""
+    """A composite step began, which takes several actions: a review loop, a gate with a fix, a merge, a fan-out."""
 
     address: str
     action: str
@@ -229,7 +229,7 @@ class WorkEntered:
 
 @frozen(kw_only=True)
 class WorkLeft:
-    """Such a step is over."""
+    """A composite step is over."""
 
     address: str
     status: Literal["succeeded", "failed"]
@@ -237,7 +237,7 @@ class WorkLeft:
     output: JsonValue = None
     error: str = ""
     blocks: BlockReason | None = None
-    """Why a person is needed, where it failed."""
+    """Why a person is needed, if it failed."""
     kind: Literal["work_left"] = "work_left"
 
 
@@ -267,7 +267,7 @@ class ItemEnded:
 
 @frozen(kw_only=True)
 class QuestionAsked:
-    """An agent asks a person; its step goes on with the answer."""
+    """An agent asked a person; its step continues with the answer."""
 
     address: str
     began: int
@@ -276,9 +276,9 @@ class QuestionAsked:
     session: str = ""
     spent: dict[str, float] = field(default_factory=dict[str, float])
     used: JsonValue = None
-    """What the conversation took in all so far, from an agent that tells only that."""
+    """The total usage of the conversation so far, from an agent that reports only that."""
     heard: tuple[int, ...] = ()
-    """The messages that it took up in the middle of the call, by the numbers of their events."""
+    """The messages that it took up during the call, by the numbers of their events."""
     printed: Stream = ()
     """What its agent printed until then."""
     kind: Literal["question_asked"] = "question_asked"
@@ -298,13 +298,13 @@ class QuestionAnswered:
 
 @frozen(kw_only=True)
 class MessageGiven:
-    """A person said something to the agents of the run, without being asked; the present call or the next tells it."""
+    """A person sent the agents of the run a message, without being asked; the current call or the next delivers it."""
 
     text: str
     by: str
     at: float
     address: str = ""
-    """The step that was at work."""
+    """The step that was in progress."""
     kind: Literal["message_given"] = "message_given"
 
 
@@ -320,7 +320,7 @@ class StepSkipped:
 
 @frozen
 class PassedBy:
-    """A step that was looked at and not chosen, and why."""
+    """A step that was considered and not chosen, and why."""
 
     address: str
     why: Why
@@ -328,7 +328,7 @@ class PassedBy:
 
 @frozen(kw_only=True)
 class StepChosen:
-    """Of the steps that are not done, another than the following one is next: those before it do not apply."""
+    """A step other than the following one was chosen as next: those before it do not apply."""
 
     address: str
     place: int
@@ -340,7 +340,7 @@ class StepChosen:
 
 @frozen(kw_only=True)
 class StepBegan:
-    """The intent to perform a step, with everything that its performer needs."""
+    """A step was begun: the intent to perform it, with everything that its performer needs."""
 
     address: str
     action: str
@@ -354,7 +354,7 @@ class StepBegan:
 
 @frozen(kw_only=True)
 class StepEnded:
-    """What became of a step that had begun."""
+    """A step that had begun got its outcome."""
 
     address: str
     began: int
@@ -367,7 +367,7 @@ class StepEnded:
     stderr: str = ""
     error: str = ""
     by: str = ""
-    """Who performed it, where that was not the engine."""
+    """Who performed it, if not the engine."""
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     printed: Stream = ()
     """What its agent printed, line by line: the transcript is read from it."""
@@ -376,7 +376,7 @@ class StepEnded:
 
 @frozen
 class Shortfall:
-    """One thing that stands between what was given and what a step asks for."""
+    """One requirement of a step that a submission does not meet."""
 
     code: ShortfallCode
     message: str
@@ -390,20 +390,20 @@ class Shortfall:
 
 @frozen(kw_only=True)
 class StepRefused:
-    """What was given does not complete the step; it is pending again, under this event's number."""
+    """A submission did not complete the step; it is pending again, under this event's number."""
 
     address: str
     began: int
     """Sequence number of what was pending until now."""
     shortfalls: tuple[Shortfall, ...]
     output: JsonValue
-    """What was given, apart from the context."""
+    """What was submitted, apart from the context."""
     at: float
     by: str = ""
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    """What the effort took and which conversation it was, where the engine called an agent for it."""
+    """What the call spent and its conversation, if the engine called an agent for it."""
     results: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    """Results of work handed on that came with it: they are kept."""
+    """Results of delegated work that came with it: they are stored."""
     printed: Stream = ()
     """What its agent printed."""
     kind: Literal["step_refused"] = "step_refused"
@@ -411,7 +411,7 @@ class StepRefused:
 
 @frozen(kw_only=True)
 class WorkReported:
-    """A connected agent handed in its work for a step; the engine looks itself whether it holds."""
+    """A connected agent submitted its work for a step; the engine itself checks it."""
 
     address: str
     began: int
@@ -429,12 +429,12 @@ class WorkReported:
 
 @frozen(kw_only=True)
 class DelegationReported:
-    """Results of work that a step hands on came in; the step is pending again, under this event's number."""
+    """Results of work that a step delegates were reported; the step is pending again, under this event's number."""
 
     address: str
     began: int
     results: dict[str, JsonValue]
-    """The number of each piece of work with what came out of it."""
+    """The number of each piece of work with its result."""
     by: str
     at: float
     kind: Literal["delegation_reported"] = "delegation_reported"
@@ -442,7 +442,7 @@ class DelegationReported:
 
 @frozen(kw_only=True)
 class CheckpointMade:
-    """A connected agent kept a point, to come back to it."""
+    """A connected agent set a checkpoint, to come back to it."""
 
     address: str
     began: int
@@ -453,7 +453,7 @@ class CheckpointMade:
 
 @frozen(kw_only=True)
 class PreferencesSet:
-    """A person said how far the run goes on alone, and what it may risk."""
+    """A person set how far the run continues on its own, and what it may risk."""
 
     autonomy: str
     risk: str
@@ -464,7 +464,7 @@ class PreferencesSet:
 
 @frozen(kw_only=True)
 class GapRecorded:
-    """The run goes on although something is missing; it is told at the end."""
+    """The run continues although something is missing; it is reported at the end."""
 
     category: Literal["user_only_dependency", "contract_violation", "capability_missing", "unexpected"]
     severity: GapSeverity
@@ -478,7 +478,7 @@ class GapRecorded:
 
 @frozen(kw_only=True)
 class CapabilityObserved:
-    """It was found out whether the agent can do something that the workflow needs or likes."""
+    """It was observed whether the agent has a capability that the workflow requires or prefers."""
 
     capability: str
     status: Literal["available", "unavailable"]
@@ -500,20 +500,20 @@ class ToolCalled:
     result: JsonValue = None
     error: str = ""
     call: str = ""
-    """What tells this call from others: whoever made it finds its answer by it."""
+    """Distinguishes this call from others: its caller finds the answer by it."""
     kind: Literal["tool_called"] = "tool_called"
 
 
 @frozen(kw_only=True)
 class ChildEnded:
-    """A run that an agent had started by a tool is over; what it took counts for the run around it."""
+    """A run that an agent had started with a tool is over; what it spent counts for the run around it."""
 
     child: str
     status: Literal["succeeded", "failed", "cancelled"]
     at: float
     message: str = ""
     spent: dict[str, float] = field(default_factory=dict[str, float])
-    """All that it took so far."""
+    """Everything that it spent so far."""
     kind: Literal["child_ended"] = "child_ended"
 
 
@@ -532,32 +532,32 @@ class CallRequested:
     """The coroutine of a dynamic step asked for a step, which begins with the next event."""
 
     address: str
-    """The call's own: `flow/checks#2` for the second call of `checks`; older versions wrote `flow#3` for the third."""
+    """The call's own address: `flow/checks#2` for the second call of `checks`; older versions wrote `flow#3`."""
     number: int
     spec_hash: str
     """Over what is asked for; a replay must ask for the same."""
     asks: str
-    """The same in words."""
+    """A description of the same."""
     at: float
     kind: Literal["call_requested"] = "call_requested"
 
 
 @frozen(kw_only=True)
 class StepPassedOver:
-    """A step had failed for good, and the run goes on without it; or it was `answered`, and its answer stands."""
+    """A step had failed for good, and the run continues without it; or it was `answered`, and its answer stands."""
 
     address: str
     how: Literal["continue", "warn", "undo", "answered"]
     at: float
     output: str = ""
     message: str = ""
-    """Why an answer stands, although its agent was to be called again; or what a gate's author says of its failure."""
+    """Why an answer stands, although its agent should be called again; or a gate author's message about its failure."""
     kind: Literal["step_passed_over"] = "step_passed_over"
 
 
 @frozen(kw_only=True)
 class RetryScheduled:
-    """Another try follows, not before a time."""
+    """Another attempt was scheduled, not before a time."""
 
     address: str
     attempt: int
@@ -588,7 +588,7 @@ class LoopEntered:
     item: str = "item"
     count: int | None = None
     steered: bool = False
-    """Whether a step of its body may end it by what it gives."""
+    """Whether a step of its body may end it with its result."""
     why: Why | None = None
     kind: Literal["loop_entered"] = "loop_entered"
 
@@ -614,7 +614,7 @@ class RoundEnded:
     at: float
     error: str = ""
     undone: bool = False
-    """Whether what a failed round changed is taken back."""
+    """Whether the changes of a failed round are undone."""
     kind: Literal["round_ended"] = "round_ended"
 
 
@@ -650,7 +650,7 @@ class GroupLeft:
 
 @frozen(kw_only=True)
 class ApprovalRequested:
-    """A person is asked."""
+    """A person was asked for approval."""
 
     address: str
     message: str
@@ -665,7 +665,7 @@ class ApprovalRequested:
 
 @frozen(kw_only=True)
 class ApprovalDecided:
-    """A person answered."""
+    """A person decided on an approval."""
 
     address: str
     asked: int
@@ -698,7 +698,7 @@ class ChildStarted:
 
 @frozen(kw_only=True)
 class CommandRefused:
-    """An agent called a command that is for people; nothing came of it."""
+    """An agent called a command that is reserved for people, and was refused."""
 
     command: str
     by: str
@@ -712,7 +712,7 @@ class CommandRefused:
 
 @frozen(kw_only=True)
 class PersonNotified:
-    """Somebody is told, outside of Handrail, that the run needs a person; or could not be told."""
+    """Somebody was notified, outside of Handrail, that the run needs a person; or could not be notified."""
 
     need: int
     """The number of the event by which the run needs a person."""
@@ -726,10 +726,10 @@ class PersonNotified:
 
 @frozen(kw_only=True)
 class GitSettingsChanged:
-    """What makes the user's git start programs in the repository differs from what a person knows; or no more."""
+    """Settings that make the user's git start programs in the repository changed, or no longer differ."""
 
     changes: tuple[str, ...]
-    """All that differs now; empty where it was undone or accepted."""
+    """All current differences; empty if they were undone or accepted."""
     at: float
     address: str = ""
     """The step after which it was seen."""
@@ -738,20 +738,20 @@ class GitSettingsChanged:
 
 @frozen(kw_only=True)
 class ClockNoted:
-    """The clock is not as the run knew it: it was set by so many seconds, or the machine was started again."""
+    """The clock is not as the run knew it: it was set by a number of seconds, or the machine was rebooted."""
 
     boot: str
     ahead: float
-    """How the clock stands from now on, as in `run_started`."""
+    """The state of the clock from now on, as in `run_started`."""
     at: float
     by: float = 0.0
-    """Seconds by which the time of day moved by itself: times up to here count as so much later."""
+    """Seconds by which the clock was set: times up to here count as that much later."""
     kind: Literal["clock_noted"] = "clock_noted"
 
 
 @frozen(kw_only=True)
 class RunWaits:
-    """The run goes on when something comes from outside."""
+    """The run waits for something from outside."""
 
     reason: WaitReason
     message: str
@@ -762,7 +762,7 @@ class RunWaits:
 
 @frozen(kw_only=True)
 class RunBlocked:
-    """The run needs a person."""
+    """The run is blocked and needs a person."""
 
     reason: BlockReason
     message: str
@@ -775,7 +775,7 @@ class RunBlocked:
 
 @frozen(kw_only=True)
 class RunQueued:
-    """The run waits for its turn: another one has its key, or as many run as may."""
+    """The run waits for its turn: another one has its key, or the limit of concurrent runs is reached."""
 
     message: str
     behind: tuple[str, ...]
@@ -786,7 +786,7 @@ class RunQueued:
 
 @frozen(kw_only=True)
 class RunAdmitted:
-    """It is the run's turn: it has its key, and goes on."""
+    """It is the run's turn: it has its key, and continues."""
 
     at: float
     waited: bool = False
@@ -796,7 +796,7 @@ class RunAdmitted:
 
 @frozen(kw_only=True)
 class RunResumed:
-    """The run goes on, beginning its current step anew."""
+    """The run continues, and its current step starts over."""
 
     by: str
     at: float
@@ -812,7 +812,7 @@ class RunRewound:
     state: BlobDigest
     """The state before that step."""
     crossed: tuple[str, ...]
-    """Effects that cannot be taken back."""
+    """Effects that cannot be undone."""
     by: str
     at: float
     kind: Literal["run_rewound"] = "run_rewound"
@@ -835,17 +835,17 @@ class RunReleased:
     by: str
     at: float
     source: TreeSource | None = None
-    """What an imported run makes its own work tree from."""
+    """What an imported run creates its own worktree from."""
     tree: Tree | None = None
-    """The work tree of its caller, in which an imported run goes on."""
+    """The worktree of its caller, in which an imported run continues."""
     workspace: str = ""
-    """The folder in which an imported run works, where it gets no work tree of its own."""
+    """The folder in which an imported run works, if it gets no worktree of its own."""
     pass_env: tuple[str, ...] = ()
-    """Names of variables that everything run in the work tree of an imported run sees."""
+    """Names of variables that everything run in the worktree of an imported run sees."""
     agents: AgentPolicy | None = None
-    """Whom an imported run turns to here where its steps name no agent, and how agents are confined."""
+    """The agent policy of an imported run here: who performs steps that name no agent, how agents are confined."""
     admission: Admission | None = None
-    """What an imported run waits for before it goes on; without it, it goes on at once."""
+    """What an imported run waits for before it continues; without it, it continues at once."""
     kind: Literal["run_released"] = "run_released"
 
 

@@ -1,4 +1,4 @@
-"""Marks the fields of events and states that hold the digest of a blob: without these blobs a history is not whole."""
+"""Marks the fields of events and states that hold the digest of a blob, without which a history is incomplete."""
 
 from collections.abc import Iterator
 from dataclasses import fields
@@ -14,7 +14,7 @@ BlobDigest: TypeAlias = Annotated[str, _MARK]
 
 @frozen
 class StreamPart:
-    """A piece of a long output, kept as a blob; the pieces in order are the whole of it."""
+    """A piece of a long output, stored as a blob; the pieces in order are the whole output."""
 
     digest: BlobDigest
     size: int
@@ -24,7 +24,7 @@ Stream: TypeAlias = tuple[StreamPart, ...]
 
 
 def blobs_named_by(record: object) -> frozenset[str]:
-    """List the digests of the blobs that an event or a state names."""
+    """List the digests of the blobs that an event or a state refers to."""
     return frozenset(_digests(record))
 
 
@@ -38,11 +38,11 @@ def _digests(record: object) -> Iterator[str]:
 
 @cache
 def digest_fields(record: type[Any]) -> tuple[str, ...]:
-    """Name the fields of a record that hold the digest of a blob."""
+    """List the fields of a record that hold the digest of a blob."""
     return tuple(each.name for each in fields(record) if _MARK in getattr(each.type, "__metadata__", ()))
 
 
 @cache
 def stream_fields(record: type[Any]) -> tuple[str, ...]:
-    """Name the fields of a record that hold an output in pieces."""
+    """List the fields of a record that hold an output in pieces."""
     return tuple(each.name for each in fields(record) if each.type == Stream)

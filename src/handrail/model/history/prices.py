@@ -1,6 +1,7 @@
-"""What agents take for their tokens, by family of models: for estimates where an agent tells tokens and no price.
+"""Prices of tokens by family of models, for estimates where an agent reports tokens but no price.
 
-Where models of one family differ, the list has the dearer of those in use: a limit is rather reached early than late.
+If models of one family differ, the list has the most expensive of those in use: it is better to reach a limit too early
+than too late.
 """
 
 from handrail.frozen import frozen
@@ -8,7 +9,7 @@ from handrail.frozen import frozen
 
 @frozen
 class Price:
-    """US dollars for a million tokens."""
+    """US dollars per million tokens."""
 
     input: float
     output: float
@@ -26,18 +27,18 @@ class FamilyPrice:
     """A word in which the part means nothing."""
 
     def is_for(self, name: str) -> bool:
-        """Tell whether a name, in small letters, is of this family."""
+        """Whether a name, in lower case, is of this family."""
         return self.part in name and not (self.unless and self.unless in name)
 
 
 @frozen
 class PriceList:
-    """The prices that are known, the most special first."""
+    """The known prices, the most specific first."""
 
     families: tuple[FamilyPrice, ...] = ()
 
     def find(self, agent: str | None, model: str | None) -> Price | None:
-        """Find the price of an agent's model; None where the list does not have it."""
+        """Find the price of an agent's model; None if it is not in the list."""
         for name in ((model or "").lower(), (agent or "").lower()):
             found = next((each.price for each in self.families if each.is_for(name)), None)
             if found is not None:
@@ -46,5 +47,5 @@ class PriceList:
 
 
 def estimate(price: Price, *, read: int, written: int, cached: int) -> float:
-    """Give about what a call cost, in US dollars."""
+    """Estimate the cost of a call in US dollars."""
     return round((read * price.input + written * price.output + cached * price.cached) / 1_000_000, 6)

@@ -1,6 +1,6 @@
-"""Which streams of a log are runs, the line of a run in lists, and which lines are wanted.
+"""Which streams of a log are runs, the entry of a run in lists, and the filter for entries.
 
-A line is kept without what is as it mostly is, since every step writes it anew. Commands that only show the list start
+An entry is stored without default values, since every step writes it again. Commands that only show the list start
 without the rest of the model.
 """
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from handrail.model.workflow.values import JsonValue
 
 PREFIX_END = ":"
-"""Ends the prefix of a stream that is no run: `issue:`, `schedule:`. The id of a run never contains it."""
+"""Ends the prefix of a stream that is not a run: `issue:`, `schedule:`. The id of a run never contains it."""
 
 UNREADABLE = "unreadable"
-"""Set in the line of a run that cannot be read."""
+"""Set in the entry of a run that cannot be read."""
 
 USUAL: "dict[str, JsonValue]" = {
     "reason": None,
@@ -36,19 +36,19 @@ USUAL: "dict[str, JsonValue]" = {
 
 
 Order: TypeAlias = Literal["changed", "started", "made"]
-"""Changed last first; started last first; or as the streams came into being."""
+"""Most recently changed first; most recently started first; or in the order in which the streams were created."""
 
 
 class Facts(NamedTuple):
-    """What never or hardly ever changes of a run, kept beside its line so that lists need not read every line."""
+    """What rarely or never changes about a run, stored beside its entry so that lists need not read every entry."""
 
     workflow: str | None = None
     repository: str | None = None
     parent: str | None = None
     root: str | None = None
-    """The run that a person started; its own name where that is this one."""
+    """The run that a person started; its own name if that is this one."""
     started: float = 0.0
-    """When it came into being here."""
+    """When it was created here."""
 
 
 class Row(NamedTuple):
@@ -61,14 +61,14 @@ class Row(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Which summaries to give; without anything those of all runs, the ones that changed last first."""
+    """Which summaries to return; by default those of all runs, the most recently changed first."""
 
     prefix: str = ""
     """How the key begins."""
     status: str | None = None
     limit: int | None = None
     runs_only: bool = True
-    """Leave out the streams that are no runs (`is_run`)."""
+    """Leave out the streams that are not runs (`is_run`)."""
     key: str | None = None
     """The whole key."""
     statuses: tuple[str, ...] = ()
@@ -86,16 +86,16 @@ class Filter(NamedTuple):
     """Those that come after this start and key in the order by start: the next page."""
     order: Order = "changed"
     holding: tuple[str, ...] = ()
-    """Names of which the line holds one."""
+    """Names of which the entry contains at least one."""
 
 
 def is_run(stream: str) -> bool:
-    """Tell whether a stream of the log is a run, by its name."""
+    """Whether a stream of the log is a run, by its name."""
     return bool(stream) and PREFIX_END not in stream
 
 
 def whole(line: "Mapping[str, JsonValue]") -> "dict[str, JsonValue]":
-    """Give a line with what was left out of it."""
+    """Return an entry with its default values filled in."""
     return {**USUAL, **line}
 
 
@@ -112,11 +112,11 @@ _TYPES: "dict[str, tuple[type, ...]]" = {
 }
 _TIMES = ("started_at", "born", "completed_at", "until", "active_at")
 _MOST_TIME = 1e11
-"""Seconds since 1970 of which a time of day can be given."""
+"""The largest time, in seconds since 1970, that can be shown as a date."""
 
 
 def read_line(run: str, text: "bytes | Mapping[str, JsonValue]") -> "Mapping[str, JsonValue]":
-    """Read a line as it is kept; one that nobody can read becomes one that says so, and spoils no other."""
+    """Read a stored entry; an unreadable one is replaced by one that says so, and does not affect others."""
     try:
         line: Any = json.loads(text) if isinstance(text, bytes) else text
     except (ValueError, RecursionError) as error:
@@ -152,7 +152,7 @@ def _spoilt(run: str, why: str) -> "dict[str, JsonValue]":
 
 
 def facts_of(key: str, document: "Mapping[str, JsonValue]") -> Facts:
-    """Read off a summary what is kept beside it."""
+    """Extract from a summary what is stored beside it."""
     workflow, repository = document.get("workflow"), document.get("repository")
     parent, root = document.get("parent"), document.get("root")
     started = document.get("born") or document.get("started_at")

@@ -27,11 +27,11 @@ REDUCER = 18
 """Version of the fold; a checkpoint of another version is not used."""
 
 CLOCK_JUMP = 0.5
-"""Seconds: a smaller difference between two readings of the clock says nothing."""
+"""Seconds: a smaller difference between two readings of the clock is noise."""
 FILTER_GAP = "git filter"
-"""What is missing where files cannot be stored as the repository wants it."""
+"""The gap that is recorded if files cannot be stored as the repository wants it."""
 MOST_GIT_CHANGES = 5
-"""Changed settings of git that are named in a sentence."""
+"""The most changed git settings that are named in a sentence."""
 
 _NO_ROUNDS: "Queue[JsonValue]" = Queue()
 
@@ -41,9 +41,9 @@ def _nothing() -> "HashTrieMap[Any, Any]":
 
 
 class StepState(NamedTuple):
-    """What is known of a step at its address; new fields go to the end, since kept states hold it as a row.
+    """What is known about a step at its address; new fields go to the end, since stored states hold it as a row.
 
-    A tuple, since a long run has as many of them as steps: nothing else is made and copied as fast.
+    A named tuple, since a long run has as many of them as steps and nothing else is created and copied as fast.
     """
 
     status: StepStatus
@@ -58,15 +58,15 @@ class StepState(NamedTuple):
     began_at: float = 0.0
     ended_at: float | None = None
     seconds: float = 0.0
-    """What its efforts took, as `cost`, `tokens` and `calls`: all tries at this address together."""
+    """What it spent, like `cost`, `tokens` and `calls`: all attempts at this address together."""
     summary: str = ""
-    """What its performer said last."""
+    """The last message of its performer."""
     session: str = ""
     """The agent's conversation."""
     cost: float = 0.0
     tokens: int = 0
     before: str = ""
-    """The snapshot on which it began, in the first of its tries; nothing once it was passed over."""
+    """The snapshot on which its first attempt began; empty once it was passed over."""
     files: str = ""
     """The git tree of all files after it."""
     commit: str = ""
@@ -75,11 +75,11 @@ class StepState(NamedTuple):
     """How often it waited for an agent that could not answer."""
     calls: int = 0
     agent: str = ""
-    """The agent that it was given to, whose conversation its session is."""
+    """The agent that it was given to, to which its session belongs."""
     falls: int = 0
-    """How many agents were replaced, since they were missing or stayed overloaded."""
+    """How many agents were replaced, because they were missing or stayed overloaded."""
     changed: str = ""
-    """The files that it changed, a line for each, where a later step is told them."""
+    """The files that it changed, one per line, if a later step is told about them."""
     since: str = ""
     """The snapshot against which its changes are measured, once it is over."""
     after: str = ""
@@ -89,14 +89,14 @@ class StepState(NamedTuple):
 
 
 def awaits_confirmation(step: StepState) -> bool:
-    """Tell whether the work of a step is done, and a person has yet to confirm it."""
+    """Whether the work of a step is done, and a person has yet to confirm it."""
     asked = step.output.get("confirmation") if isinstance(step.output, dict) else None
     return step.status == "waiting" and isinstance(asked, dict) and not asked.get("confirmed")
 
 
 @frozen
 class LoopState:
-    """Where a loop stands."""
+    """The progress of a loop."""
 
     address: str
     round: int = 0
@@ -112,9 +112,9 @@ class LoopState:
     before: str = ""
     """The snapshot on which the round began."""
     leaving: bool = False
-    """A step of the body asked to leave the loop."""
+    """Whether a step of the body asked to leave the loop."""
     steered: bool = False
-    """Whether what a step of the body gives may end it."""
+    """Whether the result of a step of the body may end it."""
 
 
 @frozen
@@ -129,7 +129,7 @@ class GroupState:
 
 @frozen
 class WorkState:
-    """Where a step stands that is made of several efforts; each kind keeps in `data` what it needs."""
+    """The progress of a composite step; each kind stores what it needs in `data`."""
 
     address: str
     action: str
@@ -139,7 +139,7 @@ class WorkState:
 
 @frozen
 class Frame:
-    """A list of steps that is being worked through, and the next one in it."""
+    """A list of steps that is being executed, and the next one in it."""
 
     prefix: str
     index: int = 0
@@ -149,13 +149,14 @@ class Frame:
 
 
 Hindrance: TypeAlias = Literal["try", "wait", "person", "replace", "budget", "anew"]
-"""What a failure asks for: another try, waiting until the agent can answer, a person, another agent, more budget, or a
-new conversation."""
+"""What a failure asks for: another attempt, waiting until the agent can answer, a person, another agent, more budget,
+or a new conversation.
+"""
 
 
 @frozen
 class Failure:
-    """The current step's last try failed."""
+    """The failure of the current step's last attempt."""
 
     address: str
     attempt: int
@@ -163,10 +164,10 @@ class Failure:
     retry_at: float | None = None
     hindrance: Hindrance = "try"
     after: float = 0.0
-    """Seconds to wait, where waiting helps."""
+    """Seconds to wait, if waiting helps."""
     blocks: BlockReason | None = None
     feedback: str = ""
-    """What the next try is told, where that is more than the error."""
+    """What the next attempt is told, if that is more than the error."""
 
 
 PendingKind: TypeAlias = Literal["step", "approval", "child", "items", "question"]
@@ -185,13 +186,13 @@ class Pending:
     output: str = ""
     """The name under which later steps see the result."""
     reported: int = 0
-    """The event by which a connected agent handed in its work, while the engine looks whether that holds."""
+    """The event by which a connected agent submitted its work, while the engine checks it."""
     question: str = ""
-    """What a person is asked, whatever else the run says meanwhile."""
+    """What a person is asked, whatever else the run reports meanwhile."""
 
 
 class FlowCall(NamedTuple):
-    """A call that a flow made: the hash of what it asked for, the same in words, and where its outcome stands."""
+    """A call that a flow made: the hash of what it asked for, its description, and the address of its outcome."""
 
     hash: str
     asks: str
@@ -200,18 +201,18 @@ class FlowCall(NamedTuple):
 
 @frozen
 class FlowState:
-    """The dynamic step that is under way, and the calls it made; their outcomes stand with the steps."""
+    """The dynamic step in progress, and the calls it made; their outcomes are among the steps."""
 
     pending: Pending
     calls: "HashTrieMap[int, FlowCall]" = field(default_factory=_nothing)
     """Its calls, counted from 0."""
     began_at: float = 0.0
-    """When its coroutine was started first; a copy of the run keeps it."""
+    """When its coroutine was first started; a copy of the run has the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunState:
-    """Everything that decides what comes next; without slots, since `changed` copies its fields at once."""
+    """Everything that decides what comes next; without slots, since `changed` copies all fields at once."""
 
     run: str
     status: RunStatus
@@ -245,7 +246,7 @@ class RunState:
     feedback: "HashTrieMap[str, str]" = field(default_factory=_nothing)
     """Name of a step with what a person said about its work."""
     crossed: tuple[tuple[int, str], ...] = ()
-    """Effects that cannot be taken back, with their sequence numbers."""
+    """Effects that cannot be undone, with their sequence numbers."""
     held_by: str = ""
     """Who drives the run; empty means the engine."""
     hands: Hands = "all"
@@ -253,22 +254,22 @@ class RunState:
     autonomy: str = "guided"
     risk: str = "conservative"
     capabilities: "HashTrieMap[str, str]" = field(default_factory=_nothing)
-    """What is known of the agent's abilities: available or unavailable."""
+    """The observed capabilities of the agent: available or unavailable."""
     gaps: tuple[dict[str, JsonValue], ...] = ()
     """What is missing although the run went on: `{category, severity, message, address, about, resolved}`."""
     source: TreeSource | None = None
-    """What the work tree is made from, while there is none yet."""
+    """What the worktree is created from, while there is none yet."""
     pinned: TreeSource | None = None
-    """What it was made from, afterwards."""
+    """What it was created from, afterwards."""
     tree: Tree | None = None
     snapshot: str = ""
-    """The newest snapshot of the work tree."""
+    """The newest snapshot of the worktree."""
     files: str = ""
     """The git tree of all files in it."""
     diffs: "HashTrieMap[str, str]" = field(default_factory=_nothing)
-    """What differs between two snapshots, `SINCE..UNTIL`, where an expression read it."""
+    """The differences between two snapshots, `SINCE..UNTIL`, that an expression read."""
     restore: str = ""
-    """The snapshot that the work tree has to be brought back to before anything else."""
+    """The snapshot to which the worktree must be restored before anything else."""
     agent: str = ""
     agents: AgentPolicy = NO_POLICY
     script: BlobDigest = ""
@@ -276,46 +277,46 @@ class RunState:
     turns: "HashTrieMap[str, int]" = field(default_factory=_nothing)
     """Address of an agent's step, without rounds, with how often it was called."""
     used: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
-    """What an agent's conversation took in all so far, from agents that tell only that: `[input, output, cached]`."""
+    """The total usage of an agent's conversation, from agents that report only that: `[input, output, cached]`."""
     answers: "HashTrieMap[str, str]" = field(default_factory=_nothing)
     """Address of a step with the answer to its agent's question."""
     messages: tuple[tuple[int, str, str], ...] = ()
-    """What a person said to the agents and none has heard yet: the event, who, and the text."""
+    """Messages of a person that no agent has received yet: the event, who, and the text."""
     said: tuple[int, str] = (0, "")
-    """What the agent of a step said last of how far it is, with the number under which that step is pending."""
+    """The latest progress that the agent of a step reported, with the number under which that step is pending."""
     children: "HashTrieMap[str, JsonValue]" = field(default_factory=_nothing)
-    """Runs that its agents started by a tool, each with what it had taken when it ended last."""
+    """Runs that its agents started with a tool, each with what it had spent when it last ended."""
     spent: Spent = NOTHING
     allowance: dict[str, float] = field(default_factory=dict[str, float])
     around: Budget | None = None
-    """The budget of the runs around it, whose rest is the allowance."""
+    """The budget of the runs around it, from which the allowance is left."""
     granted: int = 0
-    """How often a person let the run go on beyond its budget."""
+    """How often a person let the run continue beyond its budget."""
     parent: Parent | None = None
     root: str = ""
-    """The run that a person started, from which it comes; empty where that is this one."""
+    """The run that a person started, from which it comes; empty if that is this one."""
     generation: int = 0
     """How many runs are around it."""
     forked_from: tuple[str, int] | None = None
     imported: int = 0
-    """The event by which it came in from a file: places that its history names up to there are not its own."""
+    """The event that imported it from a file: places that its history names up to there are not its own."""
     foreign: bool = False
-    """Whether it was imported and nobody has released it: it has no work tree, and nothing of it runs."""
+    """Whether it was imported and nobody has released it: it has no worktree, and nothing of it runs."""
     born: float = 0.0
-    """When it came into being here as a copy or an import; an import has the start of its original."""
+    """When it was created here as a copy or an import; an import has the start of its original."""
     blocked_at: str = ""
-    """The step at which it needed a person last."""
+    """The step at which it last needed a person."""
     observed: dict[str, str] = field(default_factory=dict[str, str])
-    """What was seen of the workspace as the run started."""
+    """What was observed of the workspace as the run started."""
     tried: tuple[tuple[int, float, str, str], ...] = ()
     """Commands for people that agents called in vain, the newest last: the event, when, who, and the command."""
     git_changes: tuple[str, ...] = ()
-    """What makes the user's git start programs and was changed in the repository, and no person has accepted."""
+    """Changed settings that make the user's git start programs, and that no person has accepted."""
     git_changed_at: float = 0.0
     calls: BlobDigest = ""
     """The workflows that its steps may call, as they were pinned."""
     boot: str = ""
-    """The start of the machine under which its times were taken."""
+    """The boot of the machine during which its times were taken."""
     ahead: float = 0.0
     """How far the time of day was ahead of the seconds since then, at the last event that says so."""
     set_by: float = 0.0
@@ -325,24 +326,24 @@ class RunState:
     """Documents that the workflow refers to and that were not found when the run started."""
     admission: Admission | None = None
     queued: int = 0
-    """The event by which it came into the queue; 0 while it is in none."""
+    """The event that put it into the queue; 0 while it is not queued."""
     admitted: bool = False
     """Whether it has its key, until it is over."""
     timeout: int | None = None
     counted: float = 0.0
     """Seconds of its timeout that are used up, without those since `counts_from`."""
     counts_from: float | None = None
-    """Since when its time counts; none while it waits for a person or for its turn."""
+    """Since when its time counts; None while it waits for a person or for its turn."""
     env: dict[str, str] = field(default_factory=dict[str, str])
     """The environment variables that its expressions read."""
     given: BlobDigest = ""
-    """The inputs and the task, where they are large: a kept state names them instead of holding them."""
+    """The inputs and the task, if they are large: a stored state refers to them instead of holding them."""
     deciding: str = ""
-    """The step that is being decided on, while it is; no kept state has it."""
+    """The step that is being decided on, only while it is; no stored state has it."""
 
     @property
     def deadline(self) -> float | None:
-        """When its timeout is used up, if nothing stops the time before; none where nothing counts."""
+        """When its timeout is used up, if nothing stops the time before; None if nothing counts."""
         if self.timeout is None or self.counts_from is None:
             return None
         return self.counts_from + self.timeout - self.counted
@@ -359,7 +360,7 @@ class RunState:
 
     @property
     def birth(self) -> float:
-        """When it came into being here; with its id this tells it from every other run."""
+        """When it was created here; together with its id this distinguishes it from every other run."""
         return self.born or self.started_at
 
     @property
@@ -369,27 +370,27 @@ class RunState:
 
 
 def measured_from(state: RunState) -> str:
-    """Give what a run's own changes are measured against: its base, with the changes that were taken along."""
-    # The work tree of a copy or an import was made with work of the run.
+    """Return what a run's own changes are measured against: its base, with the uncommitted changes it started with."""
+    # The worktree of a copy or an import was created with work of the run.
     own = state.pinned is not None and state.forked_from is None and not state.imported
     taken = state.pinned.changes if own and state.pinned is not None else ""
     return taken or ("" if state.tree is None else state.tree.commit)
 
 
 def git_changes_words(changes: Sequence[str]) -> str:
-    """Say which settings were changed; nothing where there are none."""
+    """Describe which settings were changed; empty if there are none."""
     more = f"; and {len(changes) - MOST_GIT_CHANGES} more" if len(changes) > MOST_GIT_CHANGES else ""
     said = "settings of the repository that make git start programs were changed, and nobody has accepted them"
     return f"{said}: {'; '.join(changes[:MOST_GIT_CHANGES])}{more}" if changes else ""
 
 
 def changed(state: RunState, **changes: Any) -> RunState:
-    """Give a state with some fields changed; `dataclasses.replace` does the same in ten times the time."""
+    """Return a state with some fields changed; `dataclasses.replace` does the same but takes ten times as long."""
     return changed_by(state, changes)
 
 
 def changed_by(state: RunState, changes: dict[str, Any]) -> RunState:
-    """Give a state with the fields changed that a map holds."""
+    """Return a state with the fields changed that a map holds."""
     copy = object.__new__(RunState)
     fields = copy.__dict__
     fields.update(state.__dict__)
@@ -402,5 +403,5 @@ _MISSING = tuple(_DEFAULTS[length:] for length in range(len(_DEFAULTS) + 1))
 
 
 def step_of(row: Sequence[Any]) -> StepState:
-    """Give a step by its fields in their order; what is missing at the end stands at its default."""
+    """Build a step from its fields in order; what is missing at the end gets its default."""
     return StepState._make((*row, *_MISSING[len(row)]))

@@ -1,4 +1,4 @@
-"""How calls of agents end, and what they take: money, tokens, calls and time, added up."""
+"""How calls of agents end, and what they spend: money, tokens, calls and time, added up."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
@@ -20,14 +20,14 @@ CallStatus: TypeAlias = Literal[
     "timeout",
     "crashed",
 ]
-"""How a call of an agent ended. What may pass by waiting: quota, rate_limited, overloaded, network."""
+"""How a call of an agent ended. What waiting may resolve: quota, rate_limited, overloaded, network."""
 TIME_ONLY = frozenset({"seconds"})
-"""What most efforts take: commands take their time, and nothing else."""
+"""What most actions spend: commands take only time."""
 
 
 @frozen
 class Spent:
-    """What agents took in this run and the runs it started."""
+    """What agents spent in this run and the runs it started."""
 
     usd: float = 0.0
     tokens: int = 0
@@ -37,10 +37,10 @@ class Spent:
     seconds: float = 0.0
     """How long steps were at work; waiting for a person does not count."""
     estimated: float = 0.0
-    """The part of the dollars that no agent told."""
+    """The part of the dollars that no agent reported."""
 
     def plus(self, more: Mapping[str, float]) -> "Spent":
-        """Give the sum."""
+        """Return the sum."""
         if more.keys() <= TIME_ONLY:
             if not more.get("seconds"):
                 return self

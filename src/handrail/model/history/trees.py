@@ -1,11 +1,11 @@
-"""Where a run works: what its work tree is made from, and the one that was made."""
+"""Where a run works: what its worktree is created from, and the existing worktree."""
 
 from handrail.frozen import frozen
 
 
 @frozen(kw_only=True)
 class TreeSource:
-    """What a work tree is made from; pinned when the run starts."""
+    """What a worktree is created from; pinned when the run starts."""
 
     repository: str
     """The user's checkout."""
@@ -14,24 +14,24 @@ class TreeSource:
     commit: str
     """The commit it starts from."""
     branch: str
-    """The branch to make; another free name is taken when somebody has it."""
+    """The branch to create; if it exists, another free name is used."""
     copy: tuple[str, ...] = ()
     """Globs of ignored files that are copied from the checkout."""
     setup: tuple[str, ...] = ()
-    """Commands that make a new work tree ready."""
+    """Commands that set up a new worktree."""
     setup_timeout: int = 600
     teardown: tuple[str, ...] = ()
     """Commands that run in it before it is removed."""
     teardown_timeout: int = 120
     changes: str = ""
-    """A snapshot that is put on top: changes that are taken along, or the point that a fork goes on from."""
+    """A snapshot that is put on top: uncommitted changes, or the point from which a fork continues."""
     merge: tuple[str, ...] = ()
-    """Commits that are merged at once: the items that this one comes after."""
+    """Commits that are merged right away: the items that this one depends on."""
 
 
 @frozen(kw_only=True)
 class Tree:
-    """A work tree that is there."""
+    """A worktree that exists."""
 
     path: str
     repository: str
@@ -40,4 +40,4 @@ class Tree:
     commit: str
     """The commit that the run's own changes are measured against."""
     owned: bool = True
-    """Made by us: it may be restored and removed. A borrowed one is only ever read."""
+    """Whether Handrail created it: then it may be restored and removed. A borrowed one is only ever read."""

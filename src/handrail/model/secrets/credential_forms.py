@@ -1,7 +1,7 @@
-"""Forms of credentials that are known by their look, and how data is searched for all of them at once.
+"""Forms of credentials that are recognized by their look, and a search for all of them at once.
 
-A pattern is compiled when the literal that belongs to it is met: most processes never meet one. In a lot of data a
-look for each literal costs more than all else: there one gate, compiled once, stands before several patterns.
+A pattern is compiled when the literal that belongs to it is found: most processes never find one. In large data,
+searching for each literal costs more than anything else: there, one gate, compiled once, precedes several patterns.
 """
 
 import re
@@ -13,37 +13,37 @@ from handrail.frozen import frozen
 LARGE = 32 << 10
 """Bytes from which on it pays to compile the gates."""
 _FREQUENT = b'etaosnri":,lcdupmhg0123456789{}fwybv[]_'
-"""What events are made of, the most frequent first."""
+"""The characters that events consist of, the most frequent first."""
 
 
 @frozen
 class Form:
-    """One kind of credential. What is hidden of a match is its first group, else all of it."""
+    """One kind of credential. The first group of a match is hidden, or all of it if there is no group."""
 
     kind: str
     hints: tuple[bytes, ...]
-    """One of these is in all that fits: a fast look for them saves the slow one."""
+    """Every match contains one of these: a fast search for them saves the slow one."""
     pattern: bytes
     gate: bytes = b""
-    """A short pattern that finds something in all that fits, for many forms at once; none where a hint is as fast."""
+    """A short pattern that finds something in every match, for many forms at once; empty if a hint is as fast."""
 
 
 class CredentialForms:
-    """Many forms, of which the first that fits counts."""
+    """Many forms, of which the first that matches counts."""
 
     def __init__(self, forms: tuple[Form, ...]) -> None:
         self._forms = forms
 
     def __iter__(self) -> Iterator[Form]:
-        """Give each form, in order."""
+        """Iterate over the forms, in order."""
         return iter(self._forms)
 
     def may_be_in(self, data: bytes) -> bool:
-        """Tell whether data may hold a form: hardly an event that is recorded does, and this is the cheapest no."""
+        """Whether data may contain a form: hardly any recorded event does, and this is the cheapest no."""
         return len(data) >= LARGE or self._any_hint.search(data) is not None
 
     def candidates(self, data: bytes) -> Iterator[Form]:
-        """Give the forms that data may hold."""
+        """Yield the forms that data may contain."""
         if len(data) < LARGE:
             held = self._forms if self.may_be_in(data) else ()
             return (form for form in held if any(hint in data for hint in form.hints))
@@ -60,7 +60,7 @@ class CredentialForms:
 
     @cached_property
     def _any_hint(self) -> "re.Pattern[bytes]":
-        """Finds any hint by its rarest letter: looking for the first letter of each would stop at every word."""
+        """Finds any hint by its rarest letter: searching for the first letter of each would stop at every word."""
         by_letter: dict[bytes, list[bytes]] = {}
         for hint in sorted({hint for form in self._forms for hint in form.hints}):
             at = max(range(len(hint)), key=lambda place: (_rarity(hint[place]), -place))

@@ -1,8 +1,8 @@
-"""Takes secrets out of bytes and texts: the values that are known, and what has the form of a credential.
+"""Removes secrets from bytes and texts: known values, and what has the form of a credential.
 
-1. A mask is as long as what it hides: masking can be done in a file while its writer goes on appending to it.
-2. A mask holds no quote, backslash or line break, and hides none of the line breaks: lines of JSON stay lines of JSON.
-3. Time is linear in the input: every pattern begins with a literal, and what it may take is bounded or cannot overlap.
+1. A mask is as long as what it hides: masking can be done in a file while its writer continues to append to it.
+2. A mask contains no quote, backslash or line break, and hides no line break: lines of JSON stay lines of JSON.
+3. Time is linear in the input: every pattern begins with a literal, and its matches are bounded or cannot overlap.
 """
 
 import re
@@ -13,11 +13,11 @@ from handrail.frozen import frozen
 from handrail.model.secrets.credential_forms import CredentialForms, Form, compiled
 
 SHORTEST = 8
-"""A value below this is no secret: hiding it would hide words that say nothing about it."""
+"""A shorter value is not treated as a secret: hiding it would hide unrelated words."""
 SHORTEST_LINE = 16
-"""Of a value with several lines, a line from this length on is hidden by itself too."""
+"""A line of a multi-line value that is at least this long is also hidden on its own."""
 HELD = 128 << 10
-"""Bytes that are held back at most while more may follow."""
+"""The most bytes that are held back while more may follow."""
 MOST_PASSES = 8
 _HIDDEN = re.compile(rb"[^\r\n]+")
 _OPEN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
@@ -32,7 +32,7 @@ class Found:
     end: int
     kind: str
     since: int
-    """Where that begins by which it is known for one: the name before it, the address around it."""
+    """The start of the context that identifies it: the name before it, the address around it."""
     until: int
 
 
@@ -46,14 +46,14 @@ class Redactor:
         self._forms = forms
         self._words = sorted(self._names, key=lambda word: (-len(word), word))
         self._begun = [word[: at + 1] for word in self._words for at in _line_ends(word)]
-        """What a value of several lines may have begun with, up to the end of one of its lines."""
+        """The possible beginnings of a multi-line value, each up to the end of one of its lines."""
 
     def joined(self, other: "Redactor") -> "Redactor":
-        """Give one that knows the secrets of two places."""
+        """Return a redactor that knows the secrets of two places."""
         return Redactor({}, self._forms, other, self)
 
     def find(self, data: bytes, *, forms: bool = True) -> list[Found]:
-        """Find the secrets, in order and apart from each other; without the forms only values that are known."""
+        """Find the secrets, in order and without overlap; without `forms` only known values."""
         if not self._words and forms and not self._forms.may_be_in(data):
             return []
         found = [
@@ -66,13 +66,13 @@ class Redactor:
         return _apart(sorted(found, key=lambda each: (each.start, -each.end))) if found else found
 
     def data(self, data: bytes, *, forms: bool = True) -> bytes:
-        """Mask every secret; what is masked stays as it is when it is masked again."""
+        """Mask every secret; masking again changes nothing."""
         for _ in range(MOST_PASSES):
             found = self.find(data, forms=forms)
             masked = _masked(data, found) if found else data
             if masked == data:
                 break
-            # What stood right beside a secret may be seen as one only now.
+            # What was right beside a secret may be recognized as one only now.
             data = masked
         return data
 
@@ -83,12 +83,12 @@ class Redactor:
         return text if masked == data else masked.decode("utf-8", "surrogatepass")
 
     def named_in(self, text: str) -> tuple[str, ...]:
-        """Name the variables whose values stand in a text."""
+        """List the variables whose values occur in a text."""
         data = text.encode("utf-8", "surrogatepass")
         return tuple(dict.fromkeys(self._names[word] for word in self._words if word in data))
 
     def settled(self, data: bytes) -> int:
-        """Say up to where nothing that follows can change what is a secret: whole lines, but no open private key."""
+        """Return up to where nothing that follows can change what is a secret: whole lines, but no open private key."""
         end = data.rfind(b"\n") + 1
         opened = [m.start() for m in _OPEN.finditer(data)] if b"PRIVATE KEY" in data else []
         if opened:
@@ -102,7 +102,7 @@ class Redactor:
         return self._before(data, end) or end
 
     def _before(self, data: bytes, end: int) -> int:
-        """Give a place that no secret goes across, with the backslashes before it: the last one up to a place."""
+        """Find the last position, up to a given one, that no secret spans, including the backslashes before it."""
         for each in reversed(self.find(data)):
             if each.since < end < each.until:
                 end = each.since
@@ -110,12 +110,12 @@ class Redactor:
 
 
 def _line_ends(word: bytes) -> list[int]:
-    """Give where the lines of a value end, but for the last."""
+    """Return where the lines of a value end, except for the last."""
     return [at for at, byte in enumerate(word[:-1]) if byte == ord("\n")]
 
 
 def _spellings(named: Iterable[tuple[str, str]]) -> dict[bytes, str]:
-    """Every way in which a value is written: as it is, in JSON, and its long lines each by itself."""
+    """Map every spelling of a value to its name: as it is, in JSON, and each of its long lines separately."""
     names: dict[bytes, str] = {}
     for name, value in named:
         lines = [line for line in value.splitlines() if len(line.strip()) >= SHORTEST_LINE]
@@ -140,7 +140,7 @@ def _each(data: bytes, word: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _whole_escapes(data: bytes, start: int, end: int) -> tuple[int, int]:
-    """Leave escapes of JSON whole: one that begins before a secret, and one that goes on after it."""
+    """Preserve JSON escapes: one that begins before a secret, and one that continues after it."""
     before = start - len(data[max(0, start - 64) : start].rstrip(b"\\")) - max(0, start - 64)
     inside = data[start:end]
     trailing = len(inside) - len(inside.rstrip(b"\\"))

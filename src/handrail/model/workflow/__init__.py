@@ -1,1 +1,1 @@
-"""Plan and everything in it."""
+"""The plan and everything in it."""

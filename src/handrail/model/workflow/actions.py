@@ -46,14 +46,14 @@ class Convergence:
 
 
 MOST_REPAIRS = 3
-"""Fixes in one round of a review loop that may leave its checks red."""
+"""The most fixes in one round of a review loop that may leave its checks red."""
 MOST_ASKS = 2
-"""How often reviewer and arbiter are asked in one round until their answer has the asked form."""
+"""How often reviewer and arbiter are asked in one round until their answer has the requested form."""
 
 
 @frozen(kw_only=True)
 class AgentLoopAction:
-    """Review, judge, fix, again, until nothing worth fixing is left."""
+    """Review, judge, fix, repeat, until nothing worth fixing is left."""
 
     reviewer: AgentTask
     arbiter: AgentTask | None = None
@@ -96,12 +96,12 @@ class Times:
 
 @frozen
 class Each:
-    """A round per item; a map gives items of `{key, value}`."""
+    """A round per item; a map becomes items of `{key, value}`."""
 
     items: Value
     item: str = "item"
     key: Expression | None = None
-    """Identity of an item; None: `item.id` where there is one, else its index."""
+    """Identity of an item; None: `item.id` if there is one, else its index."""
     kind: Literal["each"] = "each"
 
 
@@ -119,7 +119,7 @@ class LoopAction:
 
 @frozen(kw_only=True)
 class ParallelAction:
-    """A body of steps for each item, each in its own work tree, several at a time."""
+    """A body of steps for each item, each in its own worktree, several at a time."""
 
     over: Each
     steps: tuple["Step", ...]
@@ -130,7 +130,7 @@ class ParallelAction:
 
 
 def describe_order_fault(after: dict[str, list[str]]) -> str | None:
-    """Say what keeps items, each with those it comes after, from having an order; None where they have one."""
+    """Describe what prevents items, each with its dependencies, from having an order; None if they have one."""
     for key, others in after.items():
         for other in others:
             if other not in after:
@@ -157,13 +157,13 @@ class ScriptAction:
     parse_json: bool = False
     on_success: Literal["exit_loop"] | None = None
     project: Literal["outdated", "update"] | None = None
-    """The command of the project's configuration that is run in the place of the one written here."""
+    """The command of the project's configuration that is run instead of the one written here."""
     kind: Literal["script"] = "script"
 
 
 @frozen(kw_only=True)
 class GateAction:
-    """Checks that must pass, with an agent that may fix between tries."""
+    """Checks that must pass, with an agent that may fix between attempts."""
 
     checks: Checks
     fix: AgentTask | None = None
@@ -180,7 +180,7 @@ class ApprovalAction:
     message: Value | None = None
     show: tuple[Expression, ...] = ()
     revise: str | None = None
-    """The earlier step that a revision goes back to; None where there is none to go back to."""
+    """The earlier step that a revision goes back to; None if there is none."""
     max_revisions: int = 3
     kind: Literal["approval"] = "approval"
 
@@ -223,7 +223,7 @@ class CommitAction:
 
 @frozen
 class MergeAction:
-    """Branches brought together on the run's branch."""
+    """Branches merged into the run's branch."""
 
     branches: Value
     checks: Checks | None = None
@@ -241,7 +241,7 @@ class Follow:
 
 @frozen(kw_only=True)
 class PullRequestAction:
-    """A pull request, opened or brought up to date."""
+    """A pull request, opened or updated."""
 
     title: Value
     body: "Value | AgentTask | None" = None
@@ -282,7 +282,7 @@ class DynamicAction:
     files: tuple[FlowFile, ...] = ()
     """The prompts that its calls may name, pinned with it."""
     origin: str = field(default="", metadata=NOT_HASHED)
-    """Whose it is, which decides what the names of workflows in it mean."""
+    """Who owns it, which decides what the names of workflows in it mean."""
     kind: Literal["dynamic"] = "dynamic"
 
 
@@ -309,7 +309,7 @@ Action: TypeAlias = (
 
 
 def describe_preparation(action: Action) -> str | None:
-    """Say what a step leaves to a person that this version only prepares; None for every other step."""
+    """Describe what is left to a person after a step that this version only prepares; None for every other step."""
     match action:
         case PullRequestAction():
             left = ["it is not opened"]
@@ -323,7 +323,7 @@ def describe_preparation(action: Action) -> str | None:
 
 
 def body(action: Action) -> tuple["Step", ...]:
-    """Give the steps inside an action."""
+    """Return the steps inside an action."""
     match action:
         case LoopAction() | ParallelAction() | GroupAction() | GuidedLoopAction():
             return action.steps
@@ -332,10 +332,10 @@ def body(action: Action) -> tuple["Step", ...]:
 
 
 def has_escalation(action: Action) -> bool:
-    """Whether a step of several rounds tells somebody when it ends without having done what it is for."""
+    """Whether a step of several rounds notifies somebody when it ends without reaching its goal."""
     return isinstance(action, LoopAction | AgentLoopAction) and action.escalate
 
 
 def escalated(message: str, to: str) -> str:
-    """Say of what a run needs a person for whom else it is told."""
+    """Add to a message who else is notified."""
     return f"{message}; escalated to {to}" if to else message

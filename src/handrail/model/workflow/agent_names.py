@@ -9,7 +9,7 @@ from handrail.frozen import frozen
 
 @frozen
 class Named:
-    """An agent, a model, or both; None where nothing is said of it."""
+    """An agent, a model, or both; None for what is not named."""
 
     agent: str | None = None
     model: str | None = None
@@ -22,31 +22,31 @@ class Named:
 
 @frozen
 class Known:
-    """A capability of which it is known whether an agent has it: by which tools, and with which access."""
+    """A capability that an agent is known to have: by which tools, and with which access."""
 
     name: str
     tools: tuple[str, ...] = ()
-    """By the names that workflows use for tools; without any of them it lacks."""
+    """By the names that workflows use for tools; without any of them it is not available."""
     access: frozenset[str] = frozenset({"read", "edit", "full"})
-    """The levels of access at which it has it."""
+    """The levels of access at which it is available."""
 
 
 @frozen
 class AgentNames:
-    """What people call the agents that are known: given to whoever reads a name, so that the readers know none."""
+    """The names that people use for known agents, passed to whoever reads a name, so that no reader has a list."""
 
     other_names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Further names, in small letters, each with the name of its agent."""
+    """Further names, in lower case, each with the name of its agent."""
     models: tuple[tuple[str, re.Pattern[str]], ...] = ()
     """An agent with the names of the models that only it has."""
     labels: frozenset[str] = frozenset()
     """Labels of an issue that name an agent as they are; any other agent is named by `agent:NAME`."""
 
     capabilities: Mapping[str, tuple[Known, ...]] = field(default_factory=dict[str, tuple[Known, ...]])
-    """Of each agent what is known that it can do, and where."""
+    """The known capabilities of each agent."""
 
     def read(self, agent: str | None, model: str | None = None) -> Named:
-        """Read the name of an agent, which may hold its model, or be a model that only one agent has."""
+        """Read the name of an agent, which may include its model, or be a model that only one agent has."""
         name, _, inline = (agent or "").strip().partition("/")
         name = self.other_names.get(name.lower(), name)
         wanted = model or inline or None
@@ -56,11 +56,11 @@ class AgentNames:
         return Named(name or (self.owner_of(wanted) if wanted else None), wanted)
 
     def owner_of(self, model: str) -> str | None:
-        """Find the agent that alone has a model; None where several may, or none is known."""
+        """Find the only agent that has a model; None if several may, or none is known."""
         return next((agent for agent, models in self.models if models.fullmatch(model.lower())), None)
 
     def is_label(self, label: str) -> bool:
-        """Tell whether a label of an issue names an agent by itself."""
+        """Whether a label of an issue alone names an agent."""
         return label.lower() in self.labels or self.owner_of(label) is not None
 
 

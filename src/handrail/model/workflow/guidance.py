@@ -1,4 +1,4 @@
-"""What WorkRail-style workflows say beyond native ones: guided steps, their loops, contracts and assessments."""
+"""What WorkRail-style workflows declare beyond native ones: guided steps, their loops, contracts and assessments."""
 
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -14,7 +14,7 @@ Tier: TypeAlias = Literal["lightweight", "mid", "heavy"]
 
 @frozen
 class Fragment:
-    """Text added to a step's prompt when its condition holds as the prompt is rendered."""
+    """Text added to a step's prompt if its condition holds when the prompt is rendered."""
 
     id: str
     text: str
@@ -32,7 +32,7 @@ class Confirmation:
 
 @frozen
 class ValidationRule:
-    """One rule for the text a step gives back."""
+    """One rule for the text that a step returns."""
 
     type: Literal["contains", "regex", "length", "schema"]
     message: str
@@ -60,7 +60,7 @@ Validation: TypeAlias = ValidationRule | ValidationGroup
 
 @frozen
 class Contract:
-    """A pack's schema for an artifact a step must give, expanded so that the plan needs no library."""
+    """A pack's schema for an artifact that a step must return, expanded so that the plan needs no library."""
 
     ref: str
     artifact_kind: str
@@ -117,7 +117,7 @@ class Audit:
 
 @frozen(kw_only=True)
 class GuidedAction:
-    """A step that an agent is guided through: prompt, what it must give back, and what follows from that."""
+    """A step that an agent is guided through: its prompt, what it must return, and what follows from that."""
 
     title: str
     prompt: Prompt
@@ -158,7 +158,7 @@ class ContextDecides:
 
 @frozen(kw_only=True)
 class GuidedLoopAction:
-    """A loop by WorkRail's kernel: the decision is taken again before every step of the body."""
+    """A loop by WorkRail's rules: the decision is made again before every step of the body."""
 
     loop: Literal["while", "until", "for", "forEach"]
     max_iterations: int
@@ -168,7 +168,7 @@ class GuidedLoopAction:
     count: int | str | None = None
     """Rounds of `for`: a number, or the context variable that holds it."""
     items: str | None = None
-    """The context variable that `forEach` walks."""
+    """The context variable that `forEach` iterates over."""
     iteration_var: str = "currentIteration"
     item_var: str = "currentItem"
     index_var: str = "currentIndex"
@@ -180,7 +180,7 @@ class GuidedLoopAction:
 
 @frozen
 class Delegation:
-    """One piece of work handed to another workflow."""
+    """One piece of work delegated to another workflow."""
 
     workflow: str
     goal: str | None = None
@@ -194,7 +194,7 @@ class Delegation:
 
 @frozen(kw_only=True)
 class DelegateAction:
-    """Several delegations at once, and what is made of their results."""
+    """Several delegations at once, and the synthesis of their results."""
 
     title: str
     delegations: tuple[Delegation, ...]
@@ -217,7 +217,7 @@ class Dimension:
 
 @frozen
 class Assessment:
-    """A judgment an agent must give in bounded words, with its reasons."""
+    """A judgment that an agent must give in fixed levels, with its reasons."""
 
     id: str
     purpose: str
@@ -255,7 +255,7 @@ class FeatureUse:
 
 @frozen
 class Slot:
-    """An extension point with what it was bound to, and whether the project said so."""
+    """An extension point with what it was bound to, and whether the project did that."""
 
     id: str
     purpose: str

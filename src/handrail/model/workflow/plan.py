@@ -17,7 +17,7 @@ FORMAT = 1
 
 @frozen
 class Injected:
-    """What put a step there, and on whose behalf."""
+    """What inserted a step, and on whose behalf."""
 
     by: str
     """The routine or template, by its id."""
@@ -38,7 +38,7 @@ class Step:
     output: str | None = None
     returns: Type | None = None
     done_when: tuple[Proof, ...] = ()
-    """What Handrail establishes itself before the step is done."""
+    """What Handrail itself verifies before the step is done."""
     timeout: int | None = None
     """Seconds."""
     retry: Retry = NO_RETRY
@@ -46,7 +46,7 @@ class Step:
     escalate_to: str | None = None
     budget: Budget | None = None
     assess: tuple[str, ...] = ()
-    """Ids of the plan's assessments that the step's agent must give."""
+    """Ids of the plan's assessments that the step's agent must return."""
     follow_ups: tuple[Consequence, ...] = ()
     """Levels in them that send the step back."""
     injected: Injected | None = field(default=None, metadata=NOT_HASHED)
@@ -68,7 +68,7 @@ class Input:
 def with_project_values(
     declared: tuple[Input, ...], given: dict[str, JsonValue], project: Project
 ) -> dict[str, JsonValue]:
-    """Give a run's inputs with what the project's configuration says in the place of defaults that name it."""
+    """Fill in a run's inputs from the project's configuration where their default names it."""
     named = {each.name: each.default_from.removeprefix("project.") for each in declared if each.default_from}
     empty = [name for name in named if name in given and not given[name]]
     found: dict[str, JsonValue] = {}
@@ -94,12 +94,12 @@ EMPTY_ISSUE: dict[str, JsonValue] = {
 
 
 def issue_from(text: str) -> dict[str, JsonValue]:
-    """Make an issue of a sentence, as a person gives it in the place of one."""
+    """Build an issue from a sentence that a person gives instead of one."""
     return {**EMPTY_ISSUE, "title": text, "body": text, "description": text}
 
 
 def is_issue(value: JsonValue) -> bool:
-    """Tell whether a value is an issue."""
+    """Whether a value is an issue."""
     return isinstance(value, dict) and isinstance(value.get("title"), str) and "body" in value
 
 
@@ -123,7 +123,7 @@ class ScheduleTrigger:
     """Started by the clock."""
 
     schedule: str
-    """Five fields of cron."""
+    """A cron expression of five fields."""
     timezone: str = "UTC"
     kind: Literal["schedule"] = "schedule"
 
@@ -164,7 +164,7 @@ class Plan:
     description: str = ""
     format: int = FORMAT
     selection: Literal["linear", "rescan"] = "linear"
-    """How the next step is found: in order, or WorkRail's rule of scanning again from the top."""
+    """How the next step is found: in order, or by WorkRail's rule of scanning again from the top."""
     inputs: tuple[Input, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     concurrency: Concurrency | None = None
@@ -176,4 +176,4 @@ class Plan:
     guided: GuidedWorkflow | None = None
     """What only WorkRail-style workflows declare."""
     validated_against: int | None = field(default=None, metadata=NOT_HASHED)
-    """The authoring spec it was last checked by; a stamp does not change what the workflow means."""
+    """The authoring spec it was last checked against; a stamp does not change what the workflow means."""

@@ -1,4 +1,4 @@
-"""What Handrail establishes itself before a step is done: one frozen value per kind, a closed union."""
+"""What Handrail itself verifies before a step is done: one frozen value per kind, a closed union."""
 
 from typing import Literal, TypeAlias
 

@@ -1,4 +1,4 @@
-"""What can be set on a step or a workflow: limits, tries, failure, and how an agent is called."""
+"""What can be set on a step or a workflow: limits, retries, failure, and how an agent is called."""
 
 from typing import Literal, TypeAlias
 
@@ -19,7 +19,7 @@ HandrailTool: TypeAlias = Literal["report_progress", "ask_person", "create_child
 
 @frozen
 class Retry:
-    """How many more tries, and the pause before the first of them in seconds, doubled each time."""
+    """How many more attempts, and the pause before the first of them in seconds, doubled each time."""
 
     more: int = 0
     backoff: int = 0
@@ -50,17 +50,17 @@ class AgentTask:
     model: str | None = None
     access: Access = "edit"
     session: str = "fresh"
-    """`fresh`, or the name of the earlier step whose conversation goes on."""
+    """`fresh`, or the name of the earlier step whose conversation is continued."""
     carry: Carry = "conversation"
-    """What goes on of that step: its conversation, or a summary of it in a new one."""
+    """What is carried over from that step: its conversation, or a summary of it in a new one."""
     handoff: Handoff = "summary"
     handoff_template: Prompt | None = None
-    """A text of its own around the prompt, in the place of the usual handoff."""
+    """A text of its own around the prompt, instead of the usual handoff."""
     system_prompt: Prompt | None = None
     role: str | None = None
-    """The stance that it is told to take, before its task."""
+    """The role that it is told to take, before its task."""
     after: str = ""
-    """Lines that the workflow's features put after the prompt."""
+    """Lines that the workflow's features add after the prompt."""
     single_turn: bool = False
     suppress_thoughts: bool = False
     allowed_tools: tuple[str, ...] | None = None
@@ -73,9 +73,9 @@ class AgentTask:
     sandbox: Sandbox | None = None
     """None means what the run's configuration says."""
     network: bool = True
-    """Whether it reaches the network out of its sandbox."""
+    """Whether its sandbox allows network access."""
     max: int = 1
-    """How often it may be asked, where the step asks repeatedly."""
+    """How often it may be asked, if the step asks repeatedly."""
     budget: Budget | None = None
     with_values: tuple[tuple[str, Value], ...] = ()
     """Values that only this prompt sees."""
@@ -83,22 +83,22 @@ class AgentTask:
 
 @frozen
 class AgentPolicy:
-    """Whom a run turns to where its steps name no agent, and what it does where an agent cannot answer."""
+    """Which agent performs steps that name none, and what happens if an agent cannot answer."""
 
     usual: str = ""
     """The agent of steps that name none, as people write it: `AGENT/MODEL`."""
     usual_why: str = ""
-    """Where that was said."""
+    """Where that was configured."""
     fallback: tuple[str, ...] = ()
-    """The agents that are turned to, one after the other, when one is missing or stays overloaded."""
+    """The agents to fall back to, one after the other, when one is missing or stays overloaded."""
     limits: Limits = "shared"
     """At a usage limit: wait with all runs on the account, wait alone, or ask a person."""
     sandbox: Sandbox = "none"
     """The sandbox of agents whose steps name none."""
     network: bool = True
-    """Whether they reach the network out of it."""
+    """Whether it allows network access."""
     idle_timeout: int = 0
-    """Seconds for which an agent may print nothing, where its step does not say it; 0 means the usual."""
+    """Seconds for which an agent may print nothing, if its step does not say; 0 means the default."""
 
 
 NO_POLICY = AgentPolicy()
@@ -106,7 +106,7 @@ NO_POLICY = AgentPolicy()
 
 @frozen
 class PullSetting:
-    """What is preferred for new runs of connected agents; empty where nothing is said."""
+    """The preferences for new runs of connected agents; empty if nothing is configured."""
 
     autonomy: str = ""
     risk: str = ""
@@ -117,22 +117,22 @@ NO_PULL = PullSetting()
 
 @frozen
 class FileCheck:
-    """How a project checks one file, and what shows that a test in it failed."""
+    """How a project checks one file, and how a failed test in it is recognized."""
 
     name: str
     command: str
-    """The file stands where `$FILE` is, or follows as one argument."""
+    """The file replaces `$FILE`, or follows as one argument."""
     failed: tuple[int, ...] = ()
-    """Exit codes that mean a failing test; none: 1, or any but 0 where a report or a pattern tells more."""
+    """Exit codes that mean a failing test; none: 1, or any but 0 if a report or a pattern says more."""
     report: str = ""
     """A JUnit report that the command writes, which must show a failing test."""
     failed_when: str = ""
-    """A pattern that some line of the output must match where a test failed."""
+    """A pattern that some line of the output must match if a test failed."""
 
 
 @frozen
 class Project:
-    """What a repository's configuration says of the project that workflows work on, as a run is pinned to it."""
+    """What a repository's configuration says about the project that workflows work on, as a run is pinned to it."""
 
     sources: tuple[str, ...] = ()
     """Globs of the product's own code."""
@@ -140,7 +140,7 @@ class Project:
     outdated: str = ""
     """The command that prints a line `NAME CURRENT WANTED` for each package that is outdated."""
     update: str = ""
-    """The command that brings `$PACKAGE` to `$VERSION`."""
+    """The command that updates `$PACKAGE` to `$VERSION`."""
     file_checks: tuple[FileCheck, ...] = ()
 
 
@@ -148,5 +148,5 @@ NO_PROJECT = Project()
 
 
 def confinement(task: AgentTask, policy: AgentPolicy) -> tuple[Sandbox, bool]:
-    """Give the sandbox of a call, and whether it reaches the network out of it: as its step says, else its run."""
+    """Return the sandbox of a call, and whether it allows network access: as its step says, else its run."""
     return (policy.sandbox, policy.network) if task.sandbox is None else (task.sandbox, task.network)

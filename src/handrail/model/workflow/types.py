@@ -19,7 +19,7 @@ class AnyType:
 
 @frozen
 class ScalarType:
-    """Text, a number, a boolean, or nothing."""
+    """Text, a number, a boolean, or null."""
 
     kind: ScalarKind
 
@@ -59,7 +59,7 @@ class Field:
 
 @frozen
 class RecordType:
-    """Known fields; an open record may have others, of which nothing is known."""
+    """Known fields; an open record may have others, about which nothing is known."""
 
     fields: tuple[Field, ...]
     open: bool = False
@@ -78,7 +78,7 @@ class RecordType:
 
 
 class GrowingRecord(RecordType):
-    """A record that gains fields while a workflow is checked from top to bottom, found without searching."""
+    """A record that gains fields while a workflow is checked from top to bottom, with fast lookup."""
 
     __slots__ = ("table",)
 
@@ -99,7 +99,7 @@ class GrowingRecord(RecordType):
 
 @frozen
 class SchemaType:
-    """A JSON Schema of the author's own, kept as its canonical JSON text."""
+    """A JSON Schema of the author's own, stored as its canonical JSON text."""
 
     schema: str
     kind: Literal["schema"] = "schema"
@@ -116,7 +116,7 @@ NULL = ScalarType("null")
 
 
 def describe(type_: Type) -> str:
-    """Say a type in the words of the format."""
+    """Describe a type in the syntax of the format."""
     match type_:
         case ScalarType() | AnyType():
             return type_.kind

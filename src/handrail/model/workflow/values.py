@@ -1,6 +1,6 @@
-"""Values in a plan: constants, expressions, texts with holes, conditions, prompts and shell commands.
+"""Values in a plan: constants, expressions, texts with placeholders, conditions, prompts and shell commands.
 
-Expressions are kept as their canonical text; `handrail.language` parses it again where it is evaluated.
+Expressions are stored as their canonical text; `handrail.language` parses it again where it is evaluated.
 """
 
 from dataclasses import field
@@ -11,7 +11,7 @@ from handrail.frozen import frozen
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
 NOT_HASHED = {"hashed": False}
-"""Metadata of a field that says where something came from and is no part of what it means."""
+"""Metadata of a field that says where something came from and is not part of what it means."""
 
 
 @frozen
@@ -67,12 +67,12 @@ Value: TypeAlias = Constant | Expression | TextWithHoles | ListOfValues | MapOfV
 
 @frozen
 class BareHole:
-    """A hole of a prompt whose value stands without marks: it is the workflow's own, or one of a few words."""
+    """A placeholder of a prompt whose value needs no marks: it is the workflow's own, or one of a few words."""
 
     number: int
-    """Its place among the holes of the prompt, as they are written, from 0."""
+    """Its position among the placeholders of the prompt, as they are written, from 0."""
     words: tuple[str, ...] = ()
-    """The only values without marks; empty where every value is the workflow's own."""
+    """The only values without marks; empty if every value is the workflow's own."""
 
 
 @frozen
@@ -85,7 +85,7 @@ class Prompt:
     version: str | None = field(default=None, metadata=NOT_HASHED)
     description: str | None = field(default=None, metadata=NOT_HASHED)
     bare: tuple[BareHole, ...] = ()
-    """The values of all other holes may come from an issue, an agent or a command, and stand inside marks."""
+    """Values of all other placeholders may come from an issue, an agent or a command, and are put inside marks."""
 
 
 @frozen
@@ -99,7 +99,7 @@ class ShellBinding:
 
 @frozen
 class Command:
-    """A shell script in which values stand as environment variables, never as shell text."""
+    """A shell script in which values are environment variables, never shell text."""
 
     script: str
     bindings: tuple[ShellBinding, ...] = ()
@@ -121,7 +121,7 @@ class Compare:
 
 @frozen
 class AllOf:
-    """True when every part is."""
+    """True if every part is."""
 
     parts: tuple["ContextCondition", ...]
     kind: Literal["all_of"] = "all_of"
@@ -129,7 +129,7 @@ class AllOf:
 
 @frozen
 class AnyOf:
-    """True when some part is."""
+    """True if some part is."""
 
     parts: tuple["ContextCondition", ...]
     kind: Literal["any_of"] = "any_of"
@@ -137,7 +137,7 @@ class AnyOf:
 
 @frozen
 class Negation:
-    """True when its part is not."""
+    """True if its part is not."""
 
     part: "ContextCondition"
     kind: Literal["negation"] = "negation"

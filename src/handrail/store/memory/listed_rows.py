@@ -1,4 +1,4 @@
-"""Which lines of streams are wanted, in memory."""
+"""Filters and sorts the summaries of streams in memory."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -7,7 +7,7 @@ from handrail.model.history.run_lines import Filter, Row, is_run, read_line
 
 
 def wanted_rows(rows: Iterable[Row], wanted: Filter) -> tuple[Row, ...]:
-    """Give the wanted lines of those that are there, in the order in which their streams came into being."""
+    """Filter and sort rows, which are given in the order in which their streams were created."""
     found = [row for row in rows if _is_named(row.key, wanted) and _fits(row, wanted)]
     if wanted.order == "started":
         found.sort(key=lambda row: (row.facts.started, row.key), reverse=True)

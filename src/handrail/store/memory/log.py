@@ -1,6 +1,6 @@
 """The log in memory: the same behaviour without a disk, for tests and for trying things out.
 
-A `MemoryWorld` is the storage; each `open` gives what one process would hold of it.
+A `MemoryWorld` is the storage; each `open` returns what one process would hold of it.
 """
 
 import os
@@ -28,7 +28,7 @@ class MemoryWorld:
         self._clock = clock
 
     def open(self, on_point: OnPoint | None = None) -> "MemoryLog":
-        """Give a handle as another process would have it."""
+        """Open a handle as another process would have it."""
         return MemoryLog(self._state, on_point, self._clock)
 
 
@@ -41,49 +41,49 @@ class MemoryLog:
         self._clock = clock
 
     def append(self, appends: Sequence[Append], leases: Sequence[Lease]) -> tuple[StoredEvent, ...]:
-        """Record all or nothing."""
+        """Record all appends or none."""
         with self._writing("append") as state:
             check_leases(state, appends, leases)
             return tuple(event for append in appends for event in apply_append(state, append))
 
     def read(self, stream: str, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
-        """Give the events after a seq."""
+        """Read the events after a sequence number."""
         with self._state.lock:
             return _first(self._state.by_stream.get(stream, [])[max(after, 0) :], limit)
 
     def read_all(self, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
-        """Give the events of all streams after a position."""
+        """Read the events of all streams after a position."""
         with self._state.lock:
             return _first([event for event in self._state.events if event.position > after], limit)
 
     def last(self, stream: str) -> Head:
-        """Say where a stream ends."""
+        """Return the end of a stream."""
         with self._state.lock:
             return self._state.head(stream)
 
     def streams(self) -> tuple[str, ...]:
-        """Name all streams."""
+        """List all streams."""
         with self._state.lock:
             return tuple(sorted(self._state.by_stream))
 
     def changed(self) -> int:
-        """Give a token that differs whenever anything was written since."""
+        """Return a token that differs whenever anything was written since."""
         return self._state.writes
 
     def checkpoint(self, stream: str, reducer: int) -> Checkpoint | None:
-        """Give the newest checkpoint of this reducer."""
+        """Return the newest checkpoint of this reducer."""
         with self._state.lock:
             kept = self._state.checkpoints.get(stream, [])
             return next((each for each in reversed(kept) if each.reducer == reducer), None)
 
     def due(self, now: float, limit: int | None = None) -> tuple[Timer, ...]:
-        """Give the timers that are due."""
+        """List the timers that are due."""
         with self._state.lock:
             rows = sorted((due, stream, key) for (stream, key), due in self._state.timers.items() if due <= now)
         return _first([Timer(stream, key, due) for due, stream, key in rows], limit)
 
     def send(self, stream: str, key: str, payload: bytes) -> bool:
-        """Leave a message; False when the stream was ever sent one with this key."""
+        """Leave a message; False if the stream was ever sent one with this key."""
         with self._state.lock:
             if (stream, key) in self._state.keys:
                 return False
@@ -93,18 +93,18 @@ class MemoryLog:
             return True
 
     def inbox(self, stream: str, limit: int | None = None) -> tuple[Message, ...]:
-        """Give the messages that were not consumed."""
+        """List the messages that were not consumed."""
         with self._state.lock:
             rows = [each.message for each in self._state.letters if each.stream == stream and each.consumed is None]
         return _first(rows, limit)
 
     def pending_streams(self) -> tuple[str, ...]:
-        """Name the streams that have messages to consume."""
+        """List the streams that have messages to consume."""
         with self._state.lock:
             return tuple(sorted({each.stream for each in self._state.letters if each.consumed is None}))
 
     def put_blob(self, data: bytes) -> str:
-        """Keep a content and give its digest."""
+        """Store a content and return its digest."""
         digest = digest_of(data)
         with self._state.lock:
             if self._state.blobs.get(digest) is None:
@@ -113,7 +113,7 @@ class MemoryLog:
         return digest
 
     def get_blob(self, digest: str) -> bytes:
-        """Give a content."""
+        """Read a content."""
         with self._state.lock:
             if digest not in self._state.blobs:
                 raise NotFound(f"no content with digest {digest} was ever kept")
@@ -131,7 +131,7 @@ class MemoryLog:
         return known
 
     def acquire(self, stream: str, holder: str) -> Lease | Holder:
-        """Take the lease, or say who has it."""
+        """Acquire the lease, or return who has it."""
         with self._state.lock:
             if stream in self._state.held:
                 return self._state.held[stream].holder
@@ -142,7 +142,7 @@ class MemoryLog:
             return lease
 
     def release(self, lease: Lease) -> None:
-        """Give a lease back."""
+        """Release a lease."""
         with self._state.lock:
             held = self._state.held.get(lease.stream)
             if held is not None and held.handle is self and held.lease == lease:
@@ -150,26 +150,26 @@ class MemoryLog:
                     del state.held[lease.stream]
 
     def holder(self, stream: str) -> Holder | None:
-        """Say who holds the lease now."""
+        """Return who holds the lease now."""
         with self._state.lock:
             held = self._state.held.get(stream)
         return None if held is None else held.holder
 
     def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
-        """Give the summaries by stream, newest first."""
+        """List the summaries by stream, newest first."""
         with self._state.lock:
             return wanted_rows(self._state.summaries.values(), wanted or Filter())
 
     def keys(self, wanted: Filter) -> tuple[str, ...]:
-        """Name the streams of the wanted summaries."""
+        """List the streams of the wanted summaries."""
         return tuple(row.key for row in self.summaries(wanted))
 
     def count(self, wanted: Filter) -> int:
-        """Say how many summaries are wanted."""
+        """Count the wanted summaries."""
         return len(self.summaries(wanted._replace(limit=None)))
 
     def check(self) -> Report:
-        """Verify the chain of each stream."""
+        """Verify the hash chain of each stream."""
         found: list[Finding] = []
         for stream in self.streams():
             reached = intact(stream, START, self.read(stream))
@@ -182,13 +182,13 @@ class MemoryLog:
         return Salvage()
 
     def cut(self, lease: Lease, keep: int) -> Cut:
-        """Cut a stream back to its first events; what is cut is kept aside."""
+        """Cut a stream back to its first events; what is cut is stored separately."""
         with self._writing("cut") as state:
             check_leases(state, (), (lease,))
             return cut_stream(state, lease.stream, keep)
 
     def close(self) -> None:
-        """Give back the leases, as the kernel does when a process ends."""
+        """Release the leases, as the kernel does when a process ends."""
         with self._state.lock:
             held = self._state.held.items()
             self._state.held = {stream: each for stream, each in held if each.handle is not self}

@@ -25,7 +25,7 @@ from handrail.ports.log_care import Cut
 
 @frozen
 class Letter:
-    """A message, and where its stream ended when it was consumed."""
+    """A message, and the end of its stream when it was consumed."""
 
     stream: str
     message: Message
@@ -34,7 +34,7 @@ class Letter:
 
 @frozen
 class Held:
-    """A lease, who has it, and the handle through which."""
+    """A lease, who has it, and through which handle."""
 
     lease: Lease
     holder: Holder
@@ -43,7 +43,7 @@ class Held:
 
 @dataclass
 class State:
-    """Everything that is kept; changed only while holding `lock`."""
+    """Everything that is stored; changed only while holding `lock`."""
 
     lock: threading.RLock = field(default_factory=threading.RLock)
     writes: int = 0
@@ -58,17 +58,17 @@ class State:
     checkpoints: dict[str, list[Checkpoint]] = field(default_factory=dict[str, list[Checkpoint]])
     summaries: dict[str, Row] = field(default_factory=dict[str, Row])
     position: int = 0
-    """The highest position that was ever given."""
+    """The highest position that was ever assigned."""
     cut: list[StoredEvent] = field(default_factory=list[StoredEvent])
-    """Events that were taken out of their streams."""
+    """Events that were cut out of their streams."""
 
     def head(self, stream: str) -> Head:
-        """Say where a stream ends."""
+        """Return the end of a stream."""
         events = self.by_stream.get(stream)
         return Head(events[-1].seq, events[-1].hash) if events else START
 
     def copy(self) -> "State":
-        """Give a state that can be changed without changing this one."""
+        """Return a state that can be changed without changing this one."""
         return State(
             self.lock,
             self.writes,
@@ -93,7 +93,7 @@ class State:
 
 
 def check_leases(state: State, appends: Sequence[Append], leases: Sequence[Lease]) -> None:
-    """Refuse leases that were lost or given back, and appends without one."""
+    """Refuse leases that were lost or released, and appends without one."""
     for lease in leases:
         held = state.held.get(lease.stream)
         if held is None or held.lease.epoch != lease.epoch:
@@ -105,7 +105,7 @@ def check_leases(state: State, appends: Sequence[Append], leases: Sequence[Lease
 
 
 def apply_append(state: State, append: Append) -> list[StoredEvent]:
-    """Change a state by one append; what it was before is lost when this raises."""
+    """Change a state by one append; when this raises, the state is left half changed and must be discarded."""
     head = state.head(append.stream)
     if head.seq != append.expected:
         raise VersionConflict(f"{append.stream} is at event {head.seq}, not at {append.expected}")
@@ -143,7 +143,7 @@ def _consume(state: State, stream: str, message: int) -> None:
 
 
 def cut_stream(state: State, stream: str, keep: int) -> Cut:
-    """Take the events of a stream after its first ones out, with what was written beside them."""
+    """Cut the events of a stream after its first ones, with what was written beside them."""
     gone = state.by_stream.get(stream, [])[keep:]
     state.cut += gone
     state.events = [event for event in state.events if event not in gone]

@@ -12,13 +12,13 @@ RESTORE = "restore the data folder from a backup; events and runs that do not ne
 
 
 class SqliteBlobs:
-    """Large contents, named by their SHA-256."""
+    """Large contents, named by their SHA-256 digest."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def put_blob(self, data: bytes) -> str:
-        """Keep a content and give its digest."""
+        """Store a content and return its digest."""
         digest = digest_of(data)
         with self._db.reading() as session:
             known = session.one("has_blob", digest) is not None
@@ -28,7 +28,7 @@ class SqliteBlobs:
         return digest
 
     def get_blob(self, digest: str) -> bytes:
-        """Give a content, verified."""
+        """Read a content and verify it."""
         with self._db.reading() as session:
             row = session.one("get_blob", digest)
         if row is None:
@@ -50,11 +50,11 @@ class SqliteBlobs:
                     erased = writer.run("erase_blob", digest) == 1
             finally:
                 session.execute("PRAGMA secure_delete = OFF")
-            # The write-ahead log may still show the content until it was emptied.
+            # The write-ahead log may contain the content until it is truncated.
             session.raw.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         return erased
 
 
 def write_blob(session: Session, data: bytes) -> None:
-    """Keep a content inside a transaction."""
+    """Store a content inside a transaction."""
     session.run("put_blob", digest_of(data), *pack(data))

@@ -1,14 +1,14 @@
-"""Large contents are stored compressed where that makes them smaller."""
+"""Compresses large contents if that makes them smaller."""
 
 import zlib
 
 LARGE = 4096
 FAST = 1
-"""Text shrinks nearly as much as at the best level, in a third of the time."""
+"""The fastest level: text shrinks nearly as much as at the best level, in a third of the time."""
 
 
 def pack(data: bytes) -> tuple[int, bytes]:
-    """Give whether the content is compressed, and the bytes to store."""
+    """Return whether the content is compressed, and the bytes to store."""
     if len(data) >= LARGE:
         packed = zlib.compress(data, FAST)
         if len(packed) < len(data):
@@ -17,7 +17,7 @@ def pack(data: bytes) -> tuple[int, bytes]:
 
 
 def unpack(packed: int, data: bytes) -> bytes | None:
-    """Give the content, or None when the stored bytes cannot be read."""
+    """Return the content, or None if the stored bytes cannot be read."""
     try:
         return zlib.decompress(data) if packed else data
     except zlib.error:

@@ -1,4 +1,4 @@
-"""A connection to SQLite, typed: statements by name, values in, rows out."""
+"""A typed connection to SQLite: statements by name, values in, rows out."""
 
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
@@ -10,10 +10,10 @@ from handrail.store.sqlite.statements import statements
 FILE = "handrail.db"
 DURABLE = "PRAGMA synchronous = FULL"
 SHORT_WAL = "PRAGMA wal_autocheckpoint = 250"
-"""Pages until the write-ahead log begins anew: writing over what is there syncs faster than making a file longer."""
+"""Pages until the write-ahead log starts over: overwriting it syncs faster than extending a file."""
 Value: TypeAlias = str | bytes | int | float | None
 Fields: TypeAlias = tuple[Any, ...]
-"""The columns of a row; the statement says of which types, and STRICT tables hold it."""
+"""The columns of a row; the statement determines their types, and STRICT tables enforce them."""
 
 
 class _Rows(Protocol):
@@ -35,7 +35,7 @@ class Session:
         # The types that apsw declares use a name that Python 3.11 does not have.
         untyped = cast("Any", self.raw)
         self.execute: _Execute = untyped.execute
-        # What gives no rows shares a cursor: a new one for each statement would be a tenth of its time.
+        # Statements without rows share a cursor: a new one for each would take a tenth of their time.
         self.perform: _Execute = untyped.cursor().execute
         self._sql = statements()
         try:
@@ -46,25 +46,25 @@ class Session:
             raise
 
     def run(self, name: str, *values: Value) -> int:
-        """Run a statement that gives no rows, and say how many it changed."""
+        """Run a statement that returns no rows, and return how many it changed."""
         self.perform(self._sql[name], values)
         return self.raw.changes()
 
     def all(self, name: str, *values: Value) -> list[Fields]:
-        """Give all rows of a statement."""
+        """Return all rows of a statement."""
         return self.execute(self._sql[name], values).fetchall()
 
     def one(self, name: str, *values: Value) -> Fields | None:
-        """Give the first row of a statement."""
+        """Return the first row of a statement."""
         return self.execute(self._sql[name], values).fetchone()
 
     def number(self, name: str, *values: Value) -> int:
-        """Give the number that a statement gives."""
+        """Return the single number that a statement selects."""
         return int(self.all(name, *values)[0][0])
 
 
 def open_checked(path: Path, busy_ms: int, flags: int = apsw.SQLITE_OPEN_READWRITE) -> Session:
-    """Open a database whose list of tables can be read; of one that cannot be read nothing stays open."""
+    """Open a database and check that its list of tables can be read; on failure nothing stays open."""
     session = Session(path, busy_ms, flags)
     try:
         session.execute("SELECT count(*) FROM sqlite_schema").fetchall()
@@ -75,5 +75,5 @@ def open_checked(path: Path, busy_ms: int, flags: int = apsw.SQLITE_OPEN_READWRI
 
 
 def text_of(stored: bytes) -> str:
-    """Read a text that a statement gives as bytes, so that one damaged row does not spoil the others."""
+    """Decode a text that a statement returns as bytes, so that one damaged row does not affect the others."""
     return stored.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""One SQLite file: a connection per thread, transactions that name their commit points, faults that say what to do."""
+"""One SQLite file: a connection per thread, transactions with named commit points, faults that say what to do."""
 
 import os
 import threading
@@ -27,7 +27,7 @@ BUSY_MS = 30_000
 __all__ = ["BUSY_MS", "FILE", "Database", "migrate", "schema_version", "sqlite_version"]
 
 _forks = 0
-"""How many forks lie between the first process and this one: a system call at every step would say the same."""
+"""How many forks lie between the first process and this one; cheaper than a system call at every step."""
 
 
 def _forked() -> None:
@@ -39,12 +39,12 @@ os.register_at_fork(after_in_child=_forked)
 
 
 def sqlite_version() -> str:
-    """Say which SQLite keeps the log."""
+    """Return the version of SQLite."""
     return apsw.sqlite_lib_version()
 
 
 class Database:
-    """The file and everything that this process has open of it."""
+    """The database file and everything that this process has open of it."""
 
     def __init__(self, path: Path, on_point: OnPoint | None = None, busy_ms: int = BUSY_MS) -> None:
         self.path = path
@@ -57,15 +57,15 @@ class Database:
         self._process = _forks
         self._inherited: list[Session] = []
         self.refused: StorageFault | None = None
-        """Why nothing can be written, where the database is only read."""
+        """Why nothing can be written, if the database is only read."""
 
     def reading(self) -> "_Reading":
-        """Give the connection of this thread; what SQLite refuses becomes a `StorageFault`."""
+        """Return the connection of this thread; what SQLite refuses becomes a `StorageFault`."""
         return _Reading(self)
 
     @contextmanager
     def passing(self, name: str) -> Generator[Session]:
-        """Run a transaction about this moment's processes: a power cut, which ends them all, may take it back."""
+        """Run a transaction about currently running processes: a power cut, which ends them all, may undo it."""
         self.require_writable()
         with self.reading() as session:
             session.execute("PRAGMA synchronous = NORMAL")
@@ -80,16 +80,16 @@ class Database:
         return _Writing(self, name)
 
     def changed(self) -> int:
-        """Give a number that differs once any connection of any process has written."""
+        """Return a number that differs once any connection of any process has written."""
         with self.reading(), self._watch_lock:
-            # A connection of its own that never writes: it also sees what the other connections here write.
+            # A separate connection that never writes also sees what the other connections of this process write.
             if self._watch is None:
                 self._watch = self._connect()
             return self._watch.number("changed")
 
     @contextmanager
     def snapshot(self) -> Generator[Session]:
-        """Let everything that is read inside be of one moment."""
+        """Read everything inside from one consistent snapshot."""
         with self.reading() as session:
             session.execute("BEGIN")
             try:
@@ -99,13 +99,13 @@ class Database:
                     session.execute("ROLLBACK")
 
     def prepare(self) -> None:
-        """Bring the file to the schema of this version; only one process may do this at a time."""
+        """Migrate the file to the schema of this version; only one process may do this at a time."""
         with self.reading() as session:
             session.execute("PRAGMA journal_mode = WAL")
             migrate(session, self.path)
 
     def require_writable(self) -> None:
-        """Try to open a database again that was only read; raise why it cannot be written."""
+        """Try to reopen for writing a database that was only read; raise why it cannot be written."""
         if self.refused is None:
             return
         before, self.refused = self.refused, None
@@ -114,7 +114,7 @@ class Database:
             self.prepare()
         except StorageFault as fault:
             self.close()
-            # The first one was found by more than SQLite, and says more.
+            # The first fault was found by more than SQLite, and says more.
             self.refused = before if type(before) is type(fault) else fault
             raise self.refused from fault
 
@@ -127,12 +127,12 @@ class Database:
             session.raw.close()
 
     def point(self, call: str, moment: str) -> None:
-        """Tell that a commit is about to be made, or was."""
+        """Report that a commit is about to be made, or was made."""
         if self._on_point is not None:
             self._on_point(f"{call}.{moment}")
 
     def session(self) -> Session:
-        """Give the connection of this thread."""
+        """Return the connection of this thread."""
         self._notice_fork()
         mine = self._mine
         if mine.session is None:
@@ -141,7 +141,7 @@ class Database:
 
     def _notice_fork(self) -> None:
         if self._process != _forks:
-            # The parent's connections are kept and left alone: closing them here could disturb the parent.
+            # The parent's connections stay referenced but untouched: closing them here could disturb the parent.
             self._inherited += self._all
             self._process, self._watch, self._watch_lock = _forks, None, threading.Lock()
             self._mine, self._all = _OfThread(), WeakSet()
@@ -154,7 +154,7 @@ class Database:
 
 
 class _Reading:
-    """Names what goes wrong; a class, since a generator would take a good part of the time of a step."""
+    """Translates errors; a class, since a generator would take a good part of the time of a step."""
 
     __slots__ = ("_database", "_opened")
 
@@ -185,7 +185,7 @@ class _Reading:
 
 
 class _Writing(_Reading):
-    """Begins a transaction, and commits it or takes it back."""
+    """Begins a transaction, and commits it or rolls it back."""
 
     __slots__ = ("_call",)
 
@@ -219,7 +219,7 @@ class _Writing(_Reading):
         super().__exit__(_kind, error, _trace)
 
     def _take_back(self) -> None:
-        # SQLite ends some failed transactions by itself, and a full disk may refuse the rollback too.
+        # SQLite ends some failed transactions itself, and a full disk may refuse the rollback too.
         with suppress(apsw.Error):
             if self._opened is not None and self._opened.raw.in_transaction:
                 self._opened.perform("ROLLBACK")
@@ -253,5 +253,5 @@ def _apply(session: Session, script: str) -> None:
 
 
 def schema_version(session: Session) -> int:
-    """Give the number of the last migration that was applied."""
+    """Return the number of the last migration that was applied."""
     return int(session.execute("PRAGMA user_version").fetchall()[0][0])

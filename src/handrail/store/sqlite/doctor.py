@@ -1,4 +1,4 @@
-"""Verify everything that the database holds, and cut damaged streams back to what is intact."""
+"""Verifies everything that the database holds, and cuts damaged streams back to what is intact."""
 
 from collections.abc import Iterator
 
@@ -17,8 +17,8 @@ NO_END = 2**62
 
 
 def check(database: Database) -> Report:
-    """Verify the file, the chain of each stream, blobs and checkpoints."""
-    # Others may append meanwhile: the ends of streams and their events must be of one moment.
+    """Verify the file, the hash chain of each stream, blobs and checkpoints."""
+    # Others may append meanwhile, so the ends of streams and their events must come from one snapshot.
     with database.snapshot() as session:
         broken = file_problems(session)
         if broken:
@@ -28,7 +28,7 @@ def check(database: Database) -> Report:
 
 
 def file_problems(session: Session) -> list[Finding]:
-    """Ask SQLite itself; when the file is broken nothing else in it can be judged."""
+    """Let SQLite check the file; if it is broken, nothing else in it can be verified."""
     try:
         lines = [str(row[0]).removeprefix("*** in database main ***\n") for row in session.all("integrity")]
     except (apsw.CorruptError, apsw.NotADBError) as error:
@@ -37,7 +37,7 @@ def file_problems(session: Session) -> list[Finding]:
 
 
 def cut_damage(database: Database) -> Salvage:
-    """Move the rows after the intact part of each damaged stream aside; give what cannot be mended."""
+    """Move the rows after the intact part of each damaged stream aside, and return what cannot be repaired."""
     with database.writing("salvage") as session:
         damaged = _stream_problems(session)
         cuts = tuple(_cut(session, finding) for finding in damaged)
@@ -70,14 +70,14 @@ def _cut(session: Session, finding: Finding) -> Cut:
         session.run("set_head", stream, end.seq, end.hash, highest)
     else:
         session.run("forget_head", stream)
-    # They speak of what was cut; whoever can read the events makes them again.
+    # These describe what was cut; whoever can read the events rebuilds them.
     session.run("forget_summary", stream)
     session.run("forget_timers", stream)
     return Cut(stream, kept, moved, max(before.seq - kept - moved, 0))
 
 
 def _lost_whole(session: Session) -> tuple[Cut, ...]:
-    """Name the streams of which no event is left, and forget what speaks of them."""
+    """List the streams of which no event is left, and remove what refers to them."""
     gone = [str(row[0]) for row in session.all("lost_streams")]
     for statement in ("forget_timers_alone", "forget_checkpoints_alone", "forget_consumed_alone"):
         session.run(statement)

@@ -1,4 +1,4 @@
-"""What SQLite and the file system refuse, as errors that say what to do."""
+"""Turns what SQLite and the file system refuse into errors that say what to do."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from handrail.errors import StorageBusy, StorageDamaged, StorageFault, StorageFu
 
 LOG = "the log"
 LEAST_BYTES = 64 * 1024
-"""What SQLite needs beside a database to open it."""
+"""The free space that SQLite needs beside a database to open it."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 MAKE_ROOM = "free space on that disk, then resume; everything recorded so far is safe"
@@ -34,7 +34,7 @@ def named_faults(path: Path, what: str = LOG) -> Generator[None]:
 
 
 def of_sqlite(error: apsw.Error, path: Path, system: int = 0) -> StorageFault:
-    """Name what SQLite refused; `system` is the error number of the system call that failed, if any."""
+    """Convert an error of SQLite; `system` is the error number of the system call that failed, if any."""
     match error:
         case apsw.FullError():
             return _full(path)
@@ -51,19 +51,19 @@ def of_sqlite(error: apsw.Error, path: Path, system: int = 0) -> StorageFault:
 
 
 def of_text(error: ValueError, path: Path) -> StorageDamaged:
-    """Name a text that is not what was written."""
+    """Convert the error of a text that is not what was written."""
     return StorageDamaged(f"the log in {path} is damaged: {error}", next_step=REPAIR)
 
 
 def of_system(error: OSError, path: Path, what: str = LOG) -> StorageFault:
-    """Name what the file system refused."""
+    """Convert an error of the file system."""
     if error.errno in NO_ROOM:
         return _full(path, what)
     return _refused(path, error.strerror or str(error), what)
 
 
 def _is_full(path: Path) -> bool:
-    """Ask the disk: SQLite does not say why it could not make the files beside a database."""
+    """Whether the disk is full, which SQLite does not report when it cannot create the files beside a database."""
     try:
         found = os.statvfs(path.parent)
     except OSError:

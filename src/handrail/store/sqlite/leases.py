@@ -1,4 +1,4 @@
-"""Leases: a kernel lock says who holds one, an epoch in the database shuts out whoever held it before."""
+"""Leases: a kernel lock says who holds one, an epoch in the database excludes whoever held it before."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ from handrail.store.sqlite.faults import named_faults
 
 
 class SqliteLeases:
-    """Who may append."""
+    """Who may append to which stream."""
 
     def __init__(self, database: Database, locks: KernelLocks, clock: Callable[[], float]) -> None:
         self._db = database
@@ -22,13 +22,14 @@ class SqliteLeases:
         self._leases: dict[str, Lease] = {}
 
     def acquire(self, stream: str, holder: str) -> Lease | Holder:
-        """Take the lease, or say who has it."""
+        """Acquire the lease, or return who has it."""
         me = Holder(holder, os.getpid(), socket.gethostname(), self._clock())
         with named_faults(self._db.path):
             other = self._locks.take(stream, me)
         if other is not None:
             return other
         try:
+            # Only whoever has the lock may raise the epoch, so the lock comes first.
             with self._db.passing("acquire") as session:
                 epoch = session.number("raise_epoch", stream)
         except BaseException:
@@ -38,25 +39,25 @@ class SqliteLeases:
         return self._leases[stream]
 
     def release(self, lease: Lease) -> None:
-        """Give a lease back."""
+        """Release a lease."""
         if self._leases.get(lease.stream) != lease or not self._locks.holds(lease.stream):
             return
         try:
             with self._db.passing("release") as session:
                 session.run("release_lease", lease.stream, lease.epoch)
         finally:
-            # On a full disk the database cannot take it back, but the next one to acquire raises the epoch anyway.
+            # On a full disk the database cannot record it, but the next one to acquire raises the epoch anyway.
             del self._leases[lease.stream]
             with named_faults(self._db.path):
                 self._locks.free(lease.stream)
 
     def release_all(self) -> None:
-        """Give back every lease that this handle holds, also when the database cannot be told."""
+        """Release every lease that this handle holds, even if the database cannot record it."""
         for lease in list(self._leases.values()):
             with suppress(StorageFault):
                 self.release(lease)
 
     def holder(self, stream: str) -> Holder | None:
-        """Say who holds the lease now."""
+        """Return who holds the lease now."""
         with named_faults(self._db.path):
             return self._locks.holder(stream)

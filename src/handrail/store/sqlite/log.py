@@ -38,7 +38,7 @@ class SqliteLog(SqliteStreams, SqliteInbox, SqliteBlobs, SqliteLeases, SqliteSum
         SqliteLeases.__init__(self, database, locks, clock)
 
     def check(self) -> "Report":
-        """Verify everything that is kept."""
+        """Verify everything that is stored."""
         return sqlite_doctor.check(self._db)
 
     def salvage(self) -> "Salvage":
@@ -52,18 +52,18 @@ class SqliteLog(SqliteStreams, SqliteInbox, SqliteBlobs, SqliteLeases, SqliteSum
         try:
             done = sqlite_doctor.cut_damage(self._db)
         except StorageDamaged:
-            # A text that is none any more, which SQLite itself does not look at.
+            # A text that is no longer valid, which SQLite itself does not check.
             copy = copy or _rebuilt(self._db, self._locks)
             done = sqlite_doctor.cut_damage(self._db)
         return log_care.Salvage(done.cuts, copy, done.left)
 
     def cut(self, lease: Lease, keep: int) -> "Cut":
-        """Cut a stream back to its first events; what is cut is kept aside."""
+        """Cut a stream back to its first events; what is cut is stored separately."""
         self._ends.pop(lease.stream, None)
         return sqlite_doctor.cut_stream(self._db, lease, keep)
 
     def close(self) -> None:
-        """Give back the leases and close the file."""
+        """Release the leases and close the file."""
         self.release_all()
         self._db.close()
 
@@ -75,27 +75,27 @@ def open_log(
     clock: Callable[[], float] = time.time,
     busy_ms: int = BUSY_MS,
 ) -> SqliteLog:
-    """Open the log in a folder, which is made when it does not exist."""
+    """Open the log in a folder, which is created if it does not exist."""
     database, locks = _prepare(folder, on_point, busy_ms)
     try:
         with locks.gate():
             database.prepare()
         locks.sweep()
     except BaseException:
-        # Whoever keeps the error keeps everything that was open when it was raised.
+        # Whoever holds the error holds everything that was open when it was raised.
         database.close()
         raise
     return SqliteLog(database, locks, clock)
 
 
 def open_readable(folder: Path) -> SqliteLog:
-    """Open the log in a folder; where nothing can be written, for reading: what would write raises why it cannot."""
+    """Open the log in a folder; if nothing can be written, for reading only: writing then raises the reason."""
     try:
         return open_log(folder)
     except (StorageFull, StorageRefused) as fault:
         database = Database(folder / FILE)
         database.refused = fault
-        # A log that is not there, or that an older version wrote, has to be written before it can be read.
+        # A log that does not exist, or that an older version wrote, has to be written before it can be read.
         if not _is_current(database):
             database.close()
             raise
@@ -130,8 +130,8 @@ def _prepare(folder: Path, on_point: OnPoint | None, busy_ms: int) -> tuple[Data
     with named_faults(path):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "locks").mkdir(mode=0o700, exist_ok=True)
-        # SQLite gives the files beside it the same mode. Only ever made here, never opened: closing a file of the
-        # database outside of SQLite would take away the locks that other connections of this process hold on it.
+        # SQLite creates the files beside it with the same mode. It is only created here, never opened: closing a file
+        # of the database outside of SQLite would release the locks that other connections of this process hold on it.
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         if path.stat().st_mode & 0o077:

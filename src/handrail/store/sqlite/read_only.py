@@ -1,10 +1,10 @@
-"""Reads a database where nothing can be written: on a full disk, on read-only media, in a folder of somebody else.
+"""Reads a database where nothing can be written: on a full disk, on read-only media, in somebody else's folder.
 
-SQLite reads a database in WAL mode only with a `-shm` file beside it, which it makes when it is not there.
+SQLite reads a database in WAL mode only with a `-shm` file beside it, which it creates if it does not exist.
 
-1. Where that file is there, because a process has the database open or died with it, SQLite reads as ever.
-2. Else nobody has the database open, and its bytes are all of it, but for a `-wal` file that was left behind. They are
-   read into memory; what the `-wal` file holds is brought in first, in a folder in memory or among temporary files.
+1. If that file exists, because a process has the database open or died with it, SQLite reads as usual.
+2. Otherwise nobody has the database open, and its bytes are complete, except for a `-wal` file that was left behind.
+   They are read into memory; the `-wal` file is merged first, in a folder in memory or among temporary files.
 """
 
 import shutil
@@ -19,14 +19,14 @@ from handrail.store.sqlite.connection import Session, open_checked
 
 BUSY_MS = 5_000
 MODE = 18
-"""Where the header of a file says how it is written and read; two bytes."""
+"""The offset in the header of a file of its write and read versions; two bytes."""
 ROLLBACK = b"\x01\x01"
 IN_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
 _TRIES = 5
 
 
 def open_read_only(path: Path) -> Session:
-    """Open a database for reading alone, without writing anything beside it."""
+    """Open a database for reading only, without writing anything beside it."""
     try:
         return open_checked(path, BUSY_MS, apsw.SQLITE_OPEN_READONLY)
     except (apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError, apsw.FullError):
@@ -35,7 +35,7 @@ def open_read_only(path: Path) -> Session:
 
 def _in_memory(content: bytes) -> Session:
     session = Session(Path(":memory:"), BUSY_MS)
-    # There is no file beside it in which a write-ahead log could be.
+    # A database in memory has no file beside it for a write-ahead log.
     plain = content[:MODE] + ROLLBACK + content[MODE + len(ROLLBACK) :]
     # The types that apsw declares use a name that Python 3.11 does not have.
     cast("Any", session.raw).deserialize("main", plain)
@@ -44,7 +44,8 @@ def _in_memory(content: bytes) -> Session:
 
 
 def _content(path: Path) -> bytes:
-    """Give the bytes of the database with everything that its write-ahead log holds."""
+    """Read the bytes of the database including everything in its write-ahead log."""
+    # Nothing locks the files, so a copy counts only if neither changed while it was read.
     for _ in range(_TRIES):
         before = _stamps(path)
         content = _merged(path) if _wal(path).exists() and _wal(path).stat().st_size else path.read_bytes()

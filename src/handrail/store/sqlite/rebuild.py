@@ -1,4 +1,4 @@
-"""Rebuild a damaged database file: copy it aside, ask the copy for every row, put back what answers."""
+"""Rebuilds a damaged database file: copies it aside, queries the copy for every row, puts back what can be read."""
 
 import os
 import shutil
@@ -15,22 +15,22 @@ TABLES = (
     "streams", "events", "damaged", "inbox", "blobs", "leases", "timers", "checkpoints", "projections", "documents",
 )  # fmt: skip
 ROWS_PER_PAGE = 512
-"""More than fit into a page: bounds the search when a damaged table does not tell its last row."""
+"""More rows than fit into a page: bounds the search when a damaged table does not reveal its last row."""
 
-# Where the header of a SQLite file says how it is written, what `user_version` is, and which change its page count
-# was written by (zero: never).
+# Offsets in the header of a SQLite file: its write and read versions, `user_version`, and the change counter for which
+# its page count is valid (zero: never).
 MODE, VERSION, AGREED = 18, 60, 92
 WAL = b"\x02\x02"
 FIRST_PAGE = 4096
-"""Bytes of the page that also says which tables there are."""
+"""The size of the page that also lists the tables."""
 
 
 def rebuild(path: Path) -> Path:
-    """Put a sound database in the place of a damaged one and give the copy of what was found."""
+    """Replace a damaged database with a sound one, and return the copy of what was found."""
     copy, scratch, fresh = _free_name(path), _named(path, ".scratch"), _named(path, ".rebuilt")
     _remove(scratch, fresh)
     try:
-        # Two copies: reading one lets SQLite change it, and the other stays as it was found.
+        # Two copies: SQLite may change the one it reads, and the other stays as it was found.
         _copy(path, copy)
         _copy(path, scratch)
         _recover(scratch, fresh)
@@ -54,7 +54,7 @@ def _named(path: Path, suffix: str) -> Path:
 
 
 def _copy(path: Path, target: Path) -> None:
-    # Not the -shm file: it only says how to read the -wal file, and SQLite makes it again.
+    # Not the -shm file: it is only an index of the -wal file, and SQLite creates it again.
     for suffix in ("", "-wal"):
         if _named(path, suffix).exists():
             shutil.copy2(_named(path, suffix), _named(target, suffix))
@@ -85,7 +85,7 @@ def _recover(scratch: Path, fresh: Path) -> None:
 
 
 def _keep_positions(old: Session, new: Session) -> None:
-    """Let no position be given again; logs of earlier formats leave that to SQLite."""
+    """Ensure that no position is assigned twice; logs of earlier formats leave that to SQLite."""
     if "AUTOINCREMENT" in str(new.execute("SELECT sql FROM sqlite_schema WHERE name = 'events'").fetchall()):
         (highest,) = old.execute("SELECT max(seq) FROM sqlite_sequence WHERE name = 'events'").fetchall()[0]
         new.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'events'", (highest,))
@@ -108,10 +108,10 @@ def _readable(scratch: Path, fresh: Path) -> Session:
 
 
 def _lend(scratch: Path, fresh: Path, length: int) -> None:
-    """Give a damaged file the beginning of a sound one: in all logs the same tables begin at the same pages."""
+    """Overwrite the start of a damaged file with a sound one: in all logs the same tables begin at the same pages."""
     with scratch.open("r+b") as damaged, fresh.open("rb") as sound:
         first = sound.read(length)
-        # All but the page count, which SQLite then finds out by itself.
+        # Everything but the page count, which SQLite then determines itself.
         damaged.write(first[:MODE] + WAL + first[MODE + len(WAL) : AGREED] + bytes(4) + first[AGREED + 4 :])
 
 
@@ -125,7 +125,7 @@ def _recover_table(old: Session, new: Session, table: str) -> None:
     columns = ", ".join(str(row[1]) for row in new.execute(f"PRAGMA table_info({table})").fetchall())
     marks = ", ".join("?" for _ in columns.split(", "))
     for rowid in range(1, _last_row(old, table) + 1):
-        # A text that is none any more is as lost as a row that is not there.
+        # A text that is no longer valid is as lost as a missing row.
         with suppress(apsw.Error, UnicodeDecodeError):
             found = old.execute(f"SELECT {columns} FROM {table} NOT INDEXED WHERE rowid = ?", (rowid,)).fetchone()  # noqa: S608
             if found is not None:

@@ -1,4 +1,4 @@
-"""The list of runs, read without the rest of the log: for commands that only show it and have to start fast."""
+"""The list of runs, read without the rest of the log: for commands that only show it and must start fast."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -22,26 +22,26 @@ BUSY_MS = 5_000
 
 
 class SqliteRunList:
-    """What the log says of its runs in a few words."""
+    """A short view of the runs in the log."""
 
     def __init__(self, session: Session, locks: KernelLocks) -> None:
         self._session = session
         self._locks = locks
 
     def rows(self, wanted: Filter) -> tuple[Row, ...]:
-        """Give the wanted summaries."""
+        """Return the wanted summaries."""
         return select_rows(self._session, wanted)
 
     def count(self, wanted: Filter) -> int:
-        """Say how many runs are wanted."""
+        """Count the wanted runs."""
         return count_rows(self._session, wanted)
 
     def holder(self, run: str) -> "Holder | None":
-        """Say which process drives a run."""
+        """Return which process drives a run."""
         return self._locks.holder(run)
 
     def content(self, digest: str) -> bytes | None:
-        """Give a content by its digest, as it stands there."""
+        """Read a content by its digest, without verifying it."""
         row = self._session.one("get_blob", digest)
         return None if row is None or row[1] is None else unpack(row[0], row[1])
 

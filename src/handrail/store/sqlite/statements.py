@@ -8,14 +8,14 @@ NAME = "-- name: "
 
 @cache
 def migrations() -> tuple[str, ...]:
-    """Give the scripts that bring a database from each version to the next, the first one from 0 to 1."""
+    """Return the scripts that migrate a database from each version to the next, the first one from 0 to 1."""
     found = sorted((_folder() / "migrations").iterdir(), key=lambda file: file.name)
     return tuple(file.read_text("utf-8") for file in found if file.name.endswith(".sql"))
 
 
 @cache
 def statements() -> dict[str, str]:
-    """Give all statements by their names."""
+    """Return all statements by their names."""
     found: dict[str, str] = {}
     for file in _folder().iterdir():
         if file.name.endswith(".sql"):

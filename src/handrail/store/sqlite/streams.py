@@ -22,13 +22,13 @@ _NOTHING = Append("", 0)
 
 
 class SqliteInbox:
-    """What others want a stream to know."""
+    """Messages that others leave for a stream."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def send(self, stream: str, key: str, payload: bytes) -> bool:
-        """Leave a message; False when the stream was ever sent one with this key."""
+        """Leave a message; False if the stream was ever sent one with this key."""
         with self._db.reading() as session:
             if session.one("was_sent", stream, key) is not None:
                 return False
@@ -36,31 +36,31 @@ class SqliteInbox:
             return session.run("send", stream, key, payload) == 1
 
     def inbox(self, stream: str, limit: int | None = None) -> tuple[Message, ...]:
-        """Give the messages that were not consumed."""
+        """List the messages that were not consumed."""
         with self._db.reading() as session:
             rows = session.all("pending", stream, -1 if limit is None else limit)
         return tuple(Message(number, text_of(key), payload) for number, key, payload in rows)
 
     def pending_streams(self) -> tuple[str, ...]:
-        """Name the streams that have messages to consume."""
+        """List the streams that have messages to consume."""
         with self._db.reading() as session:
             return tuple(text_of(row[0]) for row in session.all("pending_streams"))
 
 
 class _Unusual(Exception):
-    """An append has to be looked at closely."""
+    """An append cannot take the fast path and needs all checks."""
 
 
 class SqliteStreams:
-    """Facts in order."""
+    """Events in order."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
         self._ends: dict[str, Head] = {}
-        """Where streams ended when they were written here last; the database has the word on it."""
+        """The ends of streams as last written here, a cache: the database decides."""
 
     def append(self, appends: Sequence[Append], leases: Sequence[Lease]) -> tuple[StoredEvent, ...]:
-        """Record all or nothing, in one transaction."""
+        """Record all appends or none, in one transaction."""
         try:
             stored = self._go_on(appends, leases)
         except _Unusual:
@@ -69,7 +69,7 @@ class SqliteStreams:
         return tuple(stored)
 
     def _go_on(self, appends: Sequence[Append], leases: Sequence[Lease]) -> list[StoredEvent]:
-        """Append what a driver records step by step: it follows on the last append, and one look says that it may."""
+        """Append what a driver records step by step: it follows the last append, and a single check allows it."""
         append = appends[0] if len(appends) == 1 == len(leases) else _NOTHING
         end = self._ends.get(append.stream)
         if end is None or end.seq != append.expected or not (append.if_quiet and append.events) or append.consumed:
@@ -94,7 +94,7 @@ class SqliteStreams:
         return stored
 
     def _looked_at(self, appends: Sequence[Append], leases: Sequence[Lease]) -> list[StoredEvent]:
-        """Append anything, after all was looked at that forbids it."""
+        """Append anything, after checking everything that may forbid it."""
         stored: list[StoredEvent] = []
         with self._db.writing("append") as session:
             check_leases(session, appends, leases)
@@ -109,7 +109,7 @@ class SqliteStreams:
             self._ends[event.stream] = Head(event.seq, event.hash)
 
     def read(self, stream: str, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
-        """Give the events after a seq, verified against the chain."""
+        """Read the events after a sequence number, verified against the hash chain."""
         with self._db.reading() as session:
             end = head_of(session, stream)
             before = head_at(session, stream, after)
@@ -122,27 +122,27 @@ class SqliteStreams:
         return events
 
     def read_all(self, after: int = 0, limit: int | None = None) -> tuple[StoredEvent, ...]:
-        """Give the events of all streams after a position."""
+        """Read the events of all streams after a position."""
         with self._db.reading() as session:
             rows = session.all("read_all", after, _rows(limit))
         return tuple(StoredEvent(*row) for row in rows)
 
     def last(self, stream: str) -> Head:
-        """Say where a stream ends."""
+        """Return the end of a stream."""
         with self._db.reading() as session:
             return head_of(session, stream)
 
     def streams(self) -> tuple[str, ...]:
-        """Name all streams."""
+        """List all streams."""
         with self._db.reading() as session:
             return tuple(text_of(row[0]) for row in session.all("streams"))
 
     def changed(self) -> int:
-        """Give a token that differs whenever anything was written since."""
+        """Return a token that differs whenever anything was written since."""
         return self._db.changed()
 
     def checkpoint(self, stream: str, reducer: int) -> Checkpoint | None:
-        """Give the newest sound checkpoint of this reducer."""
+        """Return the newest sound checkpoint of this reducer."""
         with self._db.reading() as session:
             rows = session.all("checkpoints", stream, reducer)
         for seq, packed, state, sealed, event_hash in rows:
@@ -152,25 +152,25 @@ class SqliteStreams:
         return None
 
     def due(self, now: float, limit: int | None = None) -> tuple[Timer, ...]:
-        """Give the timers that are due."""
+        """List the timers that are due."""
         with self._db.reading() as session:
             rows = session.all("due_timers", now, _rows(limit))
         return tuple(Timer(text_of(stream), text_of(key), due) for stream, key, due in rows)
 
 
 def head_of(session: Session, stream: str) -> Head:
-    """Say where a stream ends."""
+    """Return the end of a stream."""
     row = session.one("head", stream)
     return START if row is None else Head(*row)
 
 
 def rows_of(session: Session, stream: str, after: int, upto: int, limit: int | None = None) -> tuple[StoredEvent, ...]:
-    """Give events of a stream as they are stored, verified by nobody."""
+    """Read events of a stream as they are stored, unverified."""
     wanted = (stream, after, upto, _rows(limit))
     try:
         return tuple(StoredEvent(*row) for row in session.all("read_stream", *wanted))
     except UnicodeDecodeError:
-        # The chain says which of them is damaged.
+        # The hash chain shows which of them is damaged.
         return tuple(_from_bytes(*row) for row in session.all("read_stream_as_bytes", *wanted))
 
 
@@ -180,7 +180,7 @@ def _from_bytes(*row: Any) -> StoredEvent:
 
 
 def sound(stored: Checkpoint, packed: int, sealed: str, event_hash: str) -> Checkpoint | None:
-    """Give a stored checkpoint with its state unpacked, or None when it is not what was written."""
+    """Return a stored checkpoint with its state unpacked, or None if it is not what was written."""
     state = unpack(packed, stored.state)
     if state is None:
         return None
@@ -193,7 +193,7 @@ def _rows(limit: int | None) -> int:
 
 
 def head_at(session: Session, stream: str, seq: int) -> Head:
-    """Give a stream's head as it was after an event."""
+    """Return the end of a stream as it was after an event."""
     if seq <= 0:
         return START
     row = session.one("event_hash", stream, seq)
@@ -206,7 +206,7 @@ def _damaged(stream: str, reached: int) -> StorageDamaged:
 
 
 def check_leases(session: Session, appends: Sequence[Append], leases: Sequence[Lease]) -> None:
-    """Refuse leases that were lost or given back, and appends without one."""
+    """Refuse leases that were lost or released, and appends without one."""
     for lease in leases:
         if session.one("lease_is_newest", lease.stream, lease.epoch) is None:
             raise LeaseLost(f"{lease.holder} no longer holds {lease.stream}: another process drives it now")
@@ -233,7 +233,7 @@ def _append(session: Session, append: Append) -> list[StoredEvent]:
 
 
 def _beside(session: Session, append: Append, stored: list[StoredEvent]) -> None:
-    """Write what an append holds beside its events."""
+    """Write what an append contains beside its events."""
     if append.checkpoint is not None:
         _put_checkpoint(session, append.stream, append.checkpoint)
     for timer in append.timers:
@@ -261,7 +261,7 @@ def _insert(session: Session, rows: list[_Row]) -> list[StoredEvent]:
         session.run("append_two_events", *rows[place], *rows[place + 1])
     for row in rows[pairs:]:
         session.run("append_event", *row)
-    # Nobody else writes meanwhile, so the positions follow one another.
+    # Nobody else writes meanwhile, so the positions are consecutive.
     first = session.raw.last_insert_rowid() - len(rows) + 1
     return [StoredEvent(row[0], row[1], first + place, *row[2:]) for place, row in enumerate(rows)]
 

@@ -1,7 +1,7 @@
-"""Summaries on SQLite: the line of a run in lists, in the row of its stream, so that an append writes one row less.
+"""Summaries on SQLite: a run's entry in lists, in the row of its stream, so that an append writes one row less.
 
-What is wanted of them becomes one statement, put together from those in `sql/summaries.sql`. Commands that only show
-the list load this module without the rest of the log.
+A filter becomes one statement, assembled from those in `sql/summaries.sql`. Commands that only show the list load this
+module without the rest of the log.
 """
 
 import json
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _text = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 LAST = "\U0010ffff"
-"""Sorts behind every other character."""
+"""Sorts after every other character."""
 _Found: TypeAlias = tuple[int, Row]
 _SORT: dict[str, Callable[[_Found], Any]] = {
     "changed": lambda found: (-found[1].position, found[1].key),
@@ -27,7 +27,7 @@ _SORT: dict[str, Callable[[_Found], Any]] = {
 
 
 def select_rows(session: Session, wanted: Filter) -> tuple[Row, ...]:
-    """Give the wanted lines; of several statuses each by its own index, as far as the limit goes."""
+    """Return the wanted rows; several statuses are read one by one, each with its index and up to the limit."""
     found = [_read(*fields) for each in _by_status(wanted) for fields in _run(session, "list_rows", wanted, each)]
     if len(wanted.statuses) > 1:
         if wanted.order == "started":
@@ -38,7 +38,7 @@ def select_rows(session: Session, wanted: Filter) -> tuple[Row, ...]:
 
 
 def select_keys(session: Session, wanted: Filter) -> tuple[str, ...]:
-    """Name the streams of the wanted lines."""
+    """List the streams of the wanted rows."""
     if len(wanted.statuses) > 1:
         return tuple(row.key for row in select_rows(session, wanted))
     found = (fields for each in _by_status(wanted) for fields in _run(session, "list_keys", wanted, each))
@@ -46,7 +46,7 @@ def select_keys(session: Session, wanted: Filter) -> tuple[str, ...]:
 
 
 def count_rows(session: Session, wanted: Filter) -> int:
-    """Count the wanted lines."""
+    """Count the wanted rows."""
     whole = wanted._replace(limit=None)
     return sum(_run(session, "count_rows", whole, each)[0][0] for each in _by_status(wanted))
 
@@ -70,7 +70,7 @@ def _run(session: Session, select: str, wanted: Filter, status: str | None) -> l
 
 
 def _conditions(wanted: Filter, status: str | None) -> Iterator[tuple[str, tuple[Value, ...]]]:
-    """Name the conditions that are wanted, with what each is about."""
+    """Yield the names of the wanted conditions, each with its values."""
     for flag, name in ((wanted.runs_only, "of_runs"), (wanted.top, "of_top"), (wanted.inner, "of_inner")):
         if flag:
             yield name, ()
@@ -99,23 +99,23 @@ def _read(*fields: Any) -> _Found:
 
 
 class SqliteSummaries:
-    """What appends left in `Append.summary`."""
+    """The summaries that appends wrote as `Append.summary`."""
 
     def __init__(self, database: "Database") -> None:
         self._db = database
 
     def summaries(self, wanted: Filter | None = None) -> tuple[Row, ...]:
-        """Give the summaries by stream, newest first."""
+        """List the summaries by stream, newest first."""
         with self._db.reading() as session:
             return select_rows(session, wanted or Filter())
 
     def keys(self, wanted: Filter) -> tuple[str, ...]:
-        """Name the streams of the wanted summaries."""
+        """List the streams of the wanted summaries."""
         with self._db.reading() as session:
             return select_keys(session, wanted)
 
     def count(self, wanted: Filter) -> int:
-        """Say how many summaries are wanted."""
+        """Count the wanted summaries."""
         with self._db.reading() as session:
             return count_rows(session, wanted)
 
@@ -129,6 +129,6 @@ def write_summary(session: Session, stream: str, summary: "Document", stored: "S
 
 
 def as_row(document: "Document") -> tuple[str | None, str]:
-    """Give the status of a document and its text."""
+    """Return the status of a document and its JSON text."""
     status = document.get("status")
     return (status if status is None else str(status)), _text(document)
