@@ -15,7 +15,7 @@ PROFILE = AgentProfile(
     program="claude",
     install="npm install -g @anthropic-ai/claude-code, then log in with: claude",
     default="claude/sonnet",
-    # Not `CLAUDE_*`: a session of Claude Code in which Handrail itself was started leaves its marks there.
+    # Not `CLAUDE_*`: a session of Claude Code that started Handrail itself sets such variables.
     variables=(
         *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS"),
         *("MCP_TIMEOUT", "MCP_TOOL_TIMEOUT", "ENABLE_TOOL_SEARCH", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"),
@@ -33,7 +33,7 @@ PROFILE = AgentProfile(
     config=ConfigFolders(
         (".claude", ".claude.json", ".cache/claude-cli-nodejs", ".local/state/claude"), variable="CLAUDE_CONFIG_DIR"
     ),
-    # What it reads below .claude beside these is text (CLAUDE.md, rules) or its own notes.
+    # Everything else it reads below .claude is text (CLAUDE.md, rules) or its own notes.
     project_files=(
         *(".mcp.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/launch.json"),
         *(".claude/scheduled_tasks.json", ".claude/loop.md", ".claude/hooks/**/*", ".claude/commands/**/*"),
