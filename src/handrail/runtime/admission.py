@@ -189,7 +189,7 @@ def turns(log: Log, runs: Collection[str]) -> frozenset[str]:
 
 
 def queue_words(admission: Admission, verdict: Verdict) -> str:
-    """Say what a run in the queue waits for, and behind which runs."""
+    """Describe what a queued run waits for, and behind which runs."""
     names = ", ".join(verdict.behind[:MOST_NAMED])
     more = len(verdict.behind) - MOST_NAMED
     names += f" and {more} more" if more > 0 else ""

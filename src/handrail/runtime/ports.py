@@ -43,7 +43,7 @@ class Prepared:
 
 
 class Commands(Protocol):
-    """Makes commands ready to run."""
+    """Prepares commands for running."""
 
     def prepare(
         self, command: Command, values: Mapping[str, object], folder: str, written: Mapping[str, str]
